@@ -1,0 +1,74 @@
+//! How a plugin lets us down, in words, kubectl's included.
+
+use std::time::Duration;
+
+use kube::config::ExecConfig;
+
+use super::Plugin;
+use crate::error::{Error, ErrorKind};
+
+/// How kubectl begins.
+const CANNOT: &str = "Unable to connect to the server: getting credentials: ";
+
+impl Plugin<'_> {
+    pub(super) fn error(&self, what: &str) -> Error {
+        Error::new(ErrorKind::Unreachable, format!("the credential plugin {:?} {what}", self.command))
+    }
+
+    pub(super) fn not_started(&self, exec: &ExecConfig, error: &std::io::Error) -> Error {
+        if error.kind() != std::io::ErrorKind::NotFound {
+            return self.error("cannot be run").caused_by(error).hint(self.way_out());
+        }
+        let advice = exec.install_hint.as_deref().map(str::trim).filter(|advice| !advice.is_empty());
+        let hint = advice.map_or_else(
+            || "install it, or give its full path in the kubeconfig as users[].user.exec.command".to_owned(),
+            str::to_owned,
+        );
+        self.error("is not installed").hint(hint).in_compat(format!(
+            "{CANNOT}exec: executable {} not found\n\n\
+             It looks like you are trying to use a client-go credential plugin that is not installed.\n\n\
+             To learn more about this feature, consult the documentation available at:\n      \
+             https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins{}",
+            self.command,
+            advice.map_or_else(String::new, |advice| format!("\n\n{advice}"))
+        ))
+    }
+
+    pub(super) fn failed(&self, code: Option<i32>, last: Option<String>) -> Error {
+        let how =
+            code.map_or_else(|| "was killed".to_owned(), |code| format!("failed with exit code {code}"));
+        let error = self.error(&how).hint(self.way_out()).in_compat(format!(
+            "{CANNOT}exec: executable {} failed with exit code {}",
+            self.command,
+            code.unwrap_or(-1)
+        ));
+        match last {
+            Some(line) => error.caused_by(line.trim()),
+            None => error,
+        }
+    }
+
+    pub(super) fn alone(&self) -> Error {
+        self.error("has to ask you something, and standard input is not a terminal")
+            .hint("run this at a terminal, or use credentials that need nobody")
+            .in_compat(format!(
+                "{CANNOT}exec plugin cannot support interactive mode: standard input is not a terminal"
+            ))
+    }
+
+    pub(super) fn slow(&self, limit: Duration) -> Error {
+        self.error(&format!("did not finish within {limit:?}")).hint(self.way_out())
+    }
+
+    /// Never with what was printed: it may be half a credential.
+    pub(super) fn rubbish(&self, why: &str) -> Error {
+        self.error("did not bring a credential")
+            .caused_by(why)
+            .hint(self.way_out())
+            .in_compat(format!("{CANNOT}decoding stdout: {why}"))
+    }
+
+    fn way_out(&self) -> String {
+        format!("run {} by hand to see what it needs; you may have to log in again", self.command)
+    }
+}

@@ -1,0 +1,227 @@
+//! One cluster and one user, chosen from a kubeconfig and the flags that win over it.
+
+use std::fmt;
+
+use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
+
+use super::login;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::access::{Overrides, ServerOverrides};
+
+/// The cluster that is meant and as whom it is asked; nothing of it was reached or run yet.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    /// Where the cluster is. Its `server` is there.
+    pub(crate) cluster: Cluster,
+    /// Who we are.
+    pub(crate) user: AuthInfo,
+    /// The namespace that the context names.
+    pub(crate) namespace: Option<String>,
+    /// What decided, for hints: `context "shop"`.
+    pub(crate) source: String,
+}
+
+/// Without the user: some ways to log in are secrets that kube would print.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Endpoint").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+/// Chooses by kubectl's rules: flags, then the context, then the pod we may be in.
+pub(super) fn decide(
+    kubeconfig: Kubeconfig,
+    overrides: &Overrides,
+    mounted: Option<Endpoint>,
+) -> Result<Endpoint> {
+    let mut endpoint = match (from_kubeconfig(kubeconfig, overrides)?, mounted) {
+        (chosen, _) if chosen.cluster.server.is_some() || overrides.server.address.is_some() => chosen,
+        (_, Some(mounted)) => mounted,
+        (_, None) => return Err(nowhere()),
+    };
+    override_server(&mut endpoint.cluster, &overrides.server);
+    login::override_credentials(&mut endpoint.user, &overrides.credentials);
+    login::override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
+    if let Some(exec) = &mut endpoint.user.exec
+        && exec.provide_cluster_info
+    {
+        let cluster = (&endpoint.cluster).try_into();
+        exec.cluster = Some(cluster.map_err(|error: kube::config::KubeconfigError| {
+            Error::new(ErrorKind::File, "cannot tell the credential plugin about the cluster")
+                .caused_by(error)
+        })?);
+    }
+    Ok(endpoint)
+}
+
+fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endpoint> {
+    let context_name = overrides.context.clone().or(kubeconfig.current_context);
+    let context = match &context_name {
+        None => Context::default(),
+        Some(name) => {
+            let found = kubeconfig.contexts.into_iter().find(|named| named.name == *name);
+            found.ok_or_else(|| no_such_context(name))?.context.unwrap_or_default()
+        }
+    };
+    let cluster_name = overrides.cluster.clone().unwrap_or(context.cluster);
+    let cluster = kubeconfig.clusters.into_iter().find(|named| named.name == cluster_name);
+    if cluster.is_none() && !cluster_name.is_empty() && overrides.server.address.is_none() {
+        return Err(no_such_cluster(&cluster_name));
+    }
+    let user_name = overrides.user.clone().or(context.user);
+    let user = kubeconfig.auth_infos.into_iter().find(|named| Some(&named.name) == user_name.as_ref());
+    // A context may name a user that is not there, as kubectl has it: with a proxy that
+    // authenticates, nobody need be anybody. A user named by a flag has to be there.
+    if let (None, Some(name)) = (&user, &overrides.user) {
+        return Err(no_such_user(name));
+    }
+    Ok(Endpoint {
+        cluster: cluster.and_then(|named| named.cluster).unwrap_or_default(),
+        user: user.and_then(|named| named.auth_info).unwrap_or_default(),
+        namespace: context.namespace,
+        source: context_name
+            .map_or_else(|| "the command line".to_owned(), |name| format!("context {name:?}")),
+    })
+}
+
+fn override_server(cluster: &mut Cluster, wish: &ServerOverrides) {
+    if let Some(address) = &wish.address {
+        cluster.server = Some(address.clone());
+        cluster.tls_server_name = None; // it belonged to the other server
+    }
+    if wish.insecure.is_some() || wish.certificate_authority.is_some() {
+        cluster.insecure_skip_tls_verify = wish.insecure;
+        cluster.certificate_authority_data = None;
+        cluster.certificate_authority =
+            wish.certificate_authority.as_ref().map(|path| path.to_string_lossy().into_owned());
+    }
+    cluster.tls_server_name = wish.tls_server_name.clone().or(cluster.tls_server_name.take());
+    cluster.disable_compression = wish.disable_compression.or(cluster.disable_compression);
+}
+
+/// kubectl then tries `localhost:8080`, where nothing has listened for years.
+fn nowhere() -> Error {
+    Error::new(ErrorKind::Unreachable, "no cluster is configured: there is no kubeconfig with a current context")
+        .hint("kubectl config get-contexts lists what there is; name one with --context, or a file with --kubeconfig")
+        .in_compat(
+            "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
+        )
+}
+
+fn no_such_context(name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no context {name:?}"))
+        .hint("kubectl config get-contexts")
+        .in_compat(format!("Error in configuration: context was not found for specified context: {name}"))
+}
+
+fn no_such_cluster(name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no cluster {name:?}"))
+        .hint("kubectl config get-clusters")
+        .in_compat(format!("no server found for cluster {name:?}"))
+}
+
+fn no_such_user(name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no user {name:?}"))
+        .hint("kubectl config get-users")
+        .in_compat(format!("auth info {name:?} does not exist"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO_CLUSTERS: &str = "
+current-context: shop
+contexts:
+- {name: shop, context: {cluster: near, user: dev, namespace: shop}}
+- {name: orphan, context: {cluster: near, user: gone}}
+- {name: lost, context: {cluster: gone, user: dev}}
+clusters:
+- {name: near, cluster: {server: 'https://near', certificate-authority-data: Q0E=, tls-server-name: near.local}}
+- {name: far, cluster: {server: 'https://far', insecure-skip-tls-verify: true}}
+users:
+- {name: dev, user: {tokenFile: /token}}
+- {name: ops, user: {username: ops, password: p}}
+";
+
+    fn decided(overrides: &Overrides) -> Result<Endpoint> {
+        decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, None)
+    }
+
+    fn named(context: Option<&str>, cluster: Option<&str>, user: Option<&str>) -> Overrides {
+        let [context, cluster, user] = [context, cluster, user].map(|name| name.map(str::to_owned));
+        Overrides { context, cluster, user, ..Overrides::default() }
+    }
+
+    #[test]
+    fn the_context_decides_and_each_flag_wins_over_its_part() {
+        let endpoint = decided(&Overrides::default()).unwrap();
+        assert_eq!(endpoint.cluster.server.as_deref(), Some("https://near"));
+        assert_eq!(endpoint.user.token_file.as_deref(), Some("/token"));
+        assert_eq!(endpoint.namespace.as_deref(), Some("shop"));
+        assert_eq!(endpoint.source, "context \"shop\"");
+
+        let endpoint = decided(&named(None, Some("far"), Some("ops"))).unwrap();
+        assert_eq!(endpoint.cluster.server.as_deref(), Some("https://far"));
+        assert_eq!(endpoint.user.username.as_deref(), Some("ops"));
+        assert_eq!(endpoint.namespace.as_deref(), Some("shop"));
+
+        let endpoint = decided(&named(Some("orphan"), None, None)).unwrap();
+        assert!(endpoint.user.token_file.is_none(), "a context's user may be missing");
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_is_a_usage_error() {
+        for (overrides, message) in [
+            (named(Some("x"), None, None), "no context \"x\""),
+            (named(Some("lost"), None, None), "no cluster \"gone\""),
+            (named(None, Some("x"), None), "no cluster \"x\""),
+            (named(None, None, Some("x")), "no user \"x\""),
+        ] {
+            let error = decided(&overrides).unwrap_err();
+            assert!(error.sentence().contains(message), "{error:?}");
+            assert_eq!(error.exit().code(), 2);
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_server_does_not_mix_with_another_servers_trust() {
+        let with = |server| decided(&Overrides { server, ..Overrides::default() }).unwrap().cluster;
+        let cluster = with(ServerOverrides { address: Some("https://other".into()), ..Default::default() });
+        assert_eq!(cluster.server.as_deref(), Some("https://other"));
+        assert_eq!(cluster.tls_server_name, None);
+        assert_eq!(cluster.certificate_authority_data.as_deref(), Some("Q0E="), "kubectl keeps it as well");
+
+        let cluster = with(ServerOverrides { insecure: Some(true), ..Default::default() });
+        assert_eq!(cluster.insecure_skip_tls_verify, Some(true));
+        assert_eq!(cluster.certificate_authority_data, None);
+
+        let cluster =
+            with(ServerOverrides { certificate_authority: Some("/ca".into()), ..Default::default() });
+        assert_eq!(cluster.certificate_authority.as_deref(), Some("/ca"));
+        assert_eq!(cluster.certificate_authority_data, None);
+
+        let cluster = with(ServerOverrides {
+            tls_server_name: Some("n".into()),
+            disable_compression: Some(true),
+            ..Default::default()
+        });
+        assert_eq!(cluster.tls_server_name.as_deref(), Some("n"));
+        assert_eq!(cluster.disable_compression, Some(true));
+    }
+
+    #[test]
+    fn without_a_kubeconfig_the_pod_is_the_way_in_and_without_a_pod_there_is_none() {
+        let pod = || {
+            let cluster = Cluster { server: Some("https://pod".into()), ..Cluster::default() };
+            let source = String::new();
+            Some(Endpoint { cluster, user: AuthInfo::default(), namespace: Some("own".into()), source })
+        };
+        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), pod()).unwrap();
+        assert_eq!(endpoint.cluster.server.as_deref(), Some("https://pod"));
+        let endpoint = decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), pod());
+        assert_eq!(endpoint.unwrap().cluster.server.as_deref(), Some("https://near"));
+        let error = decide(Kubeconfig::default(), &Overrides::default(), None).unwrap_err();
+        assert_eq!(error.exit().code(), 1);
+    }
+}

@@ -1,0 +1,178 @@
+//! Lists, a page at a time.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::connection::Answer;
+use crate::model::object::Object;
+use crate::model::resource_type::ResourceType;
+
+/// Objects on a page. kubectl asks for as many.
+const LIMIT: usize = 500;
+
+/// Where a page begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Start {
+    /// At the first object.
+    Beginning,
+    /// After the page that said so.
+    After(String),
+    /// At the first object, and all of them on one page.
+    Everything,
+}
+
+impl Start {
+    /// The query that asks for the page, with what is asked beside.
+    fn query(&self, beside: &str) -> String {
+        let mut query = match self {
+            Self::Beginning => format!("limit={LIMIT}"),
+            Self::After(rest) => format!("limit={LIMIT}&continue={}", percent_encoded(rest)),
+            Self::Everything => String::new(),
+        };
+        if !beside.is_empty() {
+            let separator = if query.is_empty() { "" } else { "&" };
+            query += &format!("{separator}{beside}");
+        }
+        query
+    }
+}
+
+/// The pages of a list, one after the other: which to ask for next, and what came of those so far.
+#[derive(Debug)]
+pub(super) struct Pages<'a, T> {
+    type_: &'a ResourceType,
+    collection: &'a str,
+    query: &'a str,
+    next: Option<Start>,
+    /// What was kept of the objects.
+    pub(super) kept: Vec<T>,
+    /// The version of the list, from which a watch goes on.
+    pub(super) version: String,
+}
+
+impl<'a, T> Pages<'a, T> {
+    /// Begins to read a collection; `query` is what is asked of it beside.
+    pub(super) fn of(type_: &'a ResourceType, collection: &'a str, query: &'a str) -> Self {
+        let next = Some(Start::Beginning);
+        Self { type_, collection, query, next, kept: Vec::new(), version: String::new() }
+    }
+
+    /// The path of the next page; none after the last.
+    pub(super) fn next(&self) -> Option<String> {
+        Some(format!("{}?{}", self.collection, self.next.as_ref()?.query(self.query)))
+    }
+
+    /// Whether an answer only says that the list has to be read anew. A list on one page begins at no
+    /// place that could be forgotten, so the same answer to that is a failure.
+    pub(super) fn may_begin_anew(&self, answer: &Answer) -> bool {
+        self.next != Some(Start::Everything) && is_too_old(answer)
+    }
+
+    /// Takes in the page that was asked for, and keeps of each object what `keep` makes of it; false when
+    /// what came is no list.
+    #[must_use]
+    pub(super) fn take(&mut self, answer: Answer, keep: impl Fn(Object) -> Option<T>) -> bool {
+        if is_too_old(&answer) {
+            // The list changed under the pages. Whoever was too slow for them once will be again.
+            self.kept.clear();
+            self.next = Some(Start::Everything);
+            return true;
+        }
+        let Some(page) = Page::read(answer.into_json(), self.type_) else {
+            return false;
+        };
+        self.kept.extend(page.objects.into_iter().filter_map(keep));
+        (self.next, self.version) = (page.rest.map(Start::After), page.version);
+        true
+    }
+}
+
+/// The answer to a page that begins where the server no longer remembers.
+fn is_too_old(answer: &Answer) -> bool {
+    answer.status == StatusCode::GONE
+}
+
+/// The query that selects by labels; empty for no selector.
+pub(super) fn label_query(selector: &str) -> String {
+    if selector.is_empty() { String::new() } else { format!("labelSelector={}", percent_encoded(selector)) }
+}
+
+/// One page of a list.
+#[derive(Debug)]
+struct Page {
+    /// The objects on it.
+    objects: Vec<Object>,
+    /// Where the next one begins, if there is one.
+    rest: Option<String>,
+    /// The version of the whole list.
+    version: String,
+}
+
+impl Page {
+    /// Reads a page. Its items leave out their own kind and version, which are the list's.
+    fn read(mut list: Value, type_: &ResourceType) -> Option<Self> {
+        let rest = list.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let version = list.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+        let version = version.unwrap_or_default().to_owned();
+        let api_version = list.get("apiVersion").cloned().unwrap_or_default();
+        let items = match list.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => items,
+            Some(Value::Null) => Vec::new(),
+            _ => return None,
+        };
+        let whole = |mut item: Value| {
+            if let Some(members) = item.as_object_mut() {
+                members.entry("kind").or_insert_with(|| json!(type_.title()));
+                members.entry("apiVersion").or_insert_with(|| api_version.clone());
+            }
+            Object::read(item).ok()
+        };
+        let objects = items.into_iter().filter_map(whole).collect();
+        Some(Self { objects, rest: (!rest.is_empty()).then_some(rest), version })
+    }
+}
+
+/// A text as one piece of a URL: everything but letters, digits and `-._~` escaped.
+pub(super) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded += &format!("%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::resource_type::POD;
+
+    #[test]
+    fn a_page_is_asked_for_by_where_it_begins() {
+        assert_eq!(Start::Beginning.query(&label_query("")), "limit=500");
+        assert_eq!(
+            Start::Beginning.query(&label_query("a=b,c in (d)")),
+            "limit=500&labelSelector=a%3Db%2Cc%20in%20%28d%29"
+        );
+        assert_eq!(Start::After("x/y".into()).query(""), "limit=500&continue=x%2Fy");
+        assert_eq!(Start::Everything.query(&label_query("a")), "labelSelector=a");
+        assert_eq!(Start::Everything.query(""), "");
+    }
+
+    #[test]
+    fn items_get_the_kind_that_they_leave_out() {
+        let list = json!({
+            "kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "on"},
+            "items": [{"metadata": {"name": "a"}}, 7, {"kind": "Pod", "metadata": {"name": "b"}}]
+        });
+        let page = Page::read(list, &POD).unwrap();
+        assert_eq!(page.rest.as_deref(), Some("on"));
+        assert_eq!(page.objects.iter().map(Object::name).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(page.objects.iter().all(|pod| pod.kind() == "Pod" && pod.text("/apiVersion") == Some("v1")));
+        assert!(Page::read(json!({"items": null}), &POD).unwrap().objects.is_empty());
+        assert!(Page::read(json!({"kind": "Status"}), &POD).is_none());
+    }
+}

@@ -1,0 +1,104 @@
+//! What is to be seen of one workload.
+
+use crate::cluster::source::Source;
+use crate::command::can_do_without;
+use crate::error::{Error, Result};
+use crate::model::event::{Event, Events};
+use crate::model::kind::Kind;
+use crate::model::observed::Observed;
+use crate::model::pod::Pod;
+use crate::model::resource_type::{EVENT, POD};
+use crate::model::revision::Revisions;
+use crate::model::selector::Selector;
+use crate::model::workload::Workload;
+use crate::render::screen::Screen;
+
+/// Sees a workload's revisions, and leaves its pods alone.
+///
+/// # Errors
+/// When the revisions cannot be read.
+pub async fn observe_revisions(workload: Workload, source: &Source) -> Result<Observed> {
+    let selector = Selector::of_workload(workload.object())?;
+    let namespace = Some(workload.object().namespace());
+    let owned = source.list(workload.kind().revision_type(), namespace, &selector).await;
+    let owned = owned.map_err(|error| without_revisions(&workload, error))?;
+    let revisions = Revisions::of(&workload, owned);
+    Ok(Observed { workload, revisions, pods: None, events: None })
+}
+
+/// Sees a workload's revisions and pods.
+///
+/// # Errors
+/// When they cannot be read; pods that may not be read are said once and done without.
+pub async fn observe(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observed> {
+    let mut observed = observe_revisions(workload, source).await?;
+    let object = observed.workload.object();
+    let pods = list_pods(source, object.namespace(), &Selector::of_workload(object)?).await;
+    observed.pods = unless_withheld(pods, "none are counted", screen)?;
+    Ok(observed)
+}
+
+/// Sees what there is to see of one workload's rollout. Its verdict follows from the workload alone,
+/// so everything else is done without where it cannot be read, which is said once.
+///
+/// # Errors
+/// When something else goes wrong than that it may not be read.
+pub async fn glimpse(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observed> {
+    let selector = Selector::of_workload(workload.object())?;
+    let namespace = workload.object().namespace();
+    let owned = source.list(workload.kind().revision_type(), Some(namespace), &selector).await;
+    let owned = unless_withheld(owned, "rollouts are told from counters alone", screen)?;
+    let pods = list_pods(source, namespace, &selector).await;
+    let pods = unless_withheld(pods, "pods in trouble are not told", screen)?;
+    let revisions = Revisions::of(&workload, owned.unwrap_or_default());
+    Ok(Observed { workload, revisions, pods, events: None })
+}
+
+/// The warnings in a workload's namespace; none when they may not be read, which is said once.
+///
+/// # Errors
+/// When something else goes wrong than that they may not be read.
+pub async fn warnings(
+    workload: &Workload,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Option<Events>> {
+    let namespace = Some(workload.object().namespace());
+    let events = source.list_as(&EVENT, namespace, &Selector::default(), |event| Event::read(&event)).await;
+    let events = unless_withheld(events, "some causes are not told", screen)?;
+    Ok(events.map(|events| Events::of(events.into_iter().flatten())))
+}
+
+async fn list_pods(source: &Source, namespace: &str, selector: &Selector) -> Result<Vec<Pod>> {
+    source.list_as(&POD, Some(namespace), selector, |pod| Pod::read(&pod)).await
+}
+
+/// What was read, or a note that it could not be and what follows from that.
+fn unless_withheld<T>(
+    listed: Result<Vec<T>>,
+    consequence: &str,
+    screen: &mut Screen<'_>,
+) -> Result<Option<Vec<T>>> {
+    match listed {
+        Ok(objects) => Ok(Some(objects)),
+        Err(error) if can_do_without(&error) => {
+            screen.note_once(&format!("note: {}, so {consequence}", error.sentence()));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A history without its revisions is none: kubectl says so in the words of the kind.
+fn without_revisions(workload: &Workload, error: Error) -> Error {
+    let name = workload.name();
+    let what = match workload.kind() {
+        Kind::Deployment => format!("failed to retrieve replica sets from deployment {name}"),
+        kind => format!("unable to find history controlled by {} {name}", kind.type_().title()),
+    };
+    let compat = error.compat_sentence();
+    match compat.strip_prefix("Error from server (Forbidden): ") {
+        Some(why) => error.in_compat(format!("{what}: {why}")),
+        None => error,
+    }
+}

@@ -1,0 +1,146 @@
+//! Which lists of a pod template are matched by key, and the key of each element.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::path::key_text;
+
+/// The lists whose elements have an identity, and the fields that make it.
+///
+/// From the `patchMergeKey` and `listMapKeys` of core/v1 and the types below it, and, for lists that
+/// Kubernetes itself replaces whole (`listType=atomic`), from the fields its validation wants to be
+/// unique or by which a person tells one element from another: `tolerations`, `envFrom`, `items`,
+/// `sources`, `httpHeaders`, `sysctls`, `options`, `matchExpressions`. A field is a dotted path into
+/// the element. All other lists (`args`, `command`, `dnsConfig.searches`, ...) are one value.
+const KEYS: [(&str, &[&str]); 25] = [
+    ("containers", &["name"]),
+    ("initContainers", &["name"]),
+    ("ephemeralContainers", &["name"]),
+    ("env", &["name"]),
+    ("envFrom", &["configMapRef.name", "secretRef.name", "prefix"]),
+    ("ports", &["containerPort", "protocol"]),
+    ("volumes", &["name"]),
+    ("volumeMounts", &["mountPath"]),
+    ("volumeDevices", &["devicePath"]),
+    ("resizePolicy", &["resourceName"]),
+    ("claims", &["name"]),
+    ("resourceClaims", &["name"]),
+    ("httpHeaders", &["name"]),
+    ("items", &["path"]),
+    (
+        "sources",
+        &[
+            "configMap.name",
+            "secret.name",
+            "serviceAccountToken.path",
+            "clusterTrustBundle.path",
+            "podCertificate.keyPath",
+        ],
+    ),
+    ("tolerations", &["key", "effect"]),
+    ("topologySpreadConstraints", &["topologyKey", "whenUnsatisfiable"]),
+    ("imagePullSecrets", &["name"]),
+    ("hostAliases", &["ip"]),
+    ("readinessGates", &["conditionType"]),
+    ("schedulingGates", &["name"]),
+    ("sysctls", &["name"]),
+    ("options", &["name"]),
+    ("matchExpressions", &["key", "operator"]),
+    ("matchFields", &["key", "operator"]),
+];
+
+/// The fields that make the identity of an element of a list of this name.
+#[must_use]
+pub fn fields_of(list: &str) -> Option<&'static [&'static str]> {
+    KEYS.iter().find(|(name, _)| *name == list).map(|(_, fields)| *fields)
+}
+
+/// Whether the elements of a list of this name have keys.
+pub(super) fn is_keyed(list: &str) -> bool {
+    fields_of(list).is_some()
+}
+
+/// The keys of a list's elements, in their order, as paths write them: `MODE`, or
+/// `containerPort=8080,protocol=TCP` where an identity has several fields, of which some may be
+/// absent. The second element of one key is `MODE#2`: the API accepts doubled env names (the last
+/// one wins), so each is matched with the one that comes as late on the other side.
+///
+/// `None` when the list is one value: it has no keys by its name, or an element lacks its only key
+/// field or has one that is no text, whole number or truth value.
+pub(super) fn keys(list: &str, elements: &[Value]) -> Option<Vec<String>> {
+    let fields = fields_of(list)?;
+    let mut seen = HashMap::<String, usize>::new();
+    let mut numbered = |key: String| {
+        let count = seen.entry(key.clone()).or_default();
+        *count += 1;
+        if *count == 1 { key } else { format!("{key}#{count}") }
+    };
+    elements.iter().map(|element| key(fields, element).map(&mut numbered)).collect()
+}
+
+fn key(fields: &[&str], element: &Value) -> Option<String> {
+    if !element.is_object() {
+        return None;
+    }
+    if let [field] = fields {
+        return part(at(element, field)?);
+    }
+    let parts = fields.iter().filter_map(|field| {
+        let value = at(element, field)?;
+        Some(part(value).map(|value| format!("{field}={value}")))
+    });
+    Some(parts.collect::<Option<Vec<_>>>()?.join(","))
+}
+
+fn at<'a>(element: &'a Value, field: &str) -> Option<&'a Value> {
+    field.split('.').try_fold(element, |value, member| value.get(member))
+}
+
+fn part(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(key_text(text)),
+        Value::Number(number) if !number.is_f64() => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn elements_are_known_by_the_fields_kubernetes_merges_by() {
+        for (list, elements, expected) in [
+            ("env", json!([{"name": "A"}, {"name": "B"}, {"name": "A"}]), vec!["A", "B", "A#2"]),
+            (
+                "ports",
+                json!([{"containerPort": 80, "protocol": "TCP"}]),
+                vec!["containerPort=80,protocol=TCP"],
+            ),
+            ("tolerations", json!([{"operator": "Exists"}, {"key": "a"}]), vec!["", "key=a"]),
+            (
+                "envFrom",
+                json!([{"prefix": "S_", "secretRef": {"name": "s"}}]),
+                vec!["secretRef.name=s,prefix=S_"],
+            ),
+        ] {
+            assert_eq!(keys(list, elements.as_array().unwrap()).unwrap(), expected, "{list}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_usable_keys_is_one_value() {
+        for (list, elements) in [
+            ("args", json!([{"name": "A"}])),
+            ("env", json!([{"name": "A"}, {}])),
+            ("env", json!([{"name": ["A"]}])),
+            ("ports", json!([{"containerPort": 1.5}])),
+            ("ports", json!([8080])),
+        ] {
+            assert_eq!(keys(list, elements.as_array().unwrap()), None, "{list}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Values that look secret, and hiding them without hiding that they changed.
+
+use serde_json::Value;
+
+use super::change::Change;
+use super::path::{Step, key_values};
+use crate::model::secret::{MASK, looks_secret, without_url_secrets};
+
+/// Whether values that look secret are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// As `***`.
+    Masked,
+    /// As they are (`--show-values`).
+    Shown,
+}
+
+/// What stands for a secret value that was another one before. `kubectl diff` tells its two sides
+/// apart in this way too (`*** (before)`, `*** (after)`); an unchanged value is [`MASK`] alone.
+pub const MASK_CHANGED: &str = "*** (changed)";
+
+/// A template with its secret values masked.
+pub(super) fn mask_template(template: &Value) -> Value {
+    masked(template, "", MASK)
+}
+
+/// The changes with their secret values masked; one that only changes such a value says so.
+pub(super) fn mask_changes(changes: Vec<Change>) -> Vec<Change> {
+    changes.into_iter().map(mask_change).collect()
+}
+
+fn mask_change(change: Change) -> Change {
+    if let (true, Change { path, from, to }) = (is_in_secret(change.path.steps()), &change) {
+        let changed = if from.is_some() { MASK_CHANGED } else { MASK };
+        let (from, to) = (from.as_ref().map(|_| MASK.into()), to.as_ref().map(|_| changed.into()));
+        return Change { path: path.clone(), from, to };
+    }
+    if is_in_env_value(change.path.steps()) {
+        let hide = |value: Option<&Value>, mask| value.map(|value| without_url(value, mask));
+        let (from, to) = (hide(change.from.as_ref(), MASK), hide(change.to.as_ref(), MASK));
+        let to = if from == to { hide(change.to.as_ref(), MASK_CHANGED) } else { to };
+        return Change { path: change.path, from, to };
+    }
+    let list = change.path.steps().iter().rev().find_map(|step| match step {
+        Step::Member(name) => Some(name.as_str()),
+        Step::Element(_) => None,
+    });
+    let hide =
+        |value: &Option<Value>, mask| value.as_ref().map(|value| masked(value, list.unwrap_or(""), mask));
+    let (from, to) = (hide(&change.from, MASK), hide(&change.to, MASK));
+    // Equal under the mask: it is the secrets that changed.
+    let to = if from == to { hide(&change.to, MASK_CHANGED) } else { to };
+    Change { path: change.path, from, to }
+}
+
+/// Whether a path leads to or into the value of an env that looks secret.
+fn is_in_secret(steps: &[Step]) -> bool {
+    env_value(steps).is_some_and(|names| names.iter().any(|name| looks_secret(name)))
+}
+
+/// Whether a path leads to or into the value of any env.
+fn is_in_env_value(steps: &[Step]) -> bool {
+    env_value(steps).is_some()
+}
+
+/// The name of the env whose value a path leads to or into.
+fn env_value(steps: &[Step]) -> Option<Vec<String>> {
+    steps.windows(3).find_map(|window| match window {
+        [Step::Member(list), Step::Element(key), Step::Member(member)]
+            if list == "env" && member == "value" =>
+        {
+            Some(key_values(key))
+        }
+        _ => None,
+    })
+}
+
+/// A value without the passwords of the URLs in it, whatever the name of its env.
+fn without_url(value: &Value, mask: &str) -> Value {
+    value.as_str().map_or_else(|| value.clone(), |text| without_url_secrets(text, mask).into())
+}
+
+/// A copy of a value with the secrets in it replaced by `mask`. `list` is the name of the list that
+/// the value is or is an element of.
+fn masked(value: &Value, list: &str, mask: &str) -> Value {
+    match value {
+        Value::Array(elements) => elements.iter().map(|element| masked(element, list, mask)).collect(),
+        Value::Object(members) => {
+            let is_env = list == "env";
+            let secret = is_env && members.get("name").is_some_and(is_secret_name);
+            let hide = |(name, member): (&String, &Value)| {
+                let member = match (is_env && name == "value", secret) {
+                    (true, true) => mask.into(),
+                    (true, false) => without_url(member, mask),
+                    (false, _) => masked(member, name, mask),
+                };
+                (name.clone(), member)
+            };
+            Value::Object(members.iter().map(hide).collect())
+        }
+        scalar => scalar.clone(),
+    }
+}
+
+fn is_secret_name(name: &Value) -> bool {
+    name.as_str().map_or_else(|| looks_secret(&name.to_string()), looks_secret)
+}

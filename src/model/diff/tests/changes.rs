@@ -1,0 +1,84 @@
+//! Which changes are found, and where.
+
+use serde_json::{Value, json};
+
+use super::{pod, web};
+use crate::model::diff::change::compare;
+use crate::model::diff::secret::{mask_changes, mask_template};
+use crate::model::diff::{MASK_CHANGED, apply, changes};
+use crate::model::secret::MASK;
+
+#[test]
+fn the_order_of_keyed_lists_is_no_change_but_is_noticed() {
+    let from =
+        pod(&json!({"containers": [{"name": "a", "env": [{"name": "X"}, {"name": "Y"}]}, {"name": "b"}],
+        "tolerations": [{"key": "k", "effect": "NoSchedule"}, {"operator": "Exists"}]}));
+    let to =
+        pod(&json!({"containers": [{"name": "b"}, {"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}],
+        "tolerations": [{"operator": "Exists"}, {"key": "k", "effect": "NoSchedule"}]}));
+    assert_eq!(changes(&from, &to), []);
+    let reordered: Vec<String> =
+        compare(&from.canonical(), &to.canonical()).reordered.iter().map(ToString::to_string).collect();
+    assert_eq!(reordered, ["spec.containers[a].env", "spec.containers", "spec.tolerations"]);
+}
+
+#[test]
+fn a_quantity_written_in_another_way_is_no_change() {
+    let limits = |cpu: Value| {
+        web(
+            &json!({"resources": {"limits": {"cpu": cpu}}, "env": [{"name": "N", "value": cpu}], "labels": {"sizeLimit": cpu}}),
+        )
+    };
+    let told: Vec<String> = changes(&limits(json!("1000m")), &limits(json!(1)))
+        .iter()
+        .map(|change| change.path.to_string())
+        .collect();
+    assert_eq!(told, ["spec.containers[web].env[N].value", "spec.containers[web].labels.sizeLimit"]);
+}
+
+#[test]
+fn changes_say_where_and_what() {
+    let from = pod(&json!({"containers": [{"name": "web", "image": "web:1", "args": ["-a", "-b"],
+        "env": [{"name": "MODE", "value": "dev"}, {"name": "OLD", "value": "1"}]}]}));
+    let to = pod(&json!({"containers": [{"name": "web", "image": "web:2", "args": ["-b"],
+        "env": [{"name": "NEW", "value": "1"}, {"name": "MODE", "value": "prod"}]}],
+        "nodeSelector": {"example.com/disk": "nvme"}}));
+    let told: Vec<_> = changes(&from, &to)
+        .iter()
+        .map(|c| (c.path.to_string(), c.container(), c.field(), json!([c.from, c.to])))
+        .map(|(path, container, field, values)| {
+            (path, container.unwrap_or_default(), field, values.to_string())
+        })
+        .collect();
+    let web = |field: &str, values: &str| {
+        (format!("spec.containers[web].{field}"), "web".to_owned(), field.to_owned(), values.to_owned())
+    };
+    let selector = r#"spec.nodeSelector."example.com/disk""#;
+    assert_eq!(
+        told,
+        [
+            web("args", r#"[["-a","-b"],["-b"]]"#),
+            web("env[MODE].value", r#"["dev","prod"]"#),
+            web("env[OLD]", r#"[{"name":"OLD","value":"1"},null]"#),
+            web("env[NEW]", r#"[null,{"name":"NEW","value":"1"}]"#),
+            web("image", r#"["web:1","web:2"]"#),
+            (selector.to_owned(), String::new(), selector.to_owned(), r#"[null,"nvme"]"#.to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn secrets_are_masked_wherever_they_stand() {
+    let env = |password: &str| json!([{"name": "DB_PASSWORD", "value": password}, {"name": "MODE", "value": "dev"}]);
+    let from = pod(
+        &json!({"containers": [{"name": "a", "env": env("hunter1")}, {"name": "b", "env": env("hunter1")}]}),
+    );
+    let to = pod(
+        &json!({"containers": [{"name": "a", "env": env("hunter2")}, {"name": "b", "env": [{}, env("hunter2")[0]]},
+        {"name": "c", "env": env("hunter2")}]}),
+    );
+    let masked = mask_changes(changes(&from, &to));
+    let told = format!("{masked:?} {}", apply(&mask_template(&from.canonical()), &masked));
+    assert!(!told.contains("hunter"), "{told}");
+    assert_eq!((&masked[0].from, &masked[0].to), (&Some(MASK.into()), &Some(MASK_CHANGED.into())));
+}

@@ -1,0 +1,170 @@
+//! Causes over time: what is told of them, and which fail a rollout.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::play::*;
+use crate::model::cause::CauseId;
+use crate::model::follow::*;
+
+const GRACE: Duration = Duration::from_secs(30);
+
+fn fail_fast() -> Options {
+    Options { fail_fast: Some(GRACE), ..Options::default() }
+}
+
+fn with_pod(container: &Value) -> Truth {
+    deployment(BEGUN).with_pod("a", 2, false, container)
+}
+
+#[test]
+fn a_cause_is_told_when_it_appears_and_when_it_has_gone() {
+    let mut play = Play::of(Options::default(), deployment(BEGUN));
+    play.pass(5);
+    play.becomes(with_pod(&no_image()));
+    play.pass(60);
+    play.show();
+    assert_eq!(play.causes().len(), 1);
+    play.becomes(deployment(BEGUN));
+    assert_eq!(play.causes().len(), 1, "it may come back");
+    play.pass(20);
+    let told: Vec<_> = play.causes().iter().map(|(step, cause)| (*step, cause.id)).collect();
+    assert_eq!(told, [(Step::Appeared, CauseId::ImageNotFound), (Step::Gone, CauseId::ImageNotFound)]);
+}
+
+#[test]
+fn a_crash_loop_is_one_cause_told_now_and_then_and_its_log_is_asked_for_once() {
+    let mut play = Play::of(Options::default(), with_pod(&crashing(1)));
+    for restarts in 2..20 {
+        play.pass(3);
+        play.becomes(deployment(BEGUN).with_pod("a", 2, true, &running(restarts)));
+        play.pass(2);
+        play.becomes(with_pod(&crashing(restarts)));
+    }
+    let steps: Vec<_> = play.causes().iter().map(|(step, _)| *step).collect();
+    assert_eq!(steps[0], Step::Appeared);
+    assert!(steps[1..].iter().all(|step| *step == Step::Changed), "{steps:?}");
+    assert!(steps.len() <= 10, "90 seconds: {}", steps.len());
+    let logs: Vec<_> = play.told.iter().filter(|event| matches!(event, Event::Ask(Ask::Log(..)))).collect();
+    let place = LogPlace { pod: "a".into(), container: "app".into(), previous: true };
+    assert_eq!(logs, [&Event::Ask(Ask::Log(TargetId(0), place))]);
+}
+
+#[test]
+fn last_words_are_told_without_secrets() {
+    let mut play = Play::of(Options::default(), with_pod(&crashing(1)));
+    let lines = vec!["PASSWORD=hunter2 at db://u:p4ss@h".to_owned(), "no".to_owned()];
+    play.news(News::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
+    let told = play.told.iter().find_map(|event| match event {
+        Event::Log { log, .. } => Some(log.lines.clone()),
+        _ => None,
+    });
+    assert_eq!(told.unwrap_or_default(), ["PASSWORD=*** at db://u:***@h", "no"]);
+}
+
+#[test]
+fn causes_that_only_a_person_can_mend_fail_fast() {
+    let missing = "configmap \"settings\" not found";
+    for (container, fails) in [
+        (no_image(), true),
+        (waiting("InvalidImageName", "couldn't parse image name \"app:::\""), true),
+        (waiting("CreateContainerConfigError", missing), true),
+        (waiting("CreateContainerConfigError", "failed to sync configmap cache: timed out"), false),
+        (crashing(1), false),
+        (crashing(2), true),
+        (running(0), false),
+    ] {
+        let mut play = Play::of(fail_fast(), with_pod(&container));
+        play.pass(29);
+        assert_eq!(play.outcome(), None, "{container}");
+        play.pass(2);
+        let failed = matches!(play.outcome(), Some(Outcome::Failed(Failure::Cause { grace: GRACE, .. })));
+        assert_eq!(failed, fails, "{container}");
+        let mut patient = Play::of(Options::default(), with_pod(&container));
+        patient.pass(10_000);
+        assert_eq!(patient.outcome(), None, "{container}");
+    }
+}
+
+#[test]
+fn a_cause_that_has_gone_by_the_time_fails_nothing() {
+    let mut play = Play::of(fail_fast(), with_pod(&no_image()));
+    play.truth = deployment(BEGUN);
+    play.pass(31);
+    assert_eq!((play.outcome(), play.looks()), (None, 1));
+    // One that comes back soon has lasted all the while.
+    play.becomes(with_pod(&no_image()));
+    assert_eq!(play.looks(), 2);
+    assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
+}
+
+#[test]
+fn a_new_revision_has_its_own_time() {
+    let mut play = Play::of(fail_fast(), with_pod(&no_image()));
+    play.pass(25);
+    let next = Truth { generation: 3, observed: 3, revision: 3, ..deployment(BEGUN) };
+    play.becomes(next.with_pod("b", 3, false, &no_image()));
+    play.pass(29);
+    assert_eq!(play.outcome(), None);
+    play.pass(1);
+    assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
+}
+
+#[test]
+fn a_cause_that_was_named_fails_after_its_own_time() {
+    let unschedulable = |truth: Truth| {
+        let mut truth = truth.with_pod("a", 2, false, &json!({"name": "app"}));
+        truth.pods[0]["spec"]["nodeName"] = json!("");
+        truth.pods[0]["status"] = json!({"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"},
+        ]});
+        truth
+    };
+    let named = Options { fail_on: vec![(CauseId::Unschedulable, Duration::from_secs(120))], ..fail_fast() };
+    let mut play = Play::of(named, unschedulable(deployment(BEGUN)));
+    play.pass(119);
+    assert_eq!(play.outcome(), None);
+    play.pass(1);
+    let failure = Failure::Cause { id: CauseId::Unschedulable, grace: Duration::from_secs(120) };
+    assert_eq!(play.outcome(), Some(&Outcome::Failed(failure)));
+    let mut play = Play::of(fail_fast(), unschedulable(deployment(BEGUN)));
+    play.pass(10_000);
+    assert_eq!(play.outcome(), None);
+}
+
+#[test]
+fn a_quota_fails_only_while_nothing_moves_and_no_pod_is_on_its_way_out() {
+    let refused = |counts, terminating: i64| {
+        let message = "pods \"web-x\" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3";
+        let condition =
+            json!({"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message});
+        let status = json!({"conditions": [condition], "terminatingReplicas": terminating});
+        Truth { status, ..deployment(counts) }
+    };
+    let show = |play: &mut Play, truth: Truth| {
+        // The ReplicaSet of the live template says it, not the Deployment.
+        let condition = truth.status["conditions"].clone();
+        play.truth = truth;
+        let mut owned = play.truth.owned();
+        if let Some(newest) = owned.pop() {
+            let mut json = newest.json().clone();
+            json["status"] = json!({"conditions": condition});
+            owned.push(crate::model::object::Object::read(json).unwrap());
+        }
+        play.news(News::Revisions(Some(owned)));
+        play.news(News::Workload(Box::new(play.truth.workload())));
+    };
+    let mut play = Play::of(fail_fast(), deployment(BEGUN));
+    play.in_reach = false; // looks would bring the play's own revisions
+    show(&mut play, refused([3, 1, 3, 3], 1));
+    play.pass(100);
+    assert_eq!(play.looks(), 0);
+    show(&mut play, refused([3, 1, 3, 3], 0));
+    play.pass(20);
+    show(&mut play, refused([3, 2, 3, 3], 0));
+    play.pass(29);
+    assert_eq!(play.looks(), 0, "it moved");
+    play.pass(1);
+    assert_eq!(play.looks(), 1);
+}

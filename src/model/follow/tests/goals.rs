@@ -1,0 +1,149 @@
+//! What is waited for, and when it is reached.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::play::*;
+use crate::model::follow::*;
+
+fn until(goal: Goal) -> Options {
+    Options { goal, ..Options::default() }
+}
+
+#[test]
+fn each_line_is_told_once_and_none_before_everything_was_seen() {
+    let mut play = Play::unseen(Options::default(), deployment(BEGUN));
+    play.news(News::Workload(Box::new(play.truth.workload())));
+    play.news(News::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
+    assert!(play.told.is_empty());
+    play.news(News::Pods(Some(Vec::new())));
+    play.news(News::Revisions(Some(play.truth.owned())));
+    play.becomes(deployment([4, 2, 4, 4]));
+    play.becomes(deployment([4, 3, 4, 4]));
+    play.becomes(deployment(DONE));
+    assert_eq!(
+        play.lines(),
+        [
+            "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...",
+            "Waiting for deployment \"web\" rollout to finish: 2 out of 3 new replicas have been updated...",
+            "Waiting for deployment \"web\" rollout to finish: 1 old replicas are pending termination...",
+            "deployment \"web\" successfully rolled out",
+        ]
+    );
+    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    assert!(play.follower.is_over());
+    assert_eq!(play.follower.due(), None);
+}
+
+#[test]
+fn goals_are_reached_when_they_are_and_not_before() {
+    use Goal::{Available, Complete, OldGone, Success, Updated};
+    let reached = Some(Outcome::Reached);
+    let held = Some(Outcome::Held);
+    let ready = running(0);
+    let old_pod = |truth: Truth| truth.with_pod("old", 1, true, &ready);
+    for (truth, goals, expected) in [
+        // Three updated, none of them available for certain: three available pods may be two old ones and one new.
+        (deployment([5, 3, 3, 3]), vec![Updated], reached.clone()),
+        (deployment([5, 3, 3, 3]), vec![Available, Success, Complete, OldGone], None),
+        (deployment([4, 3, 4, 4]), vec![Updated, Available], reached.clone()),
+        (deployment([4, 3, 4, 4]), vec![Success, Complete, OldGone], None),
+        (deployment([4, 2, 4, 4]), vec![Updated, Available, Success, Complete, OldGone], None),
+        (deployment(DONE), vec![Updated, Available, Success, Complete, OldGone], reached.clone()),
+        (old_pod(deployment(DONE)), vec![Success, Complete], reached.clone()),
+        (old_pod(deployment(DONE)), vec![OldGone], None),
+        (Truth { status: json!({"terminatingReplicas": 1}), ..deployment(DONE) }, vec![OldGone], None),
+        // A partition of 2: one pod is released.
+        (stateful_set([3, 0, 3, 3], 2), vec![Updated, Available, Success], None),
+        (stateful_set([3, 1, 3, 3], 2), vec![Updated, Available, Success], reached.clone()),
+        (stateful_set([3, 1, 3, 3], 2), vec![Complete, OldGone], held.clone()),
+        (stateful_set([3, 0, 3, 3], 3), vec![Success, Updated, Complete], held.clone()),
+        (stateful_set([4, 3, 3, 3], 0), vec![Complete], None), // one too many after a scale-down
+        (Truth { observed: 1, ..deployment(DONE) }, vec![Updated, Available, Success, Complete], None),
+        (
+            Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) },
+            vec![Updated, Available, Success, Complete, OldGone],
+            held,
+        ),
+        (Truth { spec: json!({"paused": true}), ..deployment(DONE) }, vec![Success], reached),
+    ] {
+        for goal in goals {
+            let play = Play::of(until(goal), truth.clone());
+            assert_eq!(play.outcome(), expected.as_ref(), "{goal:?} {truth:?}");
+        }
+    }
+}
+
+#[test]
+fn old_pods_that_nobody_may_see_cannot_be_waited_for() {
+    let blind = Truth { pods_withheld: true, ..deployment(DONE) };
+    assert!(matches!(Play::of(until(Goal::OldGone), blind.clone()).outcome(), Some(Outcome::Unreadable(_))));
+    // Unless the controller counts them.
+    let counted = Truth { status: json!({"terminatingReplicas": 0}), ..blind };
+    assert_eq!(Play::of(until(Goal::OldGone), counted).outcome(), Some(&Outcome::Reached));
+}
+
+#[test]
+fn a_hold_is_waited_for_when_asked() {
+    let options = Options { wait_held: true, ..Options::default() };
+    let mut play = Play::of(options, Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) });
+    play.pass(3_600);
+    assert_eq!(play.outcome(), None);
+    play.becomes(deployment(DONE));
+    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+}
+
+#[test]
+fn stable_means_that_nothing_happened_in_between_seen_or_not() {
+    let options = || Options { stable: Duration::from_secs(30), ..Options::default() };
+    let with_pod = |restarts| deployment(DONE).with_pod("a", 2, true, &running(restarts));
+    let mut play = Play::of(options(), with_pod(0));
+    play.pass(29);
+    assert_eq!(play.outcome(), None);
+    play.pass(1);
+    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+
+    // A restart that nobody saw is found by the look at the end, and time begins anew.
+    let mut play = Play::of(options(), with_pod(0));
+    play.truth = with_pod(1);
+    play.pass(59);
+    assert_eq!((play.outcome(), play.looks()), (None, 1));
+    play.pass(1);
+    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+
+    // One that was seen begins it anew at once.
+    let mut play = Play::of(options(), with_pod(0));
+    play.pass(20);
+    play.becomes(with_pod(1));
+    play.pass(29);
+    assert_eq!((play.outcome(), play.looks()), (None, 0));
+
+    // While the cluster is out of reach nothing is believed.
+    let mut play = Play::of(options(), with_pod(0));
+    play.in_reach = false;
+    play.pass(3_600);
+    assert_eq!(play.outcome(), None);
+    play.news(play.truth.look());
+    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+}
+
+#[test]
+fn kubectls_own_verdict_is_told_for_every_event() {
+    let options = || Options { telling: Telling::Kubectl, ..Options::default() };
+    let mut play = Play::unseen(options(), deployment(BEGUN));
+    for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
+        play.news(News::Workload(Box::new(truth.workload())));
+    }
+    assert_eq!(play.lines().len(), 3);
+    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+
+    let stale = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
+        "message": "ReplicaSet \"web-1\" has timed out progressing."}]});
+    let mut play = Play::unseen(options(), Truth { status: stale.clone(), ..deployment(BEGUN) });
+    play.news(News::Workload(Box::new(play.truth.workload())));
+    assert!(matches!(play.outcome(), Some(Outcome::Failed(Failure::Kubectl(_)))));
+    // We know better whose deadline that was.
+    let play = Play::of(Options::default(), Truth { status: stale, ..deployment(BEGUN) });
+    assert_eq!(play.outcome(), None);
+}

@@ -1,0 +1,282 @@
+//! A small world: one workload, its revisions and its pods, and a follower that is told of them.
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::model::cause::Cause;
+use crate::model::follow::*;
+use crate::model::object::Object;
+use crate::model::observed::Observed;
+use crate::model::pod::Pod;
+use crate::model::revision::Revisions;
+use crate::model::workload::Workload;
+
+const START: &str = "2026-11-20T13:00:00Z";
+
+/// The truth about a workload.
+#[derive(Clone, Debug)]
+pub(super) struct Truth {
+    pub(super) kind: &'static str,
+    pub(super) uid: &'static str,
+    pub(super) generation: i64,
+    pub(super) observed: i64,
+    /// The number of the revision that runs; its image is `app:NUMBER`.
+    pub(super) revision: i64,
+    pub(super) wanted: i64,
+    /// `[total, updated, ready, available]`.
+    pub(super) counts: [i64; 4],
+    pub(super) spec: Value,
+    pub(super) status: Value,
+    pub(super) pods: Vec<Value>,
+    pub(super) pods_withheld: bool,
+}
+
+/// A Deployment of three pods whose second revision is being rolled out.
+pub(super) fn deployment(counts: [i64; 4]) -> Truth {
+    Truth {
+        kind: "Deployment",
+        uid: "u1",
+        generation: 2,
+        observed: 2,
+        revision: 2,
+        wanted: 3,
+        counts,
+        spec: json!({"progressDeadlineSeconds": 600}),
+        status: json!({}),
+        pods: Vec::new(),
+        pods_withheld: false,
+    }
+}
+
+/// A StatefulSet of three pods whose second revision is being rolled out.
+pub(super) fn stateful_set(counts: [i64; 4], partition: i64) -> Truth {
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+    Truth { kind: "StatefulSet", spec: json!({"updateStrategy": strategy}), ..deployment(counts) }
+}
+
+/// All pods updated and available.
+pub(super) const DONE: [i64; 4] = [3, 3, 3, 3];
+/// One pod updated, and not ready.
+pub(super) const BEGUN: [i64; 4] = [4, 1, 3, 3];
+
+impl Truth {
+    pub(super) fn workload(&self) -> Workload {
+        let [total, updated, ready, available] = self.counts;
+        let mut status = json!({
+            "observedGeneration": self.observed, "replicas": total, "updatedReplicas": updated,
+            "readyReplicas": ready, "availableReplicas": available,
+        });
+        let mut spec = json!({
+            "replicas": self.wanted, "template": template(self.revision),
+            "selector": {"matchLabels": {"app": "web"}},
+        });
+        merge(&mut status, &self.status);
+        merge(&mut spec, &self.spec);
+        let object = json!({
+            "kind": self.kind, "apiVersion": "apps/v1", "spec": spec, "status": status,
+            "metadata": {
+                "name": "web", "namespace": "shop", "uid": self.uid, "generation": self.generation,
+                "annotations": {"deployment.kubernetes.io/revision": self.revision.to_string()},
+            },
+        });
+        Workload::of(Object::read(object).unwrap()).unwrap()
+    }
+
+    pub(super) fn owned(&self) -> Vec<Object> {
+        let kind = if self.kind == "Deployment" { "ReplicaSet" } else { "ControllerRevision" };
+        let revision = |number: i64| {
+            let object = json!({
+                "kind": kind, "revision": number, "spec": {"template": template(number)},
+                "data": {"spec": {"template": template(number)}},
+                "metadata": {
+                    "name": format!("web-{number}"), "namespace": "shop", "uid": format!("r{number}"),
+                    "creationTimestamp": format!("2026-11-20T12:00:{number:02}Z"),
+                    "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
+                    "ownerReferences": [{"controller": true, "uid": self.uid}],
+                },
+            });
+            Object::read(object).unwrap()
+        };
+        (1..=self.revision).map(revision).collect()
+    }
+
+    pub(super) fn pods(&self) -> Option<Vec<Pod>> {
+        let read = |pod: &Value| Pod::read(&Object::read(pod.clone()).unwrap());
+        (!self.pods_withheld).then(|| self.pods.iter().map(read).collect())
+    }
+
+    pub(super) fn look(&self) -> News {
+        let workload = self.workload();
+        let revisions = Revisions::of(&workload, self.owned());
+        News::Look(Box::new(Observed { workload, revisions, pods: self.pods(), events: None }))
+    }
+
+    /// A pod of a revision: its containers' statuses and whether it is ready.
+    pub(super) fn with_pod(mut self, name: &str, revision: i64, ready: bool, container: &Value) -> Self {
+        let owner = if self.kind == "Deployment" { format!("r{revision}") } else { self.uid.to_owned() };
+        let ready = if ready { "True" } else { "False" };
+        self.pods.push(json!({
+            "kind": "Pod",
+            "metadata": {
+                "name": name, "namespace": "shop", "uid": name, "creationTimestamp": START,
+                "labels": {"app": "web", "controller-revision-hash": format!("web-{revision}")},
+                "ownerReferences": [{"controller": true, "uid": owner}],
+            },
+            "spec": {"nodeName": "n", "containers": [{"name": "app", "image": format!("app:{revision}")}]},
+            "status": {
+                "phase": "Running", "containerStatuses": [container],
+                "conditions": [
+                    {"type": "PodScheduled", "status": "True"},
+                    {"type": "Ready", "status": ready, "lastTransitionTime": START},
+                ],
+            },
+        }));
+        self
+    }
+}
+
+/// A container that waits for a reason.
+pub(super) fn waiting(reason: &str, message: &str) -> Value {
+    json!({"name": "app", "image": "app:2", "state": {"waiting": {"reason": reason, "message": message}}})
+}
+
+/// A container that crashed so many times.
+pub(super) fn crashing(restarts: i64) -> Value {
+    let terminated = json!({"exitCode": 1, "reason": "Error"});
+    json!({
+        "name": "app", "image": "app:2", "restartCount": restarts, "lastState": {"terminated": terminated},
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}},
+    })
+}
+
+/// A container that runs and was restarted so many times.
+pub(super) fn running(restarts: i64) -> Value {
+    json!({
+        "name": "app", "image": "app:2", "ready": true, "started": true, "restartCount": restarts,
+        "state": {"running": {"startedAt": START}},
+    })
+}
+
+/// An image that is not there.
+pub(super) fn no_image() -> Value {
+    let message = "Back-off pulling image \"app:2\": ErrImagePull: rpc error: code = NotFound desc = failed to pull \
+                   and unpack image \"docker.io/library/app:2\": docker.io/library/app:2: not found";
+    waiting("ImagePullBackOff", message)
+}
+
+/// A follower of one target, and the truth it is told.
+pub(super) struct Play {
+    pub(super) follower: Follower,
+    pub(super) truth: Truth,
+    /// Whether looks are answered; otherwise the cluster is out of reach.
+    pub(super) in_reach: bool,
+    pub(super) told: Vec<Event>,
+    elapsed: Duration,
+    looks: usize,
+}
+
+impl Play {
+    /// Begins to follow, with nothing seen yet.
+    pub(super) fn unseen(options: Options, truth: Truth) -> Self {
+        let follower = Follower::new(options, [truth.workload()]);
+        Self { follower, truth, in_reach: true, told: Vec::new(), elapsed: Duration::ZERO, looks: 0 }
+    }
+
+    /// Begins to follow, and shows everything.
+    pub(super) fn of(options: Options, truth: Truth) -> Self {
+        let mut play = Self::unseen(options, truth);
+        play.show();
+        play
+    }
+
+    pub(super) fn news(&mut self, news: News) {
+        let now = SignedDuration::try_from(self.elapsed).unwrap();
+        let wall: Timestamp = START.parse::<Timestamp>().unwrap() + now;
+        let seen = Seen::News(TargetId(0), news);
+        let events = self.follower.apply(seen, Moment { elapsed: self.elapsed, wall });
+        self.hear(events);
+    }
+
+    /// Shows everything there is.
+    pub(super) fn show(&mut self) {
+        self.news(News::Revisions(Some(self.truth.owned())));
+        self.news(News::Pods(self.truth.pods()));
+        self.news(News::Workload(Box::new(self.truth.workload())));
+    }
+
+    /// Changes the truth, and shows it.
+    pub(super) fn becomes(&mut self, truth: Truth) {
+        self.truth = truth;
+        self.show();
+    }
+
+    /// Lets seconds go by, calling the follower whenever it asked for it.
+    pub(super) fn pass(&mut self, seconds: u64) {
+        let end = self.elapsed + Duration::from_secs(seconds);
+        while let Some(due) = self.follower.due().filter(|due| *due <= end) {
+            assert!(due > self.elapsed || self.elapsed.is_zero(), "a follower that asks for the past");
+            self.elapsed = due;
+            self.tick();
+        }
+        self.elapsed = end;
+    }
+
+    /// Calls the follower though nothing is due.
+    pub(super) fn tick(&mut self) {
+        let now = SignedDuration::try_from(self.elapsed).unwrap();
+        let wall: Timestamp = START.parse::<Timestamp>().unwrap() + now;
+        let events = self.follower.apply(Seen::Nothing, Moment { elapsed: self.elapsed, wall });
+        self.hear(events);
+    }
+
+    pub(super) fn outcome(&self) -> Option<&Outcome> {
+        self.follower.tracks()[0].end().map(|end| &end.outcome)
+    }
+
+    pub(super) fn looks(&self) -> usize {
+        self.looks
+    }
+
+    /// The lines that were told.
+    pub(super) fn lines(&self) -> Vec<&str> {
+        let lines = self.told.iter().filter_map(|event| match event {
+            Event::Stands { verdict, line_is_new: true, .. } => Some(verdict.line.as_str()),
+            _ => None,
+        });
+        lines.collect()
+    }
+
+    /// What was told of causes.
+    pub(super) fn causes(&self) -> Vec<(Step, &Cause)> {
+        let causes = self.told.iter().filter_map(|event| match event {
+            Event::Cause { cause, step, .. } => Some((*step, cause)),
+            _ => None,
+        });
+        causes.collect()
+    }
+
+    fn hear(&mut self, events: Vec<Event>) {
+        let looks = events.iter().filter(|event| matches!(event, Event::Ask(Ask::Look(_)))).count();
+        self.told.extend(events);
+        self.looks += looks;
+        if looks > 0 && self.in_reach {
+            let look = self.truth.look();
+            self.news(look);
+        }
+    }
+}
+
+fn template(number: i64) -> Value {
+    json!({
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]},
+    })
+}
+
+fn merge(base: &mut Value, more: &Value) {
+    if let (Value::Object(base), Value::Object(more)) = (base, more) {
+        base.extend(more.clone());
+    }
+}

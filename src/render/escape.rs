@@ -1,0 +1,86 @@
+//! Untrusted text made safe to look at.
+//!
+//! Change-causes, image names, messages and logs are written by whoever can write to the cluster.
+//! A terminal would obey escape sequences in them, and bidirectional overrides would let one text
+//! read as another; both are shown instead of done.
+
+use std::borrow::Cow;
+
+/// Text of several lines: control characters are shown, newlines and tabs stay.
+#[must_use]
+pub fn block(text: &str) -> Cow<'_, str> {
+    escaped(text, |character| matches!(character, '\n' | '\t'))
+}
+
+/// Text that must stay on one line and in one column: newlines and tabs are shown too.
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+fn escaped(text: &str, keeps: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if text.chars().all(|character| keeps(character) || !is_unsafe(character)) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if keeps(character) || !is_unsafe(character) {
+            safe.push(character);
+        } else {
+            safe.push_str(&shown(character));
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Whether a terminal, or the eye, could be misled by a character: C0 and C1 controls, delete, line
+/// and paragraph separators, bidirectional formatting, and characters that take no space, the
+/// invisible tag characters among them. The joiners inside emoji and scripts that need them are
+/// escaped as well: in names and messages of a cluster, hidden is worse than ugly.
+#[must_use]
+pub fn is_unsafe(character: char) -> bool {
+    matches!(character,
+        '\0'..='\x1f' | '\x7f'..='\u{9f}'
+        | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn shown(character: char) -> String {
+    match character {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\x7f' => "^?".to_owned(),
+        // The caret form is what kubectl's own describe uses: escape is ^[.
+        '\0'..='\x1f' => format!("^{}", char::from((character as u8) ^ 0x40)),
+        other => format!("\\u{{{:x}}}", other as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_text_is_left_alone() {
+        for text in ["", "image 1.1", "größe 大 🚀", "a\tb\nc"] {
+            assert!(matches!(block(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        for (text, safe) in [
+            ("\x1b[31mred\x1b[0m", "^[[31mred^[[0m"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("bell\x07 back\x08 delete\x7f", "bell^G back^H delete^?"),
+            ("user\u{202e}gpj.exe", "user\\u{202e}gpj.exe"),
+            ("a\rb\0", "a\\rb^@"),
+            ("hidden\u{200b}\u{e0041}", "hidden\\u{200b}\\u{e0041}"),
+        ] {
+            assert_eq!(block(text), safe);
+        }
+        assert_eq!(line("two\nlines\there"), "two\\nlines\\there");
+    }
+}

@@ -1,0 +1,4 @@
+//! Rollouts that are followed: lines, and JSON.
+
+pub mod json;
+pub mod lines;

@@ -1,0 +1,169 @@
+//! All there is to show of one workload, and what of it is shown first when there is not room for all.
+
+use super::bars::bars;
+use super::causes::{self, CauseLines};
+use super::head::Head;
+use super::line::Line;
+use super::revisions;
+use crate::model::cause::Cause;
+use crate::model::follow::{Moment, Outcome, Track};
+use crate::model::verdict::{Counts, State};
+use crate::render::status::{Company, Standing, cause_style};
+
+/// All there is to show of one workload.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// How much it needs somebody to look at it.
+    pub(super) urgency: Urgency,
+    /// Everything on one line, as cells of columns.
+    pub(super) folded: Vec<Line>,
+    head: Vec<Line>,
+    body: Vec<(Rank, Line)>,
+}
+
+/// How much a workload needs somebody to look at it, the most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Urgency {
+    Trouble,
+    UnderWay,
+    Held,
+    Complete,
+}
+
+/// What is left out last when there is no room: the one cause, then how far it is, then the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    FirstCause,
+    Bar,
+    FirstEvidence,
+    NewRevision,
+    Cause,
+    OldRevision,
+    Evidence,
+}
+
+/// A name is not cut to less than this.
+const SHORTEST_NAME: usize = 12;
+
+/// Fewer columns than these are too few for all that a folded block has to say.
+const NARROW: usize = 60;
+
+impl Block {
+    /// The block of a target at a moment, made for lines of some width.
+    pub(super) fn of(track: &Track, now: Moment, company: Company, width: usize) -> Self {
+        let causes = causes(track);
+        let head = Head::of(track, now, company);
+        let trouble = causes.first().map(in_short);
+        let urgency = Urgency::of(track, &causes);
+        let lines = head.lines(width);
+        let folded = folded(head, trouble, track, width);
+        Self { urgency, folded, head: lines, body: body(track, &causes, now, company, width) }
+    }
+
+    /// How many lines it has.
+    pub(super) fn height(&self) -> usize {
+        self.head.len() + self.body.len()
+    }
+
+    /// All of its lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
+        self.head.iter().chain(self.body.iter().map(|(_, line)| line)).cloned()
+    }
+
+    /// As many of its lines as there is room for, those that matter most, in their order.
+    pub(super) fn lines_within(&self, height: usize) -> Vec<Line> {
+        let room = height.saturating_sub(self.head.len());
+        let mut ranks: Vec<(Rank, usize)> =
+            self.body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
+        ranks.sort_unstable();
+        ranks.truncate(room);
+        let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
+        let body = self.body.iter().enumerate().filter(|(index, _)| is_kept(*index));
+        self.head.iter().take(height).cloned().chain(body.map(|(_, (_, line))| line.clone())).collect()
+    }
+}
+
+impl Urgency {
+    fn of(track: &Track, causes: &[Cause]) -> Self {
+        let state = track.verdict().map(|verdict| verdict.state);
+        let is_broken = causes.iter().any(|cause| !cause.heals && !cause.id.is_hold());
+        match track.end().map(|end| &end.outcome) {
+            Some(Outcome::Reached) => Self::Complete,
+            Some(Outcome::Held) => Self::Held,
+            Some(Outcome::Interrupted | Outcome::Terminated) | None => match state {
+                _ if is_broken => Self::Trouble,
+                Some(State::Failed) => Self::Trouble,
+                Some(State::Complete) => Self::Complete,
+                Some(State::Paused | State::Held) => Self::Held,
+                Some(State::Progressing | State::Unobserved) | None => Self::UnderWay,
+            },
+            Some(_) => Self::Trouble,
+        }
+    }
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Trouble => "in trouble",
+            Self::UnderWay => "under way",
+            Self::Held => "held",
+            Self::Complete => "complete",
+        }
+    }
+}
+
+/// Everything on one line. Where that is short, what is wrong takes the place of how it stands, and a
+/// name may take no more than half of it.
+fn folded(head: Head, trouble: Option<Line>, track: &Track, width: usize) -> Vec<Line> {
+    let Head { short_name, revisions, state, time, .. } = head;
+    let name = short_name.cut_to((width / 2).max(SHORTEST_NAME));
+    match trouble {
+        Some(trouble) if width < NARROW => vec![name, trouble],
+        trouble => vec![name, state, time, trouble.unwrap_or_else(|| in_numbers(track)), revisions],
+    }
+}
+
+/// The causes that were told and stand, those that nobody will mend but somebody first.
+fn causes(track: &Track) -> Vec<Cause> {
+    let mut causes: Vec<_> = track.causes().cloned().collect();
+    causes.sort_by_key(|cause| (cause.heals, cause.id.is_hold()));
+    causes
+}
+
+fn body(track: &Track, causes: &[Cause], now: Moment, company: Company, width: usize) -> Vec<(Rank, Line)> {
+    let (Some(observed), Some(verdict)) = (track.observed(), track.verdict()) else {
+        return Vec::new();
+    };
+    let mut body: Vec<(Rank, Line)> =
+        bars(&observed.workload, verdict.state, width).into_iter().map(|bar| (Rank::Bar, bar)).collect();
+    let new = if observed.revisions.running().is_some() { Rank::NewRevision } else { Rank::OldRevision };
+    let ranks = std::iter::once(new).chain(std::iter::repeat(Rank::OldRevision));
+    body.extend(ranks.zip(revisions::lines(track, observed, now.wall, width)));
+    let (lines, more) = causes::lines(track, &Standing { observed, verdict, causes }, company, width);
+    for (index, CauseLines { cause, evidence }) in lines.into_iter().enumerate() {
+        let ranks =
+            if index == 0 { (Rank::FirstCause, Rank::FirstEvidence) } else { (Rank::Cause, Rank::Evidence) };
+        body.extend(cause.into_iter().map(|line| (ranks.0, line)));
+        body.extend(evidence.map(|evidence| (ranks.1, evidence)));
+    }
+    body.extend(more.map(|more| (Rank::Cause, more)));
+    body
+}
+
+/// A cause without who has it: `! app: CrashLoopBackOff, exit 1`.
+fn in_short(cause: &Cause) -> Line {
+    let mark = crate::render::status::mark(cause);
+    let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
+    Line::default().with(cause_style(cause), format!("{mark} {container}{}", cause.summary))
+}
+
+fn in_numbers(track: &Track) -> Line {
+    if track.verdict().is_none() {
+        return Line::default();
+    }
+    let counts = Counts::of(track.workload());
+    let available = match counts.available {
+        Some(available) => format!("{available} available"),
+        None => format!("{} ready", counts.ready),
+    };
+    Line::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
+}

@@ -1,0 +1,121 @@
+//! One line of a frame: spans whose width is known.
+
+use tabled::grid::util::string::get_text_width;
+
+use crate::render::escape;
+use crate::render::style::{Span, Style};
+use crate::render::table::shortened_to;
+
+/// One line of a frame. Its text is safe to look at and stays on one line, whoever wrote it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line(Vec<Span>);
+
+impl Line {
+    /// A line that begins with plain text.
+    pub fn of(text: impl AsRef<str>) -> Self {
+        Self::default().with(Style::Plain, text)
+    }
+
+    /// The line with something more at its end.
+    #[must_use]
+    pub fn with(mut self, style: Style, text: impl AsRef<str>) -> Self {
+        let safe = escape::line(text.as_ref());
+        if !safe.is_empty() {
+            self.0.push(Span::new(style, safe));
+        }
+        self
+    }
+
+    /// The line with another one at its end.
+    #[must_use]
+    pub(super) fn joined_with(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// The line with blanks at its end, so that what follows begins in a column.
+    #[must_use]
+    pub fn padded_to(self, column: usize) -> Self {
+        let missing = column.saturating_sub(self.cells());
+        self.with(Style::Plain, " ".repeat(missing))
+    }
+
+    /// How many cells of a terminal it takes; wide characters take two.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.0.iter().map(|span| get_text_width(&span.text)).sum()
+    }
+
+    /// How many cells each of its characters takes.
+    pub(in crate::render) fn characters(&self) -> impl Iterator<Item = usize> {
+        let characters = self.0.iter().flat_map(|span| span.text.chars());
+        characters.map(|character| get_text_width(character.encode_utf8(&mut [0; 4])))
+    }
+
+    /// What it is made of.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.0
+    }
+
+    /// Its text without its colours.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.0.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    /// The line, cut where it would take more than `width` cells.
+    #[must_use]
+    pub(super) fn cut_to(self, width: usize) -> Self {
+        if self.cells() <= width {
+            return self;
+        }
+        let mut cut = Self::default();
+        let mut left = width;
+        for span in self.0 {
+            let cells = get_text_width(&span.text);
+            if cells >= left {
+                // Cut even where it just fits: something of the line is gone, and the ellipsis says so.
+                let text = shortened_to(&(span.text + "…"), left);
+                cut.0.push(Span { text, ..span });
+                break;
+            }
+            left -= cells;
+            cut.0.push(span);
+        }
+        cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_move_the_cursor_is_shown_instead() {
+        let line = Line::of("a\tb").with(Style::Bad, "\x1b[2J\r\nc");
+        assert_eq!(line.text(), "a\\tb^[[2J\\r\\nc");
+        assert_eq!(line.cells(), 14);
+    }
+
+    #[test]
+    fn a_line_is_cut_in_cells_and_says_so() {
+        let line = || Line::of("web").with(Style::Good, "大大").with(Style::Bad, " bad");
+        for (width, text) in [
+            (20, "web大大 bad"),
+            (11, "web大大 bad"),
+            (10, "web大大 b…"),
+            (8, "web大大…"),
+            (7, "web大…"),
+            (6, "web大…"),
+            (5, "web…"),
+            (4, "web…"),
+            (3, "we…"),
+            (1, "…"),
+        ] {
+            let cut = line().cut_to(width);
+            assert_eq!(cut.text(), text, "{width}");
+            assert!(cut.cells() <= width, "{width}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A revision as the object kubectl prints with `-o`.
+
+use serde_json::Value;
+
+use super::{go_json, yaml};
+use crate::model::object::Object;
+use crate::model::revision::Revision;
+use crate::model::workload::Workload;
+
+/// The object that stands for a revision: a Deployment's ReplicaSet, or the DaemonSet or StatefulSet
+/// as it is now with that revision's template in it.
+#[must_use]
+pub fn document(workload: &Workload, revision: &Revision, managed_fields: bool) -> Value {
+    let shown = |object: &Object| {
+        if managed_fields { object.json().clone() } else { object.without_managed_fields() }
+    };
+    match workload {
+        Workload::Deployment(_) => shown(&revision.object),
+        Workload::DaemonSet(_) | Workload::StatefulSet(_) => {
+            let mut document = shown(workload.object());
+            if let Some(template) = document.pointer_mut("/spec/template") {
+                *template = revision.template.json().clone();
+            }
+            document
+        }
+    }
+}
+
+/// `replicaset.apps/web-67fd86cfbd`, on a line.
+#[must_use]
+pub fn name(document: &Value) -> String {
+    let text = |pointer: &str| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    format!("{}.apps/{}\n", text("/kind").to_lowercase(), text("/metadata/name"))
+}
+
+/// The document as kubectl's JSON, fields in the order of Go's structs.
+#[must_use]
+pub fn json(document: &Value) -> String {
+    go_json::go_json(document)
+}
+
+/// The document as kubectl's YAML.
+#[must_use]
+pub fn yaml(document: &Value) -> String {
+    yaml::yaml(document)
+}

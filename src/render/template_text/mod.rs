@@ -1,0 +1,56 @@
+//! The text in which kubectl shows a pod template (`DescribePodTemplate` in its `describe.go`), tab for
+//! tab: scripts and people compare it with what `kubectl rollout history --revision` prints.
+//!
+//! It leaves much out (affinity, security contexts, pull policies, ...): two templates can differ and
+//! have the same text. Every function here is total: a field that is missing or of the wrong type reads
+//! as one that is not set, where kubectl would refuse the whole object.
+
+mod claim;
+mod container;
+mod environment;
+mod field;
+mod go_value;
+mod metadata;
+mod probe;
+mod scheduling;
+mod text;
+mod volume;
+mod volume_source;
+
+use serde_json::Value;
+
+pub use metadata::with_change_cause;
+
+use field::{items, member, words};
+use text::Text;
+
+/// The text of a pod template, ending in a newline, with escape characters made harmless.
+#[must_use]
+pub fn pod_template_text(template: &Value) -> String {
+    let mut text = Text::default();
+    let metadata = member(template, "metadata");
+    let spec = member(template, "spec");
+    text.line(0, "Pod Template:");
+    text.listed("  Labels:\t", "\t", &metadata::pairs(member(metadata, "labels")));
+    if has_members(member(metadata, "annotations")) {
+        let annotations = metadata::annotations(member(metadata, "annotations"), "");
+        text.listed("  Annotations:\t", "\t", &annotations);
+    }
+    text.field_if_set(1, "Service Account", words(spec, "serviceAccountName"));
+    let init_containers = items(spec, "initContainers");
+    if !init_containers.is_empty() {
+        container::describe(&mut text, "Init Containers", &init_containers);
+    }
+    container::describe(&mut text, "Containers", &items(spec, "containers"));
+    volume::describe(&mut text, &items(spec, "volumes"));
+    scheduling::topology_spread(&mut text, &items(spec, "topologySpreadConstraints"));
+    text.field_if_set(1, "Priority Class Name", words(spec, "priorityClassName"));
+    text.listed("  Node-Selectors:\t", "\t", &metadata::pairs(member(spec, "nodeSelector")));
+    text.listed("  Tolerations:\t", "\t", &scheduling::tolerations(&items(spec, "tolerations")));
+    scheduling::group(&mut text, member(spec, "schedulingGroup"));
+    text.finish()
+}
+
+fn has_members(value: &Value) -> bool {
+    value.as_object().is_some_and(|members| !members.is_empty())
+}

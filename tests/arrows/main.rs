@@ -1,0 +1,124 @@
+//! Holds the code to the one way in which its rooms may depend on each other.
+//!
+//! `use` lines and paths spelled out in the code count alike; comments and texts do not.
+
+#![expect(clippy::expect_used, reason = "a test that cannot read the sources has failed")]
+
+mod source;
+
+use source::{Mention, SourceFile};
+
+/// A room, the rooms it may use, and what of the world outside it may not touch.
+struct Room {
+    name: &'static str,
+    uses: &'static [&'static str],
+    never: &'static [&'static str],
+}
+
+/// Every room may use these; they use no room.
+const COMMON_GROUND: [&str; 3] = ["error", "exit", "world"];
+
+const PROCESS: [&str; 4] = ["std::env", "std::process", "std::thread", "std::time"];
+
+const ROOMS: [Room; 6] = [
+    Room {
+        name: "model",
+        uses: &["error"],
+        never: &[
+            "clap",
+            "kube",
+            "tokio",
+            "tabled",
+            "terminal_size",
+            "std::fs",
+            "std::io",
+            "std::net",
+            "Instant::now",
+        ],
+    },
+    Room { name: "render", uses: &["model"], never: &["clap", "kube", "tokio", "std::fs", "std::net"] },
+    Room { name: "cluster", uses: &["model"], never: &["clap", "tabled"] },
+    Room { name: "command", uses: &["cluster", "render", "model"], never: &["clap", "kube", "tabled"] },
+    Room {
+        name: "cli",
+        uses: &["command", "render", "model"],
+        never: &["kube", "tokio", "tabled", "std::fs"],
+    },
+    Room { name: "world", uses: &[], never: &["clap", "kube", "tabled"] },
+];
+
+#[test]
+fn rooms_depend_on_each_other_in_one_way_only() {
+    let mut wrong = Vec::new();
+    for file in SourceFile::all() {
+        let Some(room) = ROOMS.iter().find(|room| room.name == file.room()) else {
+            continue;
+        };
+        for Mention { path, line } in file.mentions() {
+            let reaches = path.strip_prefix("crate::").and_then(|path| path.split("::").next());
+            let allowed = reaches.is_none_or(|reached| {
+                reached == room.name
+                    || room.uses.contains(&reached)
+                    || is_common_ground(room, reached)
+                    || !is_room(reached)
+            });
+            if !allowed {
+                wrong.push(format!("{}:{line}: {} may not use {path}", file.name(), room.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn rooms_leave_alone_what_is_not_theirs() {
+    let mut wrong = Vec::new();
+    for file in SourceFile::all() {
+        let never = ROOMS.iter().find(|room| room.name == file.room()).map_or(&[] as &[_], |room| room.never);
+        let room_name = file.room();
+        let process: &[&str] = if ["world", "main"].contains(&file.room()) { &[] } else { &PROCESS };
+        for Mention { path, line } in file.mentions() {
+            let is = |forbidden: &&str| path == **forbidden || path.starts_with(&format!("{forbidden}::"));
+            if never.iter().chain(process).any(is) && !is_harmless(room_name, &path) {
+                wrong.push(format!("{}:{line}: {} may not touch {path}", file.name(), file.room()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn main_knows_the_library_and_nothing_else() {
+    let main = SourceFile::all().into_iter().find(|file| file.room() == "main").expect("src/main.rs");
+    let strangers: Vec<_> =
+        main.mentions().into_iter().filter(|mention| mention.path.starts_with("crate::")).collect();
+    assert!(strangers.is_empty(), "{strangers:?}");
+}
+
+#[test]
+fn the_watchman_sees_paths_however_they_are_written() {
+    let file = SourceFile::of(
+        "src/model/deep/file.rs",
+        "use crate::{error::Error, render};\nfn f() { super::super::super::cli::x(); }\n// crate::cluster\nlet s = \"crate::world\"; std::env::var(s)",
+    );
+    let paths: Vec<_> = file.mentions().into_iter().map(|mention| mention.path).collect();
+    assert_eq!(paths, ["crate::error::Error", "crate::render", "crate::cli::x", "std::env::var"]);
+}
+
+fn is_room(name: &str) -> bool {
+    ROOMS.iter().any(|room| room.name == name) || COMMON_GROUND.contains(&name)
+}
+
+/// The model is not told about the world: streams and clocks stay outside of it.
+fn is_common_ground(room: &Room, reached: &str) -> bool {
+    COMMON_GROUND.contains(&reached) && room.name != "model"
+}
+
+/// A `Duration` is a number, an `Instant` a point, and what system this was built for a constant; only
+/// clocks and variables are kept out. What a credential plugin gets for its streams is the business of
+/// the one room that runs plugins.
+fn is_harmless(room: &str, path: &str) -> bool {
+    ["std::time::Duration", "std::time::Instant"].contains(&path)
+        || path.starts_with("std::env::consts::")
+        || (room, path) == ("cluster", "std::process::Stdio")
+}

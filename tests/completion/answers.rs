@@ -1,0 +1,121 @@
+//! What is answered, place by place of a line.
+
+use rollout2::cli::definition;
+
+use crate::{answer, in_shop, words_of};
+
+#[test]
+fn every_verb_is_offered_and_the_hidden_word_is_not() {
+    let definition = definition();
+    let verbs: Vec<_> = definition.get_subcommands().filter(|verb| !verb.is_hide_set()).collect();
+    let all = answer(&[""]);
+    let (words, directive) = words_of(&all);
+    assert_eq!(words, verbs.iter().map(|verb| verb.get_name()).collect::<Vec<_>>());
+    assert_eq!(directive, ":4");
+    assert!(all.contains("history\tShow the revisions of workloads"));
+    assert_eq!(words_of(&answer(&["hi"])).0, ["history"]);
+    assert_eq!(answer(&[]), all);
+}
+
+#[test]
+fn every_flag_of_every_verb_is_offered_once_it_is_begun() {
+    let mut program = definition();
+    program.build();
+    for verb in program.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        for flag in verb.get_arguments().filter(|flag| !flag.is_hide_set()) {
+            let Some(long) = flag.get_long() else { continue };
+            let answer = answer(&[verb.get_name(), &format!("--{long}")]);
+            let named = |word: &&str| word.trim_end_matches("=false") == format!("--{long}");
+            assert!(words_of(&answer).0.iter().any(named), "{} --{long}: {answer}", verb.get_name());
+        }
+    }
+    let short = answer(&["history", "-"]);
+    assert!(short.contains("--output\t") && !short.contains("--client-key"), "{short}");
+}
+
+#[test]
+fn types_names_and_revisions_are_offered_where_they_belong() {
+    let web = "5 4 3 1";
+    let sides = "5 4 3 1 current previous live";
+    let cases: &[(&[&str], &str, &str, &str)] = &[
+        (&["history"], "", "daemonset deployment statefulset", ":4"),
+        (&["history"], "dep", "deployment", ":4"),
+        (&["history"], "deploy,sta", "deploy,statefulset", ":4"),
+        (&["history"], "deployment/", "deployment/checkout deployment/web", ":4"),
+        (&["history"], "deploy/w", "deploy/web", ":4"),
+        (&["history"], "sts/", "sts/db", ":4"),
+        (&["history"], "pods/", "", ":4"),
+        (&["history"], "zebra/", "", ":4"),
+        (&["history", "deploy"], "", "checkout web", ":4"),
+        (&["history", "deploy", "web"], "", "checkout", ":4"),
+        (&["history", "deploy,sts"], "", "checkout web db", ":4"),
+        (&["history", "all"], "", "agent checkout web db", ":4"),
+        (&["history", "deploy/web"], "", "daemonset/ deployment/ statefulset/", ":6"),
+        (&["history", "deploy/web"], "deploy/", "deploy/checkout", ":4"),
+        (&["history", "deploy/web", "--revision"], "", web, ":36"),
+        (&["history", "deploy", "web", "--revision"], "", web, ":36"),
+        (&["history", "deploy/web"], "--revision=", web, ":36"),
+        (&["history", "deploy/web"], "--revision=3", "3", ":36"),
+        (&["history", "--revision"], "", "", ":36"),
+        (&["history", "deploy", "--revision"], "", "", ":36"),
+        (&["history", "deploy/none", "--revision"], "", "", ":36"),
+        (&["history", "-Rl", "x=y", "-n", "shop", "deploy/web", "--revision"], "", web, ":36"),
+        (&["history", "-nshop", "deploy/web", "--revision"], "", web, ":36"),
+        (&["history", "-n", "elsewhere", "deploy"], "", "", ":4"),
+        (&["diff"], "ds/", "ds/agent", ":4"),
+        (&["diff", "deploy/web"], "", sides, ":36"),
+        (&["diff", "deploy/web", "-2"], "", sides, ":36"),
+        (&["diff", "deploy"], "w", "web", ":4"),
+        (&["diff", "deploy", "web", "3"], "l", "live", ":36"),
+        (&["diff", "deploy", "web", "3", "5"], "", "", ":4"),
+        (&["history", "--"], "deploy/w", "deploy/web", ":4"),
+    ];
+    for (words, typed, expected, directive) in cases {
+        let answer = in_shop(words, typed);
+        let (offered, told) = words_of(&answer);
+        assert_eq!((offered.join(" ").as_str(), told), (*expected, *directive), "{words:?} {typed:?}");
+    }
+}
+
+#[test]
+fn names_stand_with_their_images_and_revisions_with_what_they_changed() {
+    assert!(in_shop(&["history"], "deploy/w").starts_with("deploy/web\tshop/web:1.1\n"));
+    let revisions = in_shop(&["history", "deploy/web", "--revision"], "");
+    assert!(revisions.contains("1\tfirst: shop/web:1.0\n"), "{revisions}");
+    assert!(revisions.contains("3\timage shop/web:1.1, +env CACHE\n"), "{revisions}");
+    assert!(revisions.starts_with("5\tcurrent: -env CACHE"), "{revisions}");
+}
+
+#[test]
+fn values_are_offered_by_what_they_are() {
+    for (words, expected) in [
+        (["status", "--watch="].as_slice(), "true\nfalse\n:4\n"),
+        (&["history", "-o", "j"], "json\n:4\n"),
+        (&["--color", "a"], "auto\nalways\n:4\n"),
+        (&["completion", "z"], "zsh\n:4\n"),
+        (&["completion", "zsh", ""], ":4\n"),
+        (&["history", "--from", ""], ":0\n"),
+        (&["history", "--from="], ":0\n"),
+        (&["--kubeconfig", "x"], ":0\n"),
+        (&["status", "-f", ""], ":0\n"),
+        (&["history", "-l", ""], ":4\n"),
+    ] {
+        assert_eq!(answer(words), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn on_a_line_that_makes_no_sense_nothing_is_offered() {
+    for words in [
+        ["bogus", ""].as_slice(),
+        &["history", "--bogus", ""],
+        &["history", "-xyz", ""],
+        &["history", "--from", "/does/not/exist", "deploy/"],
+        &["history", "--from", "-", "deploy/"],
+        &["history", "--request-timeout", "soon", "deploy/"],
+        &["history", "deploy/web", "--revision", "\u{1b}[31m"],
+    ] {
+        let answer = answer(words);
+        assert!(words_of(&answer).0.is_empty(), "{words:?}: {answer}");
+    }
+}

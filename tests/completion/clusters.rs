@@ -1,0 +1,97 @@
+//! What is answered from a cluster, and from one that is away.
+
+use std::path::{Path, PathBuf};
+
+use harness::{Ended, Run, data};
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::{SimCluster, Verb, resource};
+use tokio::time::{Duration, Instant};
+
+fn shop() -> SimCluster {
+    let snapshot = std::fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
+    let snapshot: Value = serde_json::from_str(&snapshot).unwrap();
+    SimCluster::builder().snapshot(&snapshot).unwrap().build()
+}
+
+fn kubeconfig(name: &str, kubeconfig: &Value) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("completion-{name}.kubeconfig"));
+    std::fs::write(&path, kubeconfig.to_string()).unwrap();
+    path
+}
+
+async fn asked(kubeconfig: &Path, words: &[&str]) -> Ended {
+    Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", kubeconfig).run_here().await
+}
+
+fn silent(answer: &str) -> Ended {
+    let text = answer.to_owned();
+    Ended { stdout: text.clone(), stderr: String::new(), transcript: text, exit: 0 }
+}
+
+#[tokio::test]
+async fn names_revisions_and_namespaces_come_from_the_cluster() {
+    let cluster = shop();
+    let served = cluster.serve().unwrap();
+    let path = kubeconfig("live", &served.kubeconfig("admin", "shop").unwrap());
+    let names = asked(&path, &["status", "deployment/w"]).await;
+    assert_eq!(names, silent("deployment/web\tshop/web:1.1\n:4\n"));
+    cluster.forget_requests();
+    let revisions = asked(&path, &["history", "deployment/web", "--revision", "3"]).await;
+    assert_eq!(revisions, silent("3\timage shop/web:1.1, +env CACHE\n:36\n"));
+    assert_eq!(cluster.requests().len(), 2, "the workload and its ReplicaSets");
+    let namespaces = asked(&path, &["history", "-n", "sh"]).await;
+    assert_eq!(namespaces, silent("shop\n:4\n"));
+}
+
+#[tokio::test]
+async fn the_names_of_a_kubeconfig_are_offered() {
+    let path = kubeconfig(
+        "names",
+        &json!({"apiVersion": "v1", "kind": "Config",
+            "clusters": [{"name": "c1", "cluster": {"server": "https://c1.example"}}],
+            "users": [{"name": "u1", "user": {"token": "secret"}}],
+            "contexts": [
+                {"name": "prod", "context": {"cluster": "c1", "user": "u1", "namespace": "shop"}},
+                {"name": "evil; rm -rf x", "context": {"cluster": "c1", "user": "u1"}}]}),
+    );
+    for (words, answer) in [
+        (["--context", ""], "prod\tcluster c1, namespace shop\n:4\n"),
+        (["--cluster", ""], "c1\thttps://c1.example\n:4\n"),
+        (["--user", ""], "u1\n:4\n"),
+    ] {
+        assert_eq!(asked(&path, &words).await, silent(answer), "{words:?}");
+    }
+}
+
+/// The clock of the test is turned, not waited for: it moves only while nothing else can be done.
+#[tokio::test(start_paused = true)]
+async fn a_cluster_that_does_not_answer_is_given_up_in_time() {
+    let cluster = shop();
+    let served = cluster.serve().unwrap();
+    let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
+    cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), Act::Stall));
+    cluster.fault(Fault::on(Requests::of(Verb::List, &resource::DEPLOYMENTS), Act::Stall));
+    for (words, answer) in [
+        (["history", "deployment/"].as_slice(), ":4\n"),
+        (&["diff", "deployment/web", "l"], "live\tthe template of the workload itself\n:36\n"),
+    ] {
+        let begun = Instant::now();
+        assert_eq!(asked(&path, words).await, silent(answer), "{words:?}");
+        assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_that_is_away_or_says_no_is_met_with_silence() {
+    let cluster = shop();
+    let mut served = cluster.serve().unwrap();
+    let nobody = kubeconfig("nobody", &served.kubeconfig_with_token("nobody", "no such token", "shop"));
+    assert_eq!(asked(&nobody, &["history", "deployment/"]).await, silent(":4\n"));
+    let path = kubeconfig("away", &served.kubeconfig("admin", "shop").unwrap());
+    served.stop().await;
+    let begun = Instant::now();
+    assert_eq!(asked(&path, &["history", "deployment/"]).await, silent(":4\n"));
+    assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
+    assert_eq!(asked(Path::new("/does/not/exist"), &["history", "deployment/"]).await, silent(":4\n"));
+}

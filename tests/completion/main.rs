@@ -1,0 +1,34 @@
+//! Completion: what is answered, from snapshots and clusters, to kubectl and to real shells.
+
+#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::print_stderr, reason = "a test that skips says what it skips")]
+
+mod answers;
+mod clusters;
+mod kubectl;
+mod setup;
+mod shells;
+
+use harness::{Run, data};
+
+/// What is answered for `kubectl-rollout2 WORDS...`, whose last word is being typed.
+fn answer(words: &[&str]) -> String {
+    let ended = Run::of(["__complete"].iter().chain(words)).run();
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{words:?}");
+    ended.stdout
+}
+
+/// The same, where the last word is `typed` and everything is looked up in the recorded shop.
+fn in_shop(words: &[&str], typed: &str) -> String {
+    let snapshot = data().join("shop/snapshot.json");
+    let (verb, rest) = words.split_first().unwrap();
+    let from = [*verb, "--from", snapshot.to_str().unwrap()];
+    answer(&[&from, rest, &[typed]].concat())
+}
+
+/// The words that are offered, without what they stand for, and the number in the last line.
+fn words_of(answer: &str) -> (Vec<&str>, &str) {
+    let mut lines: Vec<&str> = answer.lines().collect();
+    let directive = lines.pop().unwrap();
+    (lines.into_iter().map(|line| line.split('\t').next().unwrap()).collect(), directive)
+}

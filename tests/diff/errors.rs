@@ -1,0 +1,71 @@
+//! What goes wrong, in one line that says what, with a hint, and the exit code with and without
+//! `--exit-code`.
+
+use crate::diff;
+
+const HISTORY: &str = "hint: kubectl rollout2 history deployment/web -n shop\n";
+const HELP: &str = "hint: kubectl rollout2 diff --help\n";
+
+#[test]
+fn a_mistake_on_the_command_line_is_2() {
+    for (args, error, hint) in [
+        (
+            &[][..],
+            "required resource not specified",
+            "hint: name a workload, such as deployment/web, or a type, such as deployment\n",
+        ),
+        (&["deploy"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
+        (&["deploy,sts", "web"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
+        (&["pods/x"], "pods have no rollouts", "hint: name a deployment, a daemonset or a statefulset\n"),
+        (&["deploy/web", "1", "3", "5"], "two revisions can be compared, \"5\" is one too many", HELP),
+        (
+            &["deploy/web", "3!"],
+            "\"3!\" is no revision",
+            "hint: name one by number, current, previous, -N, its object's name, hash:HASH or sha256:DIGEST\n",
+        ),
+        (
+            &["deploy/web", "-U", "x"],
+            "invalid value 'x' for '--unified <N>': invalid digit found in string",
+            HELP,
+        ),
+        (
+            &["deploy/web", "-o", "yaml"],
+            "invalid value 'yaml' for '--output <FORM>' [possible values: json]",
+            HELP,
+        ),
+        (
+            &["deploy/web", "--stat", "-o", "json"],
+            "the argument '--stat' cannot be used with '--output <FORM>'",
+            HELP,
+        ),
+        (&["deploy/web", "--bogus"], "unexpected argument '--bogus' found", HELP),
+    ] {
+        for more in [&[][..], &["--exit-code"]] {
+            let ended = diff("shop", &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
+            assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?}");
+            assert_eq!(ended.stderr, format!("error: {error}\n{hint}"), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_1_and_3_where_1_says_that_something_differs() {
+    for (namespace, args, stderr) in [
+        ("shop", &["deploy/nope"][..], "error: no deployment \"nope\" in namespace \"shop\"\n".to_owned()),
+        ("shop", &["deploy/web", "2"], "error: no revision 2 in the history; it is 5 now\nhint: write 5\n".to_owned()),
+        ("shop", &["deploy/web", "1", "-9"], format!("error: no revision -9 in the history; there are 1, 3, 4, 5\n{HISTORY}")),
+        ("broken", &["deploy/fresh"], "error: deployment/fresh has one revision, and none before it to compare\nhint: kubectl rollout2 diff deployment/fresh -n broken current live\n".to_owned()),
+    ] {
+        for (more, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
+            let ended = diff(namespace, &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
+            assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), ("", stderr.as_str(), exit));
+        }
+    }
+}
+
+#[test]
+fn an_unreadable_file_is_2() {
+    let ended = harness::Run::of(["diff", "deploy/web", "--exit-code", "--from", "nowhere.yaml"]).run();
+    assert!(ended.stderr.starts_with("error: cannot read nowhere.yaml: "), "{}", ended.stderr);
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2));
+}

@@ -1,0 +1,146 @@
+//! `KUBECTL_EXTERNAL_DIFF`, run as `kubectl diff` runs it.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use harness::{Ended, Run};
+use serde_json::{Value, json};
+
+use crate::{diff, diff_of, web};
+
+/// A diff program that does what `script` says.
+struct Tool(PathBuf);
+
+impl Tool {
+    fn new(name: &str, script: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Self(path)
+    }
+
+    fn run(&self, run: Run, parameters: &str) -> Ended {
+        let command = format!("{}{parameters}", self.0.display());
+        run.env("KUBECTL_EXTERNAL_DIFF", command)
+            .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+            .env("PATH", "/usr/bin:/bin")
+            .run()
+    }
+}
+
+fn image(image: &str) -> Value {
+    web(&json!({"image": image}))
+}
+
+#[test]
+fn it_gets_two_directories_then_its_parameters_and_our_environment_only() {
+    let tool = Tool::new(
+        "tells.sh",
+        "echo ${1##*/} ${2##*/} $3 $4; ls $1 $2 | grep apps; cat $1/*; env | grep -c '^KUBECTL\\|^TMP'; exit 1",
+    );
+    let ended = tool.run(diff_of(&[image("web:1"), image("web:2")], &[]), "  -u --color=always");
+    insta::assert_snapshot!(ended.stdout, @"
+    deployment.apps/a  revision 1 -> 2
+      container web   image   web:1 -> web:2
+    FROM-1 TO-2 -u --color=always
+    apps.v1.Deployment.n.a
+    apps.v1.Deployment.n.a
+    metadata:
+      labels:
+        app: a
+    spec:
+      containers:
+      - image: web:1
+        name: web
+    2
+    ");
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+}
+
+#[test]
+fn a_parameter_that_kubectl_leaves_out_is_left_out_and_said() {
+    let tool = Tool::new("counts.sh", "echo $#");
+    let ended = tool.run(diff_of(&[image("web:1"), image("web:2")], &["--exit-code"]), " -u a;b");
+    assert!(ended.stdout.ends_with("\n3\n"), "{}", ended.stdout);
+    assert_eq!(ended.stderr, "note: KUBECTL_EXTERNAL_DIFF: \"a;b\" is left out, as kubectl does\n");
+    assert_eq!(ended.exit, 1, "whether there are differences is ours to say");
+}
+
+#[test]
+fn its_failure_is_told() {
+    let templates = [image("web:1"), image("web:2")];
+    let hint = "hint: unset KUBECTL_EXTERNAL_DIFF to use the diff that is built in\n";
+    for (name, script, cause) in
+        [("fails.sh", "exit 2", "it ended with exit code 2"), ("dies.sh", "kill -9 $$", "a signal ended it")]
+    {
+        let tool = Tool::new(name, script);
+        for (args, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
+            let ended = tool.run(diff_of(&templates, args), "");
+            assert_eq!(
+                ended.stderr,
+                format!("error: failed to run {:?}: {cause}\n{hint}", tool.0.display().to_string())
+            );
+            assert_eq!(ended.exit, exit);
+        }
+    }
+    let ended = diff_of(&templates, &[]).env("KUBECTL_EXTERNAL_DIFF", "no-such-program").run();
+    assert!(
+        ended.stderr.starts_with("error: failed to run \"no-such-program\": No such file"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn secrets_are_masked_for_it_too() {
+    let tool = Tool::new("shows.sh", "cat $1/* $2/*");
+    let with = |value: &str| web(&json!({"env": [{"name": "TOKEN", "value": value}]}));
+    let templates = [with("hunter1"), with("hunter2")];
+    let masked = tool.run(diff_of(&templates, &[]), "").stdout;
+    assert!(
+        !masked.contains("hunter")
+            && masked.contains("value: '***'\n")
+            && masked.contains("value: '*** (changed)'\n"),
+        "{masked}"
+    );
+    assert!(tool.run(diff_of(&templates, &["--show-values"]), "").stdout.contains("value: hunter2\n"));
+}
+
+#[test]
+fn it_is_not_run_for_what_is_not_a_diff_of_lines() {
+    let tool = Tool::new("never.sh", "echo never");
+    for args in [&["deploy/web", "--stat"][..], &["deploy/web", "-o", "json"], &["deploy/web", "5", "live"]] {
+        assert!(!tool.run(diff("shop", args), "").stdout.contains("never"), "{args:?}");
+    }
+}
+
+#[test]
+fn nothing_is_left_behind_and_hostile_names_stay_file_names() {
+    let tool = Tool::new("where.sh", "echo $1/*");
+    let object = |kind: &str, name: &str, more: Value| {
+        let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "../../n",
+            "uid": name, "labels": {"app": "a"}}, "spec": more});
+        object["metadata"]["ownerReferences"] =
+            json!([{"controller": true, "kind": "Deployment", "name": "a", "uid": "a"}]);
+        object
+    };
+    let deployment = object(
+        "Deployment",
+        "a",
+        json!({"selector": {"matchLabels": {"app": "a"}}, "template": image("web:2")}),
+    );
+    let replica_set = object("ReplicaSet", "../$(x)", json!({"template": image("web:1")}));
+    let snapshot = json!({"kind": "List", "items": [deployment, replica_set]}).to_string();
+    let run = Run::of(["diff", "deploy/a", "current", "live", "--from", "-"]).stdin(snapshot);
+    let ended = tool.run(run, "");
+    let path = PathBuf::from(ended.stdout.lines().last().unwrap());
+    assert!(path.ends_with("FROM-..___x_/apps.v1.Deployment..._.._n.a"), "{}", ended.stdout);
+    assert!(
+        path.starts_with(env!("CARGO_TARGET_TMPDIR"))
+            && !path.exists()
+            && !path.parent().unwrap().parent().unwrap().exists()
+    );
+}

@@ -1,0 +1,62 @@
+//! A megabyte against another, however hostile the text.
+
+use std::time::Instant;
+
+use rollout2::model::diff::{Diff, Secrets};
+use rollout2::model::template::Template;
+use serde_json::{Value, json};
+
+use crate::{diff_of, web};
+
+/// Pairs of templates made to be slow: many keys, all of which changed; one very long line; very many
+/// lines of which nearly all differ, in no common order; more containers than any node has.
+fn pairs() -> [(&'static str, [Value; 2]); 4] {
+    let env = |salt: usize| -> Value {
+        (0..25_000)
+            .map(|n| json!({"name": format!("VARIABLE_{n:06}"), "value": (n * salt).to_string()}))
+            .collect()
+    };
+    let containers = |salt: usize| -> Value {
+        (0..25_000)
+            .map(|n| json!({"name": format!("c{n:06}"), "image": format!("shop/web:{}", n * salt)}))
+            .collect()
+    };
+    let config = |seed, between| web(&json!({"env": [{"name": "CONFIG", "value": noise(seed, between)}]}));
+    let crowd = |salt| json!({"spec": {"containers": containers(salt)}});
+    [
+        ("env", [web(&json!({"env": env(3)})), web(&json!({"env": env(7)}))]),
+        ("one line", [config(1, " "), config(2, " ")]),
+        ("many lines", [config(1, "\n"), config(2, "\n")]),
+        ("containers", [crowd(3), crowd(7)]),
+    ]
+}
+
+/// Some 200,000 of 5,000 words, in no order.
+fn noise(seed: u64, between: &str) -> String {
+    let next = |state: &u64| {
+        Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+    };
+    let numbers = std::iter::successors(Some(seed), next).take(200_000);
+    let words: Vec<String> = numbers.map(|number| format!("{:04}", (number >> 33) % 5_000)).collect();
+    words.join(between)
+}
+
+/// The hunks of a deadline that has passed already are still those of the whole change, only coarser.
+/// How long it takes is for a benchmark to say; what is quadratic would never end here.
+#[test]
+fn the_model_is_ready_at_the_deadline() {
+    for (name, [from, to]) in pairs() {
+        assert!(from.to_string().len() > 900_000, "{name}");
+        let diff = Diff::between(&Template::new(&from), &Template::new(&to), Secrets::Masked);
+        assert!(!diff.words().is_empty() && !diff.rows().is_empty(), "{name}");
+        assert!(!diff.hunks(3, Some(Instant::now())).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn so_is_the_command() {
+    for (name, templates) in pairs() {
+        let ended = diff_of(&templates, &["--exit-code"]).run();
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 1), "{name}");
+    }
+}

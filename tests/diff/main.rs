@@ -1,0 +1,43 @@
+//! `diff`: the built command against recorded and made-up objects, both streams and the exit code.
+
+#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
+
+mod errors;
+mod external;
+mod forms;
+mod hostile;
+mod large;
+mod pairs;
+mod secrets;
+
+use harness::{Run, data};
+use serde_json::{Value, json};
+
+/// `diff ARGS... --from tests/data/NAMESPACE/snapshot.json`.
+fn diff(namespace: &str, args: &[&str]) -> Run {
+    Run::of(["diff"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
+}
+
+/// `diff deploy/a ARGS...` of a Deployment whose revisions had these templates; the last one is live.
+fn diff_of(templates: &[Value], args: &[&str]) -> Run {
+    let replica_set = |(index, template): (usize, &Value)| {
+        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": format!("a-{index}"),
+            "namespace": "n", "uid": index.to_string(), "labels": {"app": "a"},
+            "annotations": {"deployment.kubernetes.io/revision": (index + 1).to_string()},
+            "ownerReferences": [{"controller": true, "kind": "Deployment", "name": "a", "uid": "u"}]},
+            "spec": {"template": template}})
+    };
+    let mut objects: Vec<Value> = templates.iter().enumerate().map(replica_set).collect();
+    objects.push(json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "a", "namespace": "n", "uid": "u"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": templates.last()}}));
+    let snapshot = json!({"kind": "List", "items": objects}).to_string();
+    Run::of(["diff", "deploy/a", "--from", "-"].iter().chain(args)).stdin(snapshot)
+}
+
+/// A template with one container, `web`, that has these members too.
+fn web(members: &Value) -> Value {
+    let mut container = members.clone();
+    container["name"] = "web".into();
+    json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [container]}})
+}

@@ -1,0 +1,110 @@
+//! Every pair of neighbouring revisions that was recorded, in words, lines and JSON.
+
+use harness::{Run, data};
+use rollout2::model::diff::{Change, apply, changes};
+use rollout2::model::template::Template;
+use serde_json::Value;
+
+use crate::diff;
+
+/// The target and the revisions of every workload in a namespace, as our own history tells them.
+fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
+    let snapshot = data().join(namespace).join("snapshot.json");
+    let ended = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let items = document["items"].as_array().unwrap().iter();
+    items
+        .map(|item| {
+            let kind = item["kind"].as_str().unwrap().to_lowercase();
+            let revisions = item["revisions"].as_array().unwrap().iter();
+            let numbers = revisions.map(|revision| revision["revision"].to_string()).collect();
+            (format!("{kind}/{}", item["name"].as_str().unwrap()), numbers)
+        })
+        .collect()
+}
+
+/// Words, lines and JSON of each pair of neighbours.
+fn transcript(namespace: &str, target: &str, pairs: &[(&str, &str)]) -> String {
+    let mut transcript = String::new();
+    for (from, to) in pairs {
+        let text = diff(namespace, &[target, from, to]).run();
+        let json = diff(namespace, &[target, from, to, "-o", "json"]).run();
+        for ended in [&text, &json] {
+            assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{target} {from} {to}");
+        }
+        transcript += &format!("$ diff {target} {from} {to}\n{}{}\n", text.stdout, json.stdout);
+    }
+    transcript
+}
+
+fn neighbours(revisions: &[String]) -> Vec<(&str, &str)> {
+    revisions.windows(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect()
+}
+
+#[test]
+fn every_recorded_pair_reads_as_it_should() {
+    let mut seen = 0;
+    for namespace in ["shop", "broken", "quota"] {
+        for (target, revisions) in histories(namespace) {
+            let pairs = neighbours(&revisions);
+            seen += pairs.len();
+            if !pairs.is_empty() {
+                let name = format!("{namespace}-{}", target.replace('/', "-"));
+                insta::assert_snapshot!(name, transcript(namespace, &target, &pairs));
+            }
+        }
+    }
+    assert_eq!(seen, 24);
+}
+
+#[test]
+fn of_fifty_five_revisions_the_first_a_middle_and_the_last_pair() {
+    for (target, revisions) in histories("many") {
+        let pairs = neighbours(&revisions);
+        assert_eq!(pairs.len(), 54);
+        let name = format!("many-{}", target.replace('/', "-"));
+        insta::assert_snapshot!(name, transcript("many", &target, &[pairs[0], pairs[27], pairs[53]]));
+    }
+}
+
+#[test]
+fn the_json_list_applied_to_from_gives_to() {
+    let mut seen = 0;
+    for namespace in ["shop", "broken", "quota", "many"] {
+        for (target, revisions) in histories(namespace) {
+            for (from, to) in neighbours(&revisions) {
+                let list = diff(namespace, &[&target, from, to, "-o", "json", "--show-values"]).run().stdout;
+                let [from, to] = [from, to].map(|revision| template(namespace, &target, revision));
+                let applied = Template::new(&apply(&from.canonical(), &read(&list)));
+                assert_eq!(changes(&applied, &to), [], "{target}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 24 + 2 * 54);
+}
+
+/// The changes in a list as anybody else would have to read it.
+fn read(list: &str) -> Vec<Change> {
+    let list: Vec<Value> = serde_json::from_str(list).unwrap();
+    let value = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
+    list.iter()
+        .map(|change| Change {
+            path: change["path"].as_str().unwrap().parse().unwrap(),
+            from: value(&change["from"]),
+            to: value(&change["to"]),
+        })
+        .collect()
+}
+
+fn template(namespace: &str, target: &str, revision: &str) -> Template {
+    let snapshot = data().join(namespace).join("snapshot.json");
+    let args = ["history", target, "--revision", revision, "-o", "json", "--from"];
+    let object: Value = serde_json::from_str(&Run::of(args).arg(snapshot).run().stdout).unwrap();
+    Template::new(&object["spec"]["template"])
+}
+
+#[test]
+fn a_change_made_while_paused_is_live_only() {
+    insta::assert_snapshot!(diff("broken", &["deploy/paused", "current", "live"]).run().stdout);
+}

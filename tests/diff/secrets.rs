@@ -1,0 +1,70 @@
+//! Values that look secret are never shown, in no form, and their change always is.
+
+use serde_json::{Value, json};
+
+use crate::{diff_of, web};
+
+fn templates() -> [Value; 2] {
+    let env = |pairs: &[(&str, &str)]| -> Value {
+        pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+    };
+    let from = env(&[("DB_PASSWORD", "hunter1"), ("api_token", "hunter1"), ("MODE", "dev")]);
+    let to = env(&[
+        ("DB_PASSWORD", "hunter2"),
+        ("MODE", "prod"),
+        ("AwsSecretAccess", "hunter3"),
+        ("CREDENTIALS", "hunter4"),
+    ]);
+    [web(&json!({"image": "web:1", "env": from})), web(&json!({"image": "web:1", "env": to}))]
+}
+
+#[test]
+fn words_and_lines() {
+    insta::assert_snapshot!(diff_of(&templates(), &[]).run().stdout);
+}
+
+#[test]
+fn json() {
+    insta::assert_snapshot!(diff_of(&templates(), &["-o", "json"]).run().stdout);
+}
+
+#[test]
+fn no_form_shows_a_secret_unless_it_is_told_to() {
+    for args in [&[][..], &["--stat"], &["-o", "json"], &["-U", "99"]] {
+        let masked = diff_of(&templates(), args).run();
+        assert!(!masked.transcript.contains("hunter"), "{args:?} {}", masked.transcript);
+        assert!(masked.stdout.contains("*** (changed)"), "{args:?} {}", masked.stdout);
+        let shown = diff_of(&templates(), &[args, &["--show-values"]].concat()).run();
+        assert!(
+            shown.stdout.contains("hunter2") && !shown.stdout.contains("***"),
+            "{args:?} {}",
+            shown.stdout
+        );
+    }
+}
+
+#[test]
+fn passwords_in_urls_are_no_better_hidden_by_a_harmless_name() {
+    let with = |url: &str| {
+        web(
+            &json!({"image": "web:1", "env": [{"name": "DATABASE", "value": url}, {"name": "PGPASSWD", "value": "hunter0"}]}),
+        )
+    };
+    let templates = [with("postgres://app:hunter1@db/shop"), with("postgres://app:hunter2@db/shop")];
+    for args in [&[][..], &["--stat"], &["-o", "json"], &["-U", "99"]] {
+        let masked = diff_of(&templates, args).run();
+        assert!(!masked.transcript.contains("hunter"), "{args:?} {}", masked.transcript);
+        assert!(masked.stdout.contains("postgres://app:*** (changed)@db/shop"), "{args:?} {}", masked.stdout);
+    }
+    let moved = [with("postgres://app:hunter1@db/shop"), with("postgres://app:hunter1@db2/shop")];
+    let stat = diff_of(&moved, &["--stat"]).run().stdout;
+    assert!(stat.contains("DATABASE=postgres://app:***@db/shop -> postgres://app:***@db2/shop"), "{stat}");
+}
+
+#[test]
+fn where_only_a_secret_changed_the_exit_code_tells() {
+    let with = |password: &str| web(&json!({"env": [{"name": "KEY", "value": password}]}));
+    let ended = diff_of(&[with("hunter1"), with("hunter2")], &["--exit-code", "--stat"]).run();
+    assert!(ended.stdout.contains("env   KEY=*** -> *** (changed)"), "{}", ended.stdout);
+    assert_eq!(ended.exit, 1);
+}

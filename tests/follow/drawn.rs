@@ -1,0 +1,116 @@
+//! Whole runs on a terminal: frames in the place of the lines, and what is left at the end.
+
+use harness::{Ended, Run};
+use rollout2::world::Terminal;
+use serde_json::json;
+use simcluster::{Rule, User};
+
+use crate::lab::{Lab, START};
+
+const SIZE: Terminal = Terminal { width: 80, height: 24 };
+
+/// A terminal that has a shell's last lines on it.
+fn terminal() -> avt::Terminal {
+    let mut terminal = avt::Terminal::with_scrollback(SIZE.width.into(), SIZE.height.into(), None).unwrap();
+    terminal.feed("$ kubectl apply\r\n");
+    terminal
+}
+
+/// What a terminal shows after each time that something was written to it: all of it, scrolled away or not.
+fn screens(ended: &Ended) -> Vec<Vec<String>> {
+    let mut terminal = terminal();
+    let starts = ended.transcript.match_indices("\r\x1b[").map(|(start, _)| start);
+    let starts: Vec<_> = std::iter::once(0).chain(starts).chain([ended.transcript.len()]).collect();
+    let screens = starts.windows(2).map(|ends| {
+        terminal.feed(ended.transcript[ends[0]..ends[1]].replace('\n', "\r\n").as_str());
+        let lines = terminal.screen().text();
+        lines.iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+    });
+    screens.collect()
+}
+
+async fn drawn(lab: &Lab, user: &str, words: &str) -> Ended {
+    let words = ["status"].into_iter().chain(words.split_whitespace());
+    let client = kube::Client::new(lab.cluster.service_for(user), "default");
+    Run::of(words).at(START.parse().unwrap()).terminal(SIZE.width, SIZE.height).run_through(client).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_is_drawn_in_one_place_from_its_beginning_to_its_end() {
+    let lab = Lab::new();
+    let web = lab.deployment(10, &json!({"minReadySeconds": 3}));
+    lab.pass(60).await;
+    lab.image_when_followed(&web, "app:2.0");
+    let ended = drawn(&lab, "admin", "deployment/web").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let screens = screens(&ended);
+    assert!(screens.len() > 10, "{screens:#?}");
+    for screen in &screens {
+        let heads = screen.iter().filter(|line| line.starts_with("deployment.apps/web"));
+        assert_eq!((screen[0].as_str(), heads.count()), ("$ kubectl apply", 1), "{screen:#?}");
+    }
+    let says = |words: &str| screens.iter().any(|screen| screen.iter().any(|line| line.contains(words)));
+    for words in ["revision 1 -> 2", "about ", " left", "never below 8", "starting", "not yet available"] {
+        assert!(says(words), "{words}: {screens:#?}");
+    }
+    insta::assert_snapshot!(screens.last().unwrap().join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_stays_on_the_screen_with_its_cause_and_is_said_on_stderr() {
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    let ended = drawn(&lab, "admin", "deployment/web --fail-fast=10s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    assert!(ended.stderr.starts_with("error: deployment.apps/web has failed"), "{}", ended.stderr);
+    insta::assert_snapshot!(screens(&ended).last().unwrap().join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_meanwhile_stands_above_the_frame() {
+    let lab = Lab::new();
+    let resources = ["deployments", "replicasets", "pods", "events"];
+    let rules = vec![Rule::allow(&["get", "list", "watch"], &resources)];
+    lab.cluster.users(|users| users.add(User::limited("gina", rules)));
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-crash");
+    let ended = drawn(&lab, "gina", "deployment/web --fail-fast=30s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    insta::assert_snapshot!(screens(&ended).last().unwrap().join("\n"));
+}
+
+/// Lines in place of frames: where nobody looks on, where the terminal cannot, and where they are wanted.
+#[tokio::test(start_paused = true)]
+async fn lines_are_told_where_no_frames_can_be_or_shall_be() {
+    let lab = Lab::new();
+    lab.deployment(2, &json!({}));
+    lab.pass(60).await;
+    let status = |words: &[&'static str]| Run::of(words.to_vec()).at(START.parse().unwrap());
+    let on_terminal = |words: &[&'static str]| status(words).terminal(80, 24);
+    let follow = ["status", "deployment/web"];
+    let plain = ["status", "deployment/web", "--plain"];
+    let json = ["status", "deployment/web", "-o", "json"];
+    let compat = ["status", "deployment/web", "--compat"];
+    for (run, is_drawn) in [
+        (on_terminal(&follow), true),
+        (on_terminal(&follow).env("NO_COLOR", "1"), true),
+        (status(&follow), false),
+        (status(&follow).env("CLICOLOR_FORCE", "1"), false),
+        (on_terminal(&follow).env("CI", "true"), false),
+        (on_terminal(&follow).env("TERM", "dumb"), false),
+        (on_terminal(&plain), false),
+        (on_terminal(&json), false),
+        (on_terminal(&compat), false),
+    ] {
+        let client = kube::Client::new(lab.cluster.service_for("admin"), "default");
+        let name = format!("{run:?}");
+        let ended = run.run_through(client).await;
+        assert_eq!(ended.exit, 0, "{name}: {}", ended.transcript);
+        let frame = ended.stdout.contains("deployment.apps/web   revision 1   complete")
+            || ended.stdout.contains("deployment.apps/web\u{1b}[0m   revision 1   ");
+        assert_eq!(frame, is_drawn, "{name}: {}", ended.transcript);
+    }
+}

@@ -1,0 +1,227 @@
+//! A cluster with controllers, and commands that follow what happens in it.
+
+use std::time::Duration;
+
+use harness::{Ended, Run};
+use rollout2::model::event::{Event, Events};
+use rollout2::model::object::Object;
+use rollout2::model::observed::Observed;
+use rollout2::model::pod::Pod;
+use rollout2::model::revision::Revisions;
+use rollout2::model::verdict::kubectl;
+use rollout2::model::workload::Workload;
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::patch::Format;
+use simcluster::resource::{
+    CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS,
+};
+use simcluster::rules::{Author, Deletion, Part};
+use simcluster::{Clock, Controllers, Key, Resource, SimCluster, Upkeep, Verb};
+use tokio::task::JoinHandle;
+
+/// When every lab begins.
+pub(crate) const START: &str = "2026-11-20T13:25:25Z";
+
+/// A cluster of three nodes, whose controllers run in tokio's time. It must be made on a test's runtime.
+pub(crate) struct Lab {
+    pub(crate) cluster: SimCluster,
+    controllers: JoinHandle<()>,
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.controllers.abort();
+    }
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        Self::with(Controllers::new())
+    }
+
+    pub(crate) fn with(controllers: Controllers) -> Self {
+        Self::of(SimCluster::builder(), controllers)
+    }
+
+    /// A lab whose objects do not say who wrote them, which halves the cost of a write.
+    pub(crate) fn unattributed(controllers: Controllers) -> Self {
+        Self::of(SimCluster::builder().unattributed(), controllers)
+    }
+
+    fn of(builder: simcluster::Builder, controllers: Controllers) -> Self {
+        let builder = builder.clock(Clock::tokio(START.parse().unwrap()));
+        let cluster = builder.upkeep(Upkeep::ByControllers).nodes(3).history(100_000).build();
+        let controllers = tokio::spawn(controllers.drive(cluster.clone()));
+        Self { cluster, controllers }
+    }
+
+    /// Lets so many seconds go by.
+    pub(crate) async fn pass(&self, seconds: u64) {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+
+    /// Follows with these words after `status`.
+    pub(crate) async fn status(&self, words: &str) -> Ended {
+        self.status_as("admin", words).await
+    }
+
+    /// The same in the name of another user.
+    pub(crate) async fn status_as(&self, user: &str, words: &str) -> Ended {
+        self.run_as(user, &format!("status {words}")).await
+    }
+
+    /// Runs any command line.
+    pub(crate) async fn run(&self, words: &str) -> Ended {
+        self.run_as("admin", words).await
+    }
+
+    async fn run_as(&self, user: &str, words: &str) -> Ended {
+        let client = kube::Client::new(self.cluster.service_for(user), "default");
+        Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_through(client).await
+    }
+
+    /// Does something after so many milliseconds, while somebody follows.
+    pub(crate) fn later(&self, milliseconds: u64, act: impl FnOnce(&Hands) + Send + 'static) {
+        let hands = self.hands();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+            act(&hands);
+        });
+    }
+
+    /// Someone who changes things.
+    pub(crate) fn hands(&self) -> Hands {
+        Hands { cluster: self.cluster.clone() }
+    }
+
+    pub(crate) fn deployment(&self, replicas: i64, more: &Value) -> Key {
+        self.hands().workload(&DEPLOYMENTS, "web", &with(json!({"replicas": replicas}), more))
+    }
+
+    pub(crate) fn stateful_set(&self, replicas: i64, more: &Value) -> Key {
+        let spec = json!({"replicas": replicas, "serviceName": "db"});
+        self.hands().workload(&STATEFULSETS, "db", &with(spec, more))
+    }
+
+    pub(crate) fn daemon_set(&self, more: &Value) -> Key {
+        self.hands().workload(&DAEMONSETS, "agent", more)
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.cluster.store(|store| store.revision())
+    }
+
+    /// Sets the image at the very moment at which the follower reads the workload for the first time, so
+    /// that it sees every state from there on.
+    pub(crate) fn image_when_followed(&self, key: &Key, image: &str) {
+        self.patch_when_followed(key, &image_patch(image));
+    }
+
+    /// The same with any change.
+    pub(crate) fn patch_when_followed(&self, key: &Key, patch: &Value) {
+        let (target, patch) = (key.clone(), patch.clone());
+        let act = Act::interfere(move |store| {
+            store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("kubectl-set")).unwrap();
+        });
+        self.cluster.fault(Fault::on(Requests::of(Verb::List, key.resource), act).once());
+    }
+
+    /// What kubectl would have printed for every state of a workload after a revision, without the repeated
+    /// lines, to the line at which it would have stopped.
+    pub(crate) fn kubectls_lines(&self, key: &Key, after: u64) -> Vec<String> {
+        let states: Vec<_> = self.cluster.store(|store| {
+            let changes = store.changes_after(after).unwrap().filter(|change| change.key == *key);
+            changes.filter_map(|change| change.after.clone()).collect()
+        });
+        let mut lines = Vec::new();
+        for state in states {
+            let workload = Workload::of(Object::read(Value::clone(&state)).unwrap()).unwrap();
+            match kubectl(&workload, None) {
+                Ok(told) => {
+                    lines.push(told.line);
+                    if told.done {
+                        break;
+                    }
+                }
+                Err(text) => {
+                    lines.push(format!("error: {text}"));
+                    break;
+                }
+            }
+        }
+        lines.dedup();
+        lines
+    }
+}
+
+/// All there is to see of a workload at this moment, straight from the store.
+pub(crate) fn observed(cluster: &SimCluster, key: &Key) -> Option<Observed> {
+    let (workload, [sets, revisions, pods, events]) = cluster.store(|store| {
+        let all = |resource: &'static Resource| -> Vec<Object> {
+            let values = store.list(resource, Some(&key.namespace)).map(|(_, value)| Value::clone(value));
+            values.map(|value| Object::read(value).unwrap()).collect()
+        };
+        let workload = store.get(key).map(|value| Object::read(Value::clone(value)).unwrap());
+        (workload, [all(&REPLICASETS), all(&CONTROLLERREVISIONS), all(&PODS), all(&EVENTS)])
+    });
+    let workload = Workload::of(workload?)?;
+    let revisions = Revisions::of(&workload, sets.into_iter().chain(revisions));
+    let pods = Some(pods.iter().map(Pod::read).collect());
+    let events = Some(Events::of(events.iter().filter_map(Event::read)));
+    Some(Observed { workload, revisions, pods, events })
+}
+
+/// An object of the namespace `default`.
+pub(crate) fn key(resource: &'static Resource, name: &str) -> Key {
+    Key::new(resource, "default", name)
+}
+
+/// Someone who changes things, also while somebody follows.
+#[derive(Clone)]
+pub(crate) struct Hands {
+    pub(crate) cluster: SimCluster,
+}
+
+impl Hands {
+    pub(crate) fn workload(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
+        let labels = json!({"app": name});
+        let template = json!({
+            "metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:1.0"}]},
+        });
+        let spec = with(json!({"selector": {"matchLabels": labels}, "template": template}), spec);
+        let value = json!({"metadata": {"name": name}, "spec": spec});
+        let author = Author::new("kubectl-create");
+        let made = self.cluster.store(|store| store.create(resource, "default", value, &author).unwrap());
+        Key::of(resource, &made)
+    }
+
+    /// Merges a patch into an object.
+    pub(crate) fn patch(&self, key: &Key, patch: &Value) {
+        let author = Author::new("kubectl-patch");
+        self.cluster.store(|store| store.patch(key, Part::Object, Format::Merge, patch, &author).unwrap());
+    }
+
+    /// Sets the image of the only container.
+    pub(crate) fn image(&self, key: &Key, image: &str) {
+        self.patch(key, &image_patch(image));
+    }
+
+    pub(crate) fn delete(&self, key: &Key) {
+        let options = Deletion::of_options(&json!({"propagationPolicy": "Background"}));
+        self.cluster.store(|store| store.delete(key, &options, &Author::new("kubectl")).unwrap());
+    }
+}
+
+fn image_patch(image: &str) -> Value {
+    let containers = json!([{"name": "app", "image": image}]);
+    json!({"spec": {"template": {"spec": {"containers": containers}}}})
+}
+
+/// `base` with the members of `more`.
+pub(crate) fn with(mut base: Value, more: &Value) -> Value {
+    if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
+        base.extend(more.clone());
+    }
+    base
+}

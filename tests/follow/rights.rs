@@ -1,0 +1,73 @@
+//! Who may do less is served as well as may be, and told so once.
+
+use serde_json::json;
+use simcluster::{Rule, User};
+
+use crate::lab::Lab;
+
+const APPS: [&str; 2] = ["deployments", "replicasets"];
+
+async fn as_user(rules: Vec<Rule>, image: &str, words: &str) -> harness::Ended {
+    let lab = Lab::new();
+    lab.cluster.users(|users| users.add(User::limited("gina", rules)));
+    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 30}));
+    lab.pass(30).await;
+    lab.hands().image(&web, image);
+    lab.status_as("gina", words).await
+}
+
+/// At most one line about rights, and the right end.
+fn ends(ended: &harness::Ended, exit: u8, notes: usize) {
+    assert_eq!(ended.exit, exit, "{}", ended.transcript);
+    let said = ended.stderr.lines().filter(|line| line.starts_with("note: ")).count();
+    assert_eq!(said, notes, "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_may_only_get_is_served_by_polling() {
+    let rules = || vec![Rule::allow(&["get"], &["deployments"])];
+    ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 1);
+    ends(&as_user(rules(), "app:2.0-bad", "deployment/web").await, 4, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_may_get_and_list_is_served_by_polling() {
+    let rules = || vec![Rule::allow(&["get", "list"], &["deployments", "replicasets", "pods", "events"])];
+    ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 0);
+    let ended = as_user(rules(), "app:2.0-bad", "deployment/web").await;
+    ends(&ended, 4, 0);
+    assert!(ended.stderr.contains("no image app:2.0-bad"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_may_not_be_read_are_said_once() {
+    let rules = vec![Rule::allow(&["get", "list", "watch"], &APPS)];
+    let ended = as_user(rules, "app:2.0-bad", "deployment/web").await;
+    ends(&ended, 4, 1);
+    assert!(ended.stderr.contains("note: pods"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_that_may_not_be_read_are_said_once() {
+    let rules = vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods"])];
+    let ended = as_user(rules, "app:2.0-bad", "deployment/web").await;
+    ends(&ended, 4, 1);
+    assert!(ended.stderr.contains("note: events may not be read"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("no image app:2.0-bad"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn logs_that_may_not_be_read_are_said_once() {
+    let rules =
+        vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods", "events"])];
+    let ended = as_user(rules, "app:2.0-crash", "deployment/web").await;
+    ends(&ended, 4, 1);
+    assert!(ended.stderr.contains("note: logs may not be read"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_may_nothing_is_told_and_not_left_waiting() {
+    let ended = as_user(Vec::new(), "app:2.0", "deployment/web").await;
+    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+    assert!(ended.stderr.contains("forbidden"), "{}", ended.transcript);
+}

@@ -1,0 +1,275 @@
+//! Seeded schedules of controllers, pods and faults: whatever was missed on the way, the verdict is the one
+//! that follows from the state in which the cluster ends.
+//!
+//! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test follow schedules` runs more of them.
+
+use std::time::Duration;
+
+use rollout2::model::cause::{CauseId, causes};
+use rollout2::model::observed::Observed;
+use rollout2::model::verdict::{Counts, State, verdict};
+use rollout2::model::workload::Workload;
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
+use simcluster::{Controllers, Key, Order, Pace, Refusal, Resource, Verb};
+
+use crate::lab::{Hands, Lab, observed, with};
+
+/// How many schedules a plain `cargo test` runs.
+const SCHEDULES: u64 = 300;
+
+#[test]
+fn schedules_end_with_the_verdict_of_their_final_state_even() {
+    run(0);
+}
+
+#[test]
+fn schedules_end_with_the_verdict_of_their_final_state_odd() {
+    run(1);
+}
+
+/// What a follower watches.
+static RESOURCES: [&Resource; 6] = [&DEPLOYMENTS, &REPLICASETS, &PODS, &EVENTS, &STATEFULSETS, &DAEMONSETS];
+
+/// Half of the schedules, so that two processors share them.
+#[expect(clippy::print_stdout, reason = "the figures of a long run")]
+fn run(half: u64) {
+    let asked = std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok());
+    let mut ends = [0; 6];
+    for seed in (half..asked.unwrap_or(SCHEDULES)).step_by(2) {
+        let builder = &mut tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_time().start_paused(true).build().unwrap();
+        ends[usize::from(runtime.block_on(one(seed)))] += 1;
+    }
+    // Each kind of end is met, so that none is right by never happening.
+    assert!([0, 3, 4, 5].iter().all(|exit| ends[*exit] > 0), "{ends:?}");
+    println!("exits 0 to 5: {ends:?}");
+}
+
+/// Runs one schedule, and returns its exit code.
+async fn one(seed: u64) -> u8 {
+    let mut dice = Dice(seed);
+    let spread = Duration::from_millis(dice.below(2_000));
+    let controllers = Controllers::in_order(Order::Seeded(seed)).pace(Pace { spread, ..Pace::default() });
+    let lab = Lab::unattributed(controllers);
+    let plan = Plan::draw(&mut dice);
+    let key = lab.hands().workload(plan.resource, "app", &plan.spec);
+    lab.pass(60).await;
+    for fault in &plan.faults {
+        lab.cluster.fault(fault.clone());
+    }
+    let patch = json!({"spec": plan.change});
+    lab.later(plan.changed_after, {
+        let key = key.clone();
+        move |hands| hands.patch(&key, &patch)
+    });
+    lab.pass(dice.below(2)).await;
+    for (milliseconds, disturbance) in plan.disturbances.clone() {
+        let key = key.clone();
+        lab.later(milliseconds, move |hands| disturbance.happen(hands, &key));
+    }
+    let words = format!("{}/app --timeout 5m {}", plan.resource.singular, plan.words);
+    let ended = lab.status(&words).await;
+    lab.cluster.clear_faults();
+    lab.pass(200).await;
+    let at_rest = observed(&lab.cluster, &key).unwrap();
+    let expected = expected(&at_rest, &words, lab.cluster.store(|store| store.now()));
+    assert_eq!(
+        ended.exit,
+        expected,
+        "seed {seed}: {words}\n{plan:#?}\n{}\n{:?}",
+        ended.transcript,
+        verdict(&at_rest)
+    );
+    let notes = ended.stderr.lines().filter(|line| line.starts_with("note: in-process")).count();
+    assert!(notes <= 2, "seed {seed}\n{}", ended.transcript); // two outages that are a minute apart are two
+    ended.exit
+}
+
+/// The exit code that follows from a state in which a rollout stays.
+fn expected(at_rest: &Observed, words: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
+    let state = verdict(at_rest).state;
+    let counts = Counts::of(&at_rest.workload);
+    let is_a_set = !matches!(at_rest.workload, Workload::Deployment(_));
+    // A StatefulSet can be stuck with pods that are one too many, and may be all that is updated.
+    let is_all_new = counts.outdated() == 0 && (!is_a_set || counts.total <= counts.wanted);
+    match state {
+        State::Failed => 4,
+        State::Held | State::Paused => 5,
+        State::Complete if is_all_new || !words.contains("--until") => 0,
+        State::Complete if at_rest.workload.partition() > 0 => 5,
+        State::Complete | State::Progressing | State::Unobserved => {
+            let fails = |id| {
+                matches!(
+                    id,
+                    CauseId::ImageNotFound
+                        | CauseId::MissingConfigMap
+                        | CauseId::CrashLoop
+                        | CauseId::OutOfMemory
+                )
+            };
+            let doomed =
+                words.contains("--fail-fast") && causes(at_rest, now).iter().any(|cause| fails(cause.id));
+            if doomed || (words.contains("--deadline") && is_a_set) { 4 } else { 3 }
+        }
+    }
+}
+
+/// What happens in a schedule.
+#[derive(Debug)]
+struct Plan {
+    resource: &'static Resource,
+    spec: Value,
+    change: Value,
+    /// Milliseconds after the following began.
+    changed_after: u64,
+    words: String,
+    faults: Vec<Fault>,
+    disturbances: Vec<(u64, Disturbance)>,
+}
+
+/// What others do meanwhile.
+#[derive(Clone, Copy, Debug)]
+enum Disturbance {
+    /// Somebody deletes a pod.
+    PodLost(usize),
+    /// The history of the server ends.
+    Compacted,
+    /// Somebody wants so many pods.
+    Scaled(u64),
+}
+
+impl Disturbance {
+    fn happen(self, hands: &Hands, key: &Key) {
+        match self {
+            Self::Compacted => hands.cluster.store(simcluster::Store::compact),
+            Self::Scaled(replicas) if key.resource != &DAEMONSETS => {
+                hands.patch(key, &json!({"spec": {"replicas": replicas}}));
+            }
+            Self::Scaled(_) => {}
+            Self::PodLost(index) => {
+                let pods = hands.cluster.store(|store| {
+                    store.list(&PODS, Some("default")).map(|(key, _)| key.clone()).collect::<Vec<_>>()
+                });
+                if let Some(pod) = pods.get(index % pods.len().max(1)) {
+                    hands.delete(pod);
+                }
+            }
+        }
+    }
+}
+
+impl Plan {
+    fn draw(dice: &mut Dice) -> Self {
+        let resource = *dice.one_of(&[&DEPLOYMENTS, &DEPLOYMENTS, &STATEFULSETS, &DAEMONSETS]);
+        let tag = dice.one_of(&[
+            "2.0",
+            "2.0",
+            "2.0",
+            "2.0-slow",
+            "2.0-bad",
+            "2.0-crash",
+            "2.0-config",
+            "2.0-notready",
+            "2.0-oom",
+        ]);
+        let disturbed = dice.below(2) == 0;
+        let image =
+            json!({"template": {"spec": {"containers": [{"name": "app", "image": format!("app:{tag}")}]}}});
+        // A hold could be over before it is held, if somebody disturbed it.
+        let held = !disturbed && dice.below(4) == 0;
+        let change = if held { with(hold(resource, dice), &image) } else { image };
+        let mut words = vec![dice.one_of(&["--stable 40s", "--stable 45s --until complete"]).to_string()];
+        words.extend((dice.below(2) == 0).then(|| "--fail-fast=40s".to_owned()));
+        words.extend((dice.below(3) == 0).then(|| "--deadline 150s".to_owned()));
+        let disturbances = (0..dice.below(4)).filter(|_| disturbed).map(|_| {
+            let what = match dice.below(4) {
+                0 => Disturbance::Compacted,
+                1 => Disturbance::Scaled(1 + dice.below(5)),
+                _ => Disturbance::PodLost(usize::try_from(dice.below(50)).unwrap()),
+            };
+            (dice.below(15_000), what)
+        });
+        let disturbances = disturbances.collect();
+        Self {
+            resource,
+            spec: spec(resource, dice),
+            change,
+            changed_after: dice.below(1_000),
+            words: words.join(" "),
+            faults: (0..dice.below(4)).map(|_| fault(dice)).collect(),
+            disturbances,
+        }
+    }
+}
+
+fn spec(resource: &'static Resource, dice: &mut Dice) -> Value {
+    let replicas = 1 + dice.below(5);
+    if resource == &DEPLOYMENTS {
+        let strategy = dice.one_of(&[json!({"type": "Recreate"}), json!({"type": "RollingUpdate"})]).clone();
+        json!({"replicas": replicas, "progressDeadlineSeconds": 60 + dice.below(30), "strategy": strategy})
+    } else if resource == &STATEFULSETS {
+        let policy = dice.one_of(&["OrderedReady", "Parallel"]);
+        json!({"replicas": replicas, "serviceName": "app", "podManagementPolicy": policy})
+    } else {
+        json!({})
+    }
+}
+
+fn hold(resource: &'static Resource, dice: &mut Dice) -> Value {
+    if resource == &DEPLOYMENTS {
+        return json!({"paused": true});
+    }
+    let partition =
+        json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": dice.below(5)}}});
+    let on_delete = json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}});
+    if resource == &STATEFULSETS && dice.below(2) == 0 { partition } else { on_delete }
+}
+
+fn fault(dice: &mut Dice) -> Fault {
+    let events = usize::try_from(dice.below(6)).unwrap();
+    let bytes = usize::try_from(200 + dice.below(6_000)).unwrap();
+    let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
+    let act = match dice.below(13) {
+        0 | 1 => Act::CloseWatch(events),
+        2 => Act::ExpireWatch(events),
+        3 | 4 => Act::SilenceWatch(events),
+        5 => Act::CutBody(bytes),
+        6 => Act::TruncateJson(bytes),
+        7 => Act::Html(502),
+        8 => refusal(500),
+        9 => refusal(503),
+        10 => Act::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
+        11 => Act::Delay(Duration::from_millis(dice.below(4_000))),
+        _ => Act::LoseRequest,
+    };
+    let verb = *dice.one_of(&[Verb::Watch, Verb::Watch, Verb::List]);
+    let requests = match dice.below(3) {
+        0 => Requests::verb(verb),
+        _ => Requests::of(verb, RESOURCES[usize::try_from(dice.below(6)).unwrap()]),
+    };
+    let times = usize::try_from(1 + dice.below(6)).unwrap();
+    Fault::on(requests, act).after(usize::try_from(dice.below(3)).unwrap()).times(times)
+}
+
+/// Numbers from a seed (`SplitMix64`).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+
+    fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        let index = usize::try_from(self.below(choices.len() as u64)).unwrap();
+        &choices[index]
+    }
+}

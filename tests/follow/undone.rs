@@ -1,0 +1,317 @@
+//! `--undo-on-failure`: what failed goes back, and nothing else does.
+
+use harness::Ended;
+use serde_json::{Value, json};
+use simcluster::controller::Quota;
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::patch::Format;
+use simcluster::refusal::Refusal;
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
+use simcluster::rules::{Author, Part};
+use simcluster::{Controllers, Key, Rule, User, Verb};
+
+use crate::lab::Lab;
+
+fn template(lab: &Lab, key: &Key) -> Value {
+    lab.cluster.store(|store| store.get(key).unwrap()["spec"]["template"].clone())
+}
+
+fn image(lab: &Lab, key: &Key) -> String {
+    template(lab, key)["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
+}
+
+/// How many writes were asked for, whatever came of them.
+fn writes(lab: &Lab) -> usize {
+    lab.cluster.requests().iter().filter(|request| request.method != "GET").count()
+}
+
+/// A run that undid nothing: exit code, the image that is live, and why, in a line.
+fn left_as_it_is(lab: &Lab, key: &Key, ended: &Ended, live: &str, why: &str) {
+    assert_eq!((ended.exit, image(lab, key).as_str()), (4, live), "{}", ended.transcript);
+    let reason = format!("was left as it is: {why}");
+    let times = ended.stderr.lines().filter(|said| said.contains(&reason)).count();
+    assert_eq!(times, 1, "{reason}\n{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bad_release_undoes_itself() {
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    assert_eq!((ended.exit, image(&lab, &web).as_str()), (4, "app:1.0"), "{}", ended.transcript);
+    assert_eq!(writes(&lab), 1);
+    assert!(!ended.stdout.contains("successfully"), "stdout is about what failed: {}", ended.stdout);
+    insta::assert_snapshot!(ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_way_to_fail_is_undone() {
+    let slow = json!({"progressDeadlineSeconds": 20});
+    for (spec, image_of, words) in [
+        (json!({}), "app:2.0-crash", "crash-loop"),
+        (slow.clone(), "app:2.0-notready", "progress deadline"),
+        (slow, "app:2.0-bad", "image-not-found"), // whichever comes first
+    ] {
+        let lab = Lab::new();
+        let web = lab.deployment(3, &spec);
+        lab.pass(60).await;
+        lab.hands().image(&web, image_of);
+        let ended = lab.status("deployment/web --undo-on-failure --fail-fast=10s").await;
+        assert_eq!((ended.exit, image(&lab, &web).as_str()), (4, "app:1.0"), "{}", ended.transcript);
+        let last = ended.stderr.lines().last().unwrap();
+        assert!(last.ends_with("went back to revision 1 (now 3), which is complete"), "{}", ended.transcript);
+        assert!(ended.stderr.contains(words), "{words}: {}", ended.transcript);
+    }
+}
+
+/// A DaemonSet has no deadline of its own: it gets ten minutes.
+#[tokio::test(start_paused = true)]
+async fn a_daemon_set_that_stands_still_goes_back_after_ten_minutes() {
+    let lab = Lab::new();
+    let agent = lab.daemon_set(&json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&agent, "app:2.0-notready");
+    let begun = tokio::time::Instant::now();
+    let ended = lab.status("daemonset/agent --undo-on-failure").await;
+    assert_eq!((ended.exit, image(&lab, &agent).as_str()), (4, "app:1.0"), "{}", ended.transcript);
+    assert!((600..700).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert!(ended.stderr.contains("has not moved for 10m0s"), "{}", ended.transcript);
+}
+
+/// A broken pod keeps a StatefulSet from going back, until somebody deletes it.
+#[tokio::test(start_paused = true)]
+async fn a_stateful_set_goes_back_and_its_stuck_pod_is_replaced_if_wished() {
+    for (words, ended_well) in [("--replace-stuck-pods", true), ("", false)] {
+        let lab = Lab::new();
+        let db = lab.stateful_set(3, &json!({}));
+        lab.pass(60).await;
+        lab.hands().image(&db, "app:2.0-crash");
+        lab.pass(20).await;
+        let ended = lab.status(&format!("statefulset/db --undo-on-failure {words}")).await;
+        assert_eq!((ended.exit, image(&lab, &db).as_str()), (4, "app:1.0"), "{}", ended.transcript);
+        let last = ended.stderr.lines().last().unwrap();
+        assert_eq!(last.ends_with(", which is complete"), ended_well, "{}", ended.transcript);
+        assert_eq!(ended.stderr.contains("deleting db-2"), ended_well, "{}", ended.transcript);
+        assert_eq!(writes(&lab), if ended_well { 2 } else { 1 });
+        if !ended_well {
+            assert!(last.starts_with("hint: kubectl delete pod db-2"), "{}", ended.transcript);
+            assert!(ended.stderr.contains("which failed too: deadline"), "{}", ended.transcript);
+            assert!(ended.stderr.contains("blocks the rollout until"), "{}", ended.transcript);
+        }
+    }
+}
+
+/// What a colleague rolls out is not undone, even if it fails as well.
+#[tokio::test(start_paused = true)]
+async fn what_a_colleague_deploys_in_between_is_left_alone() {
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    let theirs = web.clone();
+    lab.later(10_000, move |hands| hands.image(&theirs, "app:3.0-bad"));
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    left_as_it_is(&lab, &web, &ended, "app:3.0-bad", "another revision was rolled out meanwhile");
+    assert_eq!(writes(&lab), 0);
+
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    let theirs = web.clone();
+    lab.later(10_000, move |hands| hands.image(&theirs, "app:3.0"));
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    assert_eq!((ended.exit, image(&lab, &web).as_str()), (0, "app:3.0"), "{}", ended.transcript);
+}
+
+/// Between the decision and the write: before everything is read again, and before the patch arrives.
+#[tokio::test(start_paused = true)]
+async fn what_a_colleague_deploys_at_the_last_moment_is_left_alone() {
+    for verb in [Verb::Get, Verb::Patch] {
+        let lab = Lab::new();
+        let web = lab.deployment(4, &json!({}));
+        lab.pass(60).await;
+        lab.hands().image(&web, "app:2.0-bad");
+        lab.pass(60).await; // it fails at once
+        let target = web.clone();
+        let deploy = Act::interfere(move |store| {
+            let containers = json!([{"name": "app", "image": "app:3.0"}]);
+            let patch = json!({"spec": {"template": {"spec": {"containers": containers}}}});
+            let _ = store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("colleague"));
+        });
+        let ended = {
+            let fault = Fault::on(Requests::of(verb, &DEPLOYMENTS), deploy).once();
+            // The first GET finds the workload, and the second is the fresh look at what failed.
+            lab.cluster.fault(if verb == Verb::Get { fault.after(2) } else { fault });
+            lab.status("deployment/web --undo-on-failure --fail-fast=5s").await
+        };
+        let why = if verb == Verb::Get { "somebody rolled out another revision" } else { "" };
+        left_as_it_is(&lab, &web, &ended, "app:3.0", why);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_targets_only_the_one_that_failed_goes_back() {
+    let lab = Lab::new();
+    let web = lab.deployment(3, &json!({}));
+    let agent = lab.daemon_set(&json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    lab.hands().image(&agent, "app:2.0-slow");
+    let ended = lab.status("deployment/web daemonset/agent --undo-on-failure").await;
+    let live = [image(&lab, &web), image(&lab, &agent)];
+    assert_eq!(
+        (ended.exit, live),
+        (4, ["app:1.0", "app:2.0-slow"].map(str::to_owned)),
+        "{}",
+        ended.transcript
+    );
+    assert!(ended.stdout.contains("daemon set \"agent\" successfully rolled out"), "{}", ended.transcript);
+    assert!(!ended.stdout.contains("\"web\" successfully"), "{}", ended.transcript);
+    assert_eq!(writes(&lab), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nothing_carried_the_service_before_nothing_is_written() {
+    let lab = Lab::new();
+    let web = lab.hands().workload(&DEPLOYMENTS, "web", &json!({"replicas": 2}));
+    lab.hands().image(&web, "app:1.0-bad");
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    left_as_it_is(&lab, &web, &ended, "app:1.0-bad", "no other revision carried the service");
+    assert_eq!(writes(&lab), 0);
+}
+
+/// Two bad releases in a row: back to the one that works, and not to the one before.
+#[tokio::test(start_paused = true)]
+async fn it_goes_back_to_what_carried_the_service_and_not_to_what_came_before() {
+    for (resource, words) in [
+        (&DEPLOYMENTS, "deployment/web"),
+        (&DAEMONSETS, "daemonset/web"),
+        (&STATEFULSETS, "statefulset/web --replace-stuck-pods"),
+    ] {
+        let lab = Lab::new();
+        let web = lab.hands().workload(resource, "web", &json!({}));
+        if resource.plural != "daemonsets" {
+            lab.hands().patch(&web, &json!({"spec": {"replicas": 3}}));
+        }
+        lab.pass(60).await;
+        lab.hands().image(&web, "app:2.0-bad");
+        lab.pass(20).await;
+        lab.hands().image(&web, "app:3.0-crash");
+        let ended = lab.status(&format!("{words} --undo-on-failure")).await;
+        assert_eq!((ended.exit, image(&lab, &web).as_str()), (4, "app:1.0"), "{}", ended.transcript);
+        let last = ended.stderr.lines().last().unwrap();
+        assert!(last.contains("went back to revision 1"), "{}", ended.transcript);
+    }
+}
+
+/// A timeout is no failure, nor is a deletion, a revision that took over, or a server that says no.
+#[tokio::test(start_paused = true)]
+async fn what_is_no_failure_of_the_rollout_undoes_nothing() {
+    let released = async || {
+        let lab = Lab::new();
+        let web = lab.deployment(4, &json!({}));
+        lab.pass(60).await;
+        lab.hands().image(&web, "app:2.0-bad");
+        (lab, web)
+    };
+    let (lab, web) = released().await;
+    let ended = lab.status("deployment/web --undo-on-failure --timeout 20s").await;
+    assert_eq!((ended.exit, image(&lab, &web).as_str()), (3, "app:2.0-bad"), "{}", ended.transcript);
+    assert_eq!(writes(&lab), 0);
+
+    let (lab, web) = released().await;
+    lab.later(10_000, move |hands| hands.delete(&web));
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    assert_eq!((ended.exit, writes(&lab)), (1, 0), "{}", ended.transcript);
+
+    let (lab, web) = released().await;
+    let theirs = web.clone();
+    lab.later(10_000, move |hands| hands.image(&theirs, "app:3.0"));
+    let ended = lab.status("deployment/web --undo-on-failure --revision 2").await;
+    left_as_it_is(&lab, &web, &ended, "app:3.0", "another revision was rolled out meanwhile");
+    assert_eq!(writes(&lab), 0);
+
+    let (lab, web) = released().await;
+    let rules = ["get", "list", "watch"].map(|verb| Rule::allow(&[verb], &["*"]));
+    lab.cluster.users(|users| users.add(User::limited("gina", rules.to_vec())));
+    let ended = lab.status_as("gina", "deployment/web --undo-on-failure").await;
+    left_as_it_is(&lab, &web, &ended, "app:2.0-bad", "");
+    assert!(ended.stderr.contains("forbidden"), "{}", ended.transcript);
+}
+
+/// An answer that never comes is looked into: the change was made.
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_is_looked_into() {
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    lab.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::LoseAnswer).once());
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    assert_eq!((ended.exit, image(&lab, &web).as_str()), (4, "app:1.0"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("and the change is made"), "{}", ended.transcript);
+
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    let refusal = Act::Refuse(Refusal::with_status(500, "no"));
+    lab.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
+    let ended = lab.status("deployment/web --undo-on-failure").await;
+    left_as_it_is(&lab, &web, &ended, "app:2.0-bad", "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_that_fails_goes_back() {
+    let lab = Lab::with(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }));
+    let web = lab.deployment(3, &json!({}));
+    lab.pass(60).await;
+    let before = template(&lab, &web);
+    let ended = lab.run("restart deployment/web --wait --undo-on-failure --timeout 10m").await;
+    assert_eq!((ended.exit, template(&lab, &web)), (4, before), "{}", ended.transcript);
+    assert!(ended.stdout.starts_with("deployment.apps/web restarted\n"), "{}", ended.transcript);
+    let last = ended.stderr.lines().last().unwrap();
+    assert!(last.ends_with("went back to revision 1 (now 3), which is complete"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_facts_are_in_json() {
+    let lab = Lab::new();
+    let web = lab.deployment(4, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    let ended = lab.status("deployment/web --undo-on-failure -o json").await;
+    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    let going = of("going-back");
+    assert_eq!(going.len(), 1, "{}", ended.stdout);
+    assert_eq!((&going[0]["toRevision"], &going[0]["reason"]), (&json!("1"), &json!("image-not-found")));
+    let way_back = of("standing").iter().filter(|line| line["goingBack"] == true).count();
+    assert!(way_back > 1 && way_back < of("standing").len(), "{}", ended.stdout);
+    let undone = json!({"toRevision": "1", "outcome": "reached", "whyNot": null});
+    assert_eq!((&of("ended")[0]["undone"], &of("ended")[0]["outcome"]), (&undone, &json!("failed")));
+    assert_eq!(of("verdict")[0]["exitCode"], 4);
+}
+
+/// What only looks must not write, and what may write is said before.
+#[tokio::test(start_paused = true)]
+async fn it_is_refused_where_nothing_is_followed() {
+    let lab = Lab::new();
+    lab.deployment(1, &json!({}));
+    lab.pass(60).await;
+    lab.cluster.forget_requests();
+    for words in [
+        "status deployment/web --undo-on-failure --watch=false",
+        "status deployment --undo-on-failure -A",
+        "status deployment/web --replace-stuck-pods",
+        "restart deployment/web --undo-on-failure",
+    ] {
+        let ended = lab.run(words).await;
+        assert_eq!((ended.exit, lab.cluster.requests().len()), (2, 0), "{words}: {}", ended.transcript);
+    }
+    let ended = lab.run("status deployment/web --undo-on-failure --compat").await;
+    assert!(ended.stderr.contains("unknown flag: --undo-on-failure"), "{}", ended.transcript);
+}

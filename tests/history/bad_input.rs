@@ -1,0 +1,194 @@
+//! Bad input: one line that says what, a hint where there is a next step, the right exit code, and
+//! nothing on stdout.
+
+use std::fs;
+
+use harness::{Ended, Run, data};
+
+use crate::history;
+
+fn refused(ended: &Ended, exit: u8, stderr: &str) {
+    assert_eq!(ended.stdout, "");
+    assert_eq!(ended.stderr, stderr);
+    assert_eq!(ended.exit, exit, "{stderr}");
+}
+
+fn from_stdin(text: &str, target: &str) -> Ended {
+    Run::of(["history", target, "--from", "-"]).stdin(text).run()
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    for (args, stderr) in [
+        (
+            &[][..],
+            "error: required resource not specified\nhint: name a workload, such as deployment/web, or a type, such as deployment\n",
+        ),
+        (&["deploymnt/web"], "error: unknown type \"deploymnt\"\nhint: did you mean deployment?\n"),
+        (&["zebra"], "error: unknown type \"zebra\"\nhint: use deployment, daemonset or statefulset\n"),
+        (&["deploy/"], "error: arguments in resource/name form must have a single resource and name\n"),
+        (&["a/b/c"], "error: arguments in resource/name form may not have more than one slash\n"),
+        (
+            &["pods/x"],
+            "error: pods have no rollouts\nhint: name a deployment, a daemonset or a statefulset\n",
+        ),
+        (
+            &["deploy", "-l", "==="],
+            "error: the selector \"===\" is not valid: cannot read \"===\"\nhint: write it as -l app=web,tier!=cache or -l 'env in (prod,test)'\n",
+        ),
+        (
+            &["deploy/web", "--bogus"],
+            "error: unexpected argument '--bogus' found\nhint: kubectl rollout2 history --help\n",
+        ),
+        (
+            &["deploy/web", "-A"],
+            "error: a resource cannot be retrieved by name across all namespaces\nhint: name its namespace with -n\n",
+        ),
+    ] {
+        refused(&history("shop", args).run(), 2, stderr);
+    }
+    refused(
+        &Run::of(["histry"]).run(),
+        2,
+        "error: unrecognized subcommand 'histry'\nhint: kubectl rollout2 --help\n",
+    );
+}
+
+#[test]
+fn the_same_in_kubectls_words() {
+    for (args, stderr) in [
+        (&["zebra/x", "--compat"][..], "error: the server doesn't have a resource type \"zebra\"\n"),
+        (
+            &["deploy/web", "--bogus", "--compat"],
+            "error: unknown flag: --bogus\nSee 'kubectl rollout history --help' for usage.\n",
+        ),
+        (
+            &["rs/web-54f998f4bf", "--compat"],
+            "error: no history viewer has been implemented for \"ReplicaSet.apps\"\n",
+        ),
+        (&["svc/web", "--compat"], "Error from server (NotFound): services \"web\" not found\n"),
+        (
+            &["deploy/web", "nope", "--compat"],
+            "error: there is no need to specify a resource type as a separate argument when passing arguments in resource/name form \
+             (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'\n",
+        ),
+    ] {
+        refused(&history("shop", args).run(), 1, stderr);
+    }
+    refused(
+        &Run::of(["histry", "--compat"]).run(),
+        1,
+        "error: unknown command \"histry\"\nSee 'kubectl rollout -h' for help and examples\n",
+    );
+}
+
+#[test]
+fn objects_that_are_not_there() {
+    refused(
+        &history("shop", &["deployment/nope"]).run(),
+        1,
+        "error: no deployment \"nope\" in namespace \"shop\"\n", // a cluster would be another place to look
+    );
+    let ended = history("shop", &["deploy/nope", "deploy/web", "sts/nope", "--compat"]).run();
+    assert!(ended.stdout.starts_with("deployment.apps/web"), "one that fails does not stop the rest");
+    assert_eq!(
+        ended.stderr,
+        "Error from server (NotFound): deployments.apps \"nope\" not found\nError from server (NotFound): statefulsets.apps \"nope\" not found\n"
+    );
+    assert_eq!(ended.exit, 1);
+    let nothing = history("shop", &["deploy", "-l", "app=nope"]).run();
+    assert_eq!(
+        (nothing.stdout.as_str(), nothing.stderr.as_str(), nothing.exit),
+        ("", "No resources found in shop namespace.\n", 0)
+    );
+    let compat = history("shop", &["deploy", "-l", "app=nope", "--compat"]).run();
+    assert_eq!((compat.stdout.as_str(), compat.stderr.as_str(), compat.exit), ("", "", 0));
+}
+
+#[test]
+fn kinds_that_the_snapshot_lacks_are_named_and_not_taken_for_empty() {
+    let deployment = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "uid": "u"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {}}}"#;
+    let hint = "hint: record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml\n";
+    refused(
+        &from_stdin(deployment, "deploy/a"),
+        1,
+        &format!("error: standard input has no replicasets\n{hint}"),
+    );
+    refused(
+        &from_stdin(deployment, "sts/a"),
+        1,
+        &format!("error: standard input has no statefulsets\n{hint}"),
+    );
+    let replica_set =
+        r#"{"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "other", "namespace": "n"}}"#;
+    let ended = from_stdin(&format!("{deployment}{replica_set}"), "deploy/a");
+    assert_eq!(ended.stdout, "deployment.apps/a\nNo rollout history found.\n");
+    assert_eq!(ended.stderr, "note: standard input has no pods, so none are counted\n");
+    let all = history("quota", &["all"]).run();
+    assert!(all.stdout.starts_with("deployment.apps/quota"), "{}", all.stdout);
+    assert_eq!(
+        all.stderr
+            .lines()
+            .filter(|line| line.contains("has no daemonsets") || line.contains("has no statefulsets"))
+            .count(),
+        2
+    );
+    assert_eq!(all.exit, 0);
+}
+
+#[test]
+fn several_namespaces_must_be_chosen_from() {
+    let object = |namespace: &str| {
+        format!("kind: Deployment\napiVersion: apps/v1\nmetadata: {{name: a, namespace: {namespace}}}\n---\n")
+    };
+    refused(
+        &from_stdin(&(object("one") + &object("two")), "deploy"),
+        2,
+        "error: standard input holds several namespaces: one, two\nhint: choose one with -n NAMESPACE, or read all of them with -A\n",
+    );
+}
+
+#[test]
+fn files_that_cannot_be_used() {
+    let directory = std::env::temp_dir().join(format!("rollout2-bad-input-{}", std::process::id()));
+    fs::create_dir_all(directory.join("empty")).unwrap();
+    fs::write(directory.join("broken.json"), "{\"kind\": \"List\", ").unwrap();
+    fs::write(directory.join("broken.yaml"), "a: [").unwrap();
+    fs::write(directory.join("binary"), [0xff, 0xfe, 0x00]).unwrap();
+    fs::write(directory.join("values.yaml"), "replicas: 3\n").unwrap();
+    for (name, message) in [
+        ("nope.json", "cannot read "),
+        ("empty", "has no file that ends in .json, .yaml or .yml"),
+        ("broken.json", "is not readable as JSON: "),
+        ("broken.yaml", "is not readable as YAML: "),
+        ("binary", "is no text: it is not UTF-8"),
+        ("values.yaml", "does not hold Kubernetes objects: it has something that has no kind"),
+    ] {
+        let ended = Run::of(["history", "deploy/a", "--from"]).arg(directory.join(name)).run();
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{name}: {}", ended.stderr);
+        assert!(
+            ended.stderr.starts_with("error: ") && ended.stderr.contains(message),
+            "{name}: {}",
+            ended.stderr
+        );
+        assert!(
+            ended.stderr.lines().filter(|line| !line.starts_with("hint: ")).count() == 1,
+            "{}",
+            ended.stderr
+        );
+    }
+    refused(&from_stdin("", "deploy"), 2, "error: standard input is empty\n");
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_directory_of_files_is_one_snapshot() {
+    let directory = std::env::temp_dir().join(format!("rollout2-directory-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    fs::copy(data().join("shop/snapshot.json"), directory.join("a.json")).unwrap();
+    fs::write(directory.join("notes.txt"), "not an object").unwrap();
+    let ended = Run::of(["history", "deploy/web", "--from"]).arg(&directory).run();
+    assert_eq!(ended, history("shop", &["deploy/web"]).run());
+    fs::remove_dir_all(directory).unwrap();
+}

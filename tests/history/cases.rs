@@ -1,0 +1,150 @@
+//! kubectl's own unit tests of `rollout history`, with their inputs and what they expect.
+//!
+//! Numbers are those of CASES.md beside this file, which says where every case is covered.
+
+use harness::{Ended, Run};
+use serde_json::{Value, json};
+
+fn template(image: &str) -> Value {
+    json!({"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
+}
+
+fn workload(kind: &str, image: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "foo", "namespace": "test", "uid": "u"},
+        "spec": {"selector": {"matchLabels": {"foo": "bar"}}, "template": template(image)}})
+}
+
+fn kept(kind: &str, number: i64, cause: Option<&str>, rest: &Value) -> Value {
+    let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": format!("rev{number}"), "namespace": "test",
+        "labels": {"foo": "bar"}, "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
+        "ownerReferences": [{"apiVersion": "apps/v1", "controller": true, "kind": "x", "name": "foo", "uid": "u"}]}});
+    if let Some(cause) = cause {
+        object["metadata"]["annotations"]["kubernetes.io/change-cause"] = cause.into();
+    }
+    object.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    object
+}
+
+fn replica_set(number: i64, cause: Option<&str>) -> Value {
+    kept("ReplicaSet", number, cause, &json!({"spec": {"template": template(&format!("foo:{number}"))}}))
+}
+
+fn controller_revision(number: i64, template: &Value) -> Value {
+    let mut template = template.clone();
+    template["$patch"] = "replace".into();
+    kept(
+        "ControllerRevision",
+        number,
+        None,
+        &json!({"revision": number, "data": {"spec": {"template": template}}}),
+    )
+}
+
+fn compat(objects: &[Value], args: &[&str]) -> Ended {
+    let snapshot = json!({"kind": "List", "items": objects}).to_string();
+    Run::of(["--compat", "history", "--from", "-"].iter().chain(args)).stdin(snapshot).run()
+}
+
+fn printed(objects: &[Value], args: &[&str]) -> String {
+    let ended = compat(objects, args);
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
+    ended.stdout
+}
+
+fn deployment() -> Vec<Value> {
+    let mut objects = vec![workload("Deployment", "foo:4"), replica_set(1, None), replica_set(2, None)];
+    objects.extend([replica_set(3, Some("foo change cause")), replica_set(4, Some("bar change cause"))]);
+    objects
+}
+
+#[test]
+fn cases_5_to_8_documents_of_one_revision_and_of_all() {
+    let objects = deployment();
+    let document: Value =
+        serde_json::from_str(&printed(&objects, &["deployment/foo", "-o", "json", "--revision=2"])).unwrap();
+    assert_eq!((&document["kind"], &document["metadata"]["name"]), (&"ReplicaSet".into(), &"rev2".into()));
+    let one = printed(&objects, &["deployment/foo", "-o", "yaml", "--revision=2"]);
+    assert!(one.contains("\n  name: rev2\n") && !one.contains("---"), "{one}");
+    let all = printed(&objects, &["deployment/foo", "-o", "yaml"]);
+    assert_eq!(all.matches("---\n").count(), 3, "{all}");
+    assert_eq!(
+        printed(&objects, &["deployment/foo", "-o", "name"]),
+        "replicaset.apps/rev1\nreplicaset.apps/rev2\nreplicaset.apps/rev3\nreplicaset.apps/rev4\n"
+    );
+}
+
+#[test]
+fn cases_9_and_10_a_revision_that_is_not_there() {
+    for form in ["yaml", "json"] {
+        let ended = compat(&deployment(), &["deployment/foo", "-o", form, "--revision=999"]);
+        assert_eq!(
+            (ended.stdout.as_str(), ended.stderr.as_str()),
+            ("", "error: unable to find the specified revision\n")
+        );
+        assert_eq!(ended.exit, 1);
+    }
+}
+
+#[test]
+fn cases_11_to_13_what_is_checked_first() {
+    assert_eq!(compat(&deployment(), &["deployment/foo", "--revision=0"]).exit, 0);
+    assert_eq!(
+        compat(&deployment(), &["deployment/foo", "--revision=-1"]).stderr,
+        "error: revision must be a positive integer: -1\n"
+    );
+    assert_eq!(compat(&deployment(), &[]).stderr, "error: required resource not specified\n");
+}
+
+#[test]
+fn cases_27_and_29_the_table_of_a_deployment() {
+    assert_eq!(
+        printed(&deployment(), &["deployment/foo"]),
+        "deployment.apps/foo \nREVISION  CHANGE-CAUSE\n1         <none>\n2         <none>\n3         foo change cause\n4         bar change cause\n\n"
+    );
+}
+
+#[test]
+fn case_28_one_revision_of_a_deployment() {
+    let text = printed(&deployment(), &["deployment/foo", "--revision=3"]);
+    assert!(
+        text.starts_with("deployment.apps/foo with revision #3\nPod Template:\n  Labels:\tfoo=bar\n"),
+        "{text}"
+    );
+    assert!(text.contains("  Annotations:\tkubernetes.io/change-cause: foo change cause\n"), "{text}");
+    assert!(text.contains("    Image:\tfoo:3\n"), "{text}");
+}
+
+#[test]
+fn cases_30_to_35_statefulsets_and_daemonsets() {
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let target = format!("{}/foo", kind.to_lowercase());
+        let objects = [workload(kind, "nginx"), controller_revision(1, &template("nginx"))];
+        let table = printed(&objects, &[&target]);
+        assert_eq!(
+            table,
+            format!("{}.apps/foo \nREVISION  CHANGE-CAUSE\n1         <none>\n\n", kind.to_lowercase())
+        );
+        let one = printed(&objects, &[&target, "--revision=1"]);
+        assert!(one.contains("    Image:\tnginx\n") && !one.contains("Annotations"), "{one}");
+        let document: Value = serde_json::from_str(&printed(&objects, &[&target, "-o", "json"])).unwrap();
+        assert_eq!(document["spec"]["template"], template("nginx"));
+    }
+}
+
+#[test]
+fn cases_36_to_38_and_43_to_45_an_old_template_takes_the_place_of_the_new_one_whole() {
+    let small = json!({"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": "a"}]}});
+    let big = json!({"metadata": {"labels": {"foo": "bar", "more": "x"}, "annotations": {"n": "1"}},
+        "spec": {"containers": [{"name": "c", "image": "b", "args": ["x"]}, {"name": "d", "image": "e"}], "nodeSelector": {"disk": "ssd"}}});
+    for kind in ["StatefulSet", "DaemonSet"] {
+        for (live, old) in [(&big, &small), (&small, &big), (&small, &small)] {
+            let mut live_object = workload(kind, "x");
+            live_object["spec"]["template"] = live.clone();
+            let objects = [live_object, controller_revision(1, old)];
+            let target = format!("{}/foo", kind.to_lowercase());
+            let document: Value =
+                serde_json::from_str(&printed(&objects, &[&target, "-o", "json", "--revision=1"])).unwrap();
+            assert_eq!(&document["spec"]["template"], old, "{kind}");
+        }
+    }
+}

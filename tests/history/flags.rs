@@ -1,0 +1,114 @@
+//! Flags, as freely as kubectl takes them.
+
+use harness::Run;
+
+use crate::history;
+
+/// What is printed with these flags for shop's deployment/web, which is not refused.
+fn shown(args: &[&str]) -> String {
+    let ended = history("shop", &[&["deploy/web"], args].concat()).run();
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
+    ended.stdout
+}
+
+#[test]
+fn of_a_repeated_flag_the_last_counts() {
+    for args in [
+        &["-n", "nowhere", "-n", "shop"][..],
+        &["--namespace=nowhere", "-n", "shop"],
+        &["--context", "a", "--context", "b"],
+        &["--color", "always", "--color", "never"],
+        &["--show-managed-fields", "--show-managed-fields"],
+    ] {
+        assert_eq!(shown(args), shown(&[]), "{args:?}");
+    }
+    assert_eq!(shown(&["--compat", "--compat", "--revision=1", "--revision=0"]), shown(&["--compat"]));
+    assert_eq!(shown(&["--revision=1", "--revision=3"]), shown(&["--revision=3"]));
+    assert_eq!(shown(&["-o", "json", "-o", "yaml"]), shown(&["-o", "yaml"]));
+    let around = Run::of(["-n", "nowhere", "history", "deploy/web", "-n", "shop", "--from"]);
+    let around = around.arg(harness::data().join("shop/snapshot.json")).run();
+    assert_eq!((around.stdout, around.exit), (shown(&[]), 0), "{}", around.stderr);
+}
+
+#[test]
+fn all_namespaces_win_over_one() {
+    let all = history("shop", &["deploy", "-A"]).run();
+    assert!(all.stdout.contains("  in shop  "), "{}", all.stdout);
+    assert_eq!(history("shop", &["deploy", "-A", "-n", "nowhere"]).run(), all);
+    assert_eq!(history("shop", &["deploy", "--namespace", "nowhere", "-A"]).run(), all);
+}
+
+#[test]
+fn forms_of_output_are_taken_in_any_case() {
+    assert_eq!(shown(&["-o", "JSON"]), shown(&["-o", "json"]));
+    assert_eq!(shown(&["-o", "Wide"]), shown(&["-o", "wide"]));
+    assert_eq!(shown(&["-o", "YAML", "--compat"]), shown(&["-o", "yaml", "--compat"]));
+    for args in [
+        &["diff", "deploy/web", "-o", "Json"][..],
+        &["status", "deploy/web", "--watch=false", "-o", "JSON"],
+        &["restart", "deploy/web", "--dry-run", "-o", "NAME"],
+    ] {
+        let run = |args: Vec<String>| {
+            Run::of(args).arg("--from").arg(harness::data().join("shop/snapshot.json")).run()
+        };
+        let lower = args.iter().map(|word| word.to_lowercase()).collect();
+        let ended = run(args.iter().map(ToString::to_string).collect());
+        assert_eq!(ended, run(lower), "{args:?}");
+        assert_ne!(ended.stdout, "", "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_empty_namespace_is_none() {
+    assert_eq!(shown(&["-n", ""]), shown(&[]));
+    assert_eq!(shown(&["--compat", "--namespace="]), shown(&["--compat"]));
+}
+
+#[test]
+fn names_that_can_name_nothing_are_refused_before_anything_is_asked() {
+    let refused = |args: &[&str]| {
+        // There is no cluster in this world, which would be an error of another kind.
+        let ended = Run::of(["history"].iter().chain(args)).run();
+        assert_eq!(ended.stdout, "", "{args:?}");
+        (ended.stderr, ended.exit)
+    };
+    let hint = "hint: lower-case letters, digits and '-' are allowed, 63 of them, with a letter or digit at both ends\n";
+    for namespace in ["..", ".", "a/b", "Shop", "a.b", "a-", "a%2fb", "a b", &"a".repeat(64)] {
+        let (stderr, exit) = refused(&["deploy/web", "--namespace", namespace]);
+        assert_eq!((stderr, exit), (format!("error: {namespace:?} is no name of a namespace\n{hint}"), 2));
+    }
+    for (args, stderr) in [
+        (&["deploy/web", "-n", ".."][..], "invalid namespace \"..\": [may not be '..']"),
+        (&["deploy/web", "-n", "."], "invalid namespace \".\": [may not be '.']"),
+        (
+            &["deploy/web", "-n", "a/b%"],
+            "invalid namespace \"a/b%\": [may not contain '/' may not contain '%']",
+        ),
+    ] {
+        let compat = [args, &["--compat"]].concat();
+        assert_eq!(refused(&compat), (format!("error: {stderr}\n"), 1));
+    }
+    for (args, stderr) in [
+        (&["deploy", ""][..], "resource name may not be empty"),
+        (&["deploy", "web", ""], "resource name may not be empty"),
+        (&["deploy", ".."], "invalid resource name \"..\": [may not be '..']"),
+        (&["deploy/."], "invalid resource name \".\": [may not be '.']"),
+        (&["deploy/a%2fb"], "invalid resource name \"a%2fb\": [may not contain '%']"),
+    ] {
+        assert_eq!(refused(args), (format!("error: {stderr}\n"), 2));
+        assert_eq!(refused(&[args, &["--compat"]].concat()), (format!("error: {stderr}\n"), 1));
+    }
+}
+
+#[test]
+fn names_in_manifests_are_no_way_around() {
+    let refused = |metadata: &str| {
+        let manifest = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{{metadata}}}");
+        let ended = history("shop", &["-f", "-"]).stdin(manifest).run();
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{metadata}: {}", ended.stderr);
+        ended.stderr
+    };
+    assert_eq!(refused("name: .."), "error: invalid resource name \"..\": [may not be '..']\n");
+    assert_eq!(refused("name: a/b"), "error: invalid resource name \"a/b\": [may not contain '/']\n");
+    assert_eq!(refused("name: web, namespace: .."), "error: invalid namespace \"..\": [may not be '..']\n");
+}

@@ -1,0 +1,172 @@
+//! Objects that nobody meant to make: missing, doubled and wrongly typed fields, escape sequences, a
+//! template of a megabyte, a thousand revisions, and arbitrary JSON.
+
+use harness::{Ended, Run};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn deployment() -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "uid": "u"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"spec": {"containers": [{"name": "c", "image": "x:1"}]}}}})
+}
+
+fn replica_set(name: &str, annotations: &Value, image: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name, "namespace": "n", "uid": name,
+        "labels": {"app": "a"}, "annotations": annotations,
+        "ownerReferences": [{"controller": true, "kind": "Deployment", "name": "a", "uid": "u"}]},
+        "spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}})
+}
+
+fn pod() -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n", "labels": {"app": "a"}}})
+}
+
+fn history_of(objects: &[Value], args: &[&str]) -> Run {
+    let snapshot = json!({"kind": "List", "items": objects}).to_string();
+    Run::of(["history", "deploy/a", "--from", "-"].iter().chain(args)).stdin(snapshot)
+}
+
+fn revision(number: &str) -> Value {
+    json!({"deployment.kubernetes.io/revision": number})
+}
+
+#[test]
+fn numbers_may_be_missing_unreadable_or_doubled() {
+    let objects = [
+        deployment(),
+        replica_set("a-1", &json!(null), "x:0"),
+        replica_set("a-2", &revision("two"), "x:2"),
+        replica_set("a-3", &revision("3"), "x:3"),
+        replica_set("a-4", &revision("3"), "x:1"),
+        pod(),
+    ];
+    insta::assert_snapshot!(history_of(&objects, &["-o", "wide"]).run().stdout);
+    let compat = history_of(&objects, &["--compat"]).run().stdout;
+    assert_eq!(compat, "deployment.apps/a \nREVISION  CHANGE-CAUSE\n0         <none>\n3         <none>\n\n");
+}
+
+#[test]
+fn an_empty_history_is_no_error() {
+    let other = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "other", "namespace": "n"}});
+    let objects = [deployment(), other, pod()];
+    for (args, stdout) in [
+        (&[][..], "deployment.apps/a\nNo rollout history found.\n"),
+        (&["--compat"], "deployment.apps/a \nNo rollout history found.\n"),
+        (&["--compat", "--revision", "5"], "deployment.apps/a \nNo rollout history found.\n"),
+    ] {
+        let ended = history_of(&objects, args).run();
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{args:?}");
+    }
+    let ended = history_of(&objects, &["--revision", "5"]).run();
+    assert_eq!(ended.stderr, "error: no revision 5 in the history; there are none\n");
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+}
+
+#[test]
+fn escape_sequences_do_not_reach_a_terminal() {
+    let cause = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}txt\tsplit\nbroken";
+    let annotations = json!({"deployment.kubernetes.io/revision": "1", "kubernetes.io/change-cause": cause});
+    let objects = [deployment(), replica_set("a-1", &annotations, "x:1\u{1b}[31m"), pod()];
+    let forms: [&[&str]; 6] =
+        [&[], &["-o", "wide"], &["-o", "yaml"], &["-o", "json"], &["--revision", "1"], &["--compat"]];
+    for args in forms {
+        let ended = history_of(&objects, args).terminal(80, 24).run();
+        let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
+        assert!(!ended.transcript.contains(unsafe_characters), "{args:?}: {:?}", ended.transcript);
+    }
+    let piped = history_of(&objects, &["--compat"]).run();
+    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets kubectl's very bytes");
+    let table = history_of(&objects, &[]).run();
+    assert_eq!(table.stdout.lines().count(), 3, "a cause stays on its row: {}", table.stdout);
+}
+
+#[test]
+fn a_thousand_revisions_and_a_template_of_a_megabyte() {
+    let number = |index: usize| revision(&index.to_string());
+    let mut objects = vec![deployment(), pod()];
+    objects.extend(
+        (1..=1000).map(|index| replica_set(&format!("a-{index}"), &number(index), &format!("x:{index}"))),
+    );
+    let ended = history_of(&objects, &[]).run();
+    assert_eq!((ended.stdout.lines().count(), ended.exit), (1002, 0));
+    let huge = replica_set("a-big", &number(1001), &"x".repeat(1 << 20));
+    let ended = history_of(&[deployment(), huge, pod()], &["--revision", "1001"]).run();
+    assert_eq!(ended.exit, 0, "{}", ended.stderr);
+    assert!(ended.stdout.len() > 1 << 20);
+}
+
+#[test]
+fn an_altered_revision_of_a_statefulset_is_marked_and_explained() {
+    let mut snapshot: Value =
+        serde_json::from_str(&std::fs::read_to_string(harness::data().join("shop/snapshot.json")).unwrap())
+            .unwrap();
+    let items = snapshot["items"].as_array_mut().unwrap();
+    let altered = items.iter_mut().find(|item| item["metadata"]["name"] == "db-7b668f8c8b").unwrap();
+    altered["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/db:evil".into();
+    let ended = Run::of(["history", "sts/db", "--from", "-"]).stdin(snapshot.to_string()).run();
+    assert!(ended.stdout.lines().nth(3).is_some_and(|row| row.contains("altered")), "{}", ended.stdout);
+    assert!(ended.stderr.starts_with(
+        "warning: revision 2 was altered or restored from elsewhere: db-7b668f8c8b's data hashes to "
+    ));
+    assert_eq!(ended.exit, 0);
+}
+
+fn well_told(ended: &Ended) -> bool {
+    ended.exit <= 2
+        && ended.stderr.lines().all(|line| {
+            ["error: ", "hint: ", "note: ", "warning: ", "No resources found"]
+                .iter()
+                .any(|start| line.starts_with(start))
+        })
+}
+
+/// Arbitrary JSON, with the names that matter more likely than others.
+fn arbitrary_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[a-z0-9:.\\-]{0,6}".prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    let name = prop_oneof![
+        "(metadata|spec|status|template|labels|annotations|containers|name|image|env|value|selector|matchLabels|ownerReferences|managedFields|data|revision|resources|limits)",
+        any::<String>(),
+    ];
+    leaf.prop_recursive(6, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::btree_map(name.clone(), inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arbitrary_specs_templates_and_metadata_never_panic(spec in arbitrary_json(), template in arbitrary_json(), annotations in arbitrary_json(), fields in arbitrary_json()) {
+        let mut workload = deployment();
+        workload["metadata"]["managedFields"] = fields;
+        let mut revision = replica_set("a-1", &annotations, "x");
+        revision["spec"]["template"] = template.clone();
+        let mut whole = deployment();
+        whole["spec"] = spec;
+        whole["metadata"]["name"] = "b".into();
+        workload["spec"]["template"] = template;
+        for args in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "yaml"], &["--revision", "current"], &["--compat"]] {
+            let ended = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
+            prop_assert!(well_told(&ended), "{args:?}: {}", ended.stderr);
+        }
+    }
+
+    #[test]
+    fn arbitrary_documents_are_read_or_refused_in_words(document in arbitrary_json(), text in any::<String>()) {
+        for input in [document.to_string(), text] {
+            let ended = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
+            prop_assert!(well_told(&ended), "{}", ended.stderr);
+        }
+    }
+}

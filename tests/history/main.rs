@@ -1,0 +1,18 @@
+//! `history`: the built commands against recorded objects, both streams and the exit code.
+
+#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
+
+mod bad_input;
+mod cases;
+mod compat;
+mod flags;
+mod forms;
+mod hostile;
+mod words;
+
+use harness::{Run, data};
+
+/// `history ARGS... --from tests/data/NAMESPACE/snapshot.json`.
+fn history(namespace: &str, args: &[&str]) -> Run {
+    Run::of(["history"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
+}

@@ -1,0 +1,198 @@
+//! What can go wrong on the way: each is one clear line and a way out, in time, with exit 1.
+
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::{Rule, ServerCertificate, User};
+
+use crate::ground::{Ground, run_with};
+
+/// Runs `history deployment/web` twice and holds it against our words and the beginning of kubectl's.
+pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
+    let args = ["history", "deployment/web", "--request-timeout", "5s"];
+    let ended = run_with(kubeconfig, args).run_here().await;
+    let lines: Vec<_> = ended.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    assert!(lines[0].starts_with("error: ") && lines[0].contains(error), "{error:?} is not in {}", lines[0]);
+    assert!(lines[1].starts_with("hint: ") && lines[1].contains(hint), "{hint:?} is not in {}", lines[1]);
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    let ended = run_with(kubeconfig, args.into_iter().chain(["--compat"])).run_here().await;
+    assert!(ended.stderr.starts_with(compat), "{compat:?} is not the beginning of {}", ended.stderr);
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+}
+
+#[tokio::test]
+async fn nobody_listens() {
+    let mut ground = Ground::of("shop");
+    ground.served.stop().await;
+    let address = ground.served.address();
+    fails(
+        &ground.kubeconfig(),
+        &format!("{address} refuses connections"),
+        "context \"simcluster\" names this server",
+        &format!(
+            "The connection to the server {address} was refused - did you specify the right host or port?\n"
+        ),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_name_leads_nowhere() {
+    let ground = Ground::of("shop");
+    let mut kubeconfig = ground.kubeconfig();
+    kubeconfig["clusters"][0]["cluster"]["server"] = json!("https://cluster.invalid:6443");
+    fails(
+        &kubeconfig,
+        "there is no host named \"cluster.invalid\"",
+        "VPN",
+        "Unable to connect to the server: dial tcp: lookup cluster.invalid",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_knows_the_issuer() {
+    let ground = Ground::of("shop");
+    let mut kubeconfig = ground.kubeconfig();
+    let other = Ground::of("shop").kubeconfig();
+    kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"] =
+        other["clusters"][0]["cluster"]["certificate-authority-data"].clone();
+    // Both authorities have one name, so what fails is the signature.
+    let compat = "Unable to connect to the server: tls: failed to verify certificate: x509: ";
+    fails(&kubeconfig, &format!("the certificate of {}", ground.served.address()), "", compat).await;
+    kubeconfig["clusters"][0]["cluster"].as_object_mut().unwrap().remove("certificate-authority-data");
+    fails(&kubeconfig, "is not trusted", "--certificate-authority FILE", compat).await;
+}
+
+#[tokio::test]
+async fn the_certificate_has_expired_or_is_for_another_name() {
+    let ground = Ground::with("shop", ServerCertificate::Expired, &[]);
+    fails(
+        &ground.kubeconfig(),
+        "has expired (",
+        "clock",
+        "Unable to connect to the server: tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
+    )
+    .await;
+    let ground = Ground::with("shop", ServerCertificate::ForAnotherName, &[]);
+    fails(
+        &ground.kubeconfig(),
+        "is not for 127.0.0.1, only for elsewhere.example",
+        "--tls-server-name",
+        "Unable to connect to the server: tls: failed to verify certificate: x509: certificate is valid for ",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_login_proxy_answers_with_a_page() {
+    let ground = Ground::of("shop");
+    for status in [200, 403, 404] {
+        ground.cluster.clear_faults();
+        ground.cluster.fault(Fault::on(Requests::any(), Act::Html(status)));
+        fails(
+            &ground.kubeconfig(),
+            "does not answer as an API server does",
+            "a login proxy may be in the way",
+            "Unable to connect to the server: ",
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn we_may_not() {
+    let gina = User::limited("gina", [Rule::allow(&["list"], &["deployments"])]);
+    let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
+    fails(
+        &ground.served.kubeconfig("gina", "shop").unwrap(),
+        "forbidden: User \"gina\" cannot get resource \"deployments\" in API group \"apps\" in the namespace \"shop\"",
+        "kubectl auth can-i --list -n shop shows",
+        "Error from server (Forbidden): deployments.apps \"web\" is forbidden: User \"gina\" cannot get",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn revisions_that_may_not_be_read_are_an_error_in_kubectls_words() {
+    let gina = User::limited("gina", [Rule::allow(&["get"], &["*"])]);
+    let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
+    let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
+    fails(
+        &kubeconfig,
+        "replicasets may not be read: forbidden: User \"gina\" cannot list",
+        "kubectl auth can-i --list -n shop shows",
+        "error: failed to retrieve replica sets from deployment web: replicasets.apps is forbidden: User \"gina\"",
+    )
+    .await;
+    let ended = run_with(&kubeconfig, ["history", "sts/db", "--compat"]).run_here().await;
+    let begin =
+        "error: unable to find history controlled by StatefulSet db: controllerrevisions.apps is forbidden";
+    assert!(ended.stderr.starts_with(begin), "{}", ended.stderr);
+}
+
+#[tokio::test]
+async fn pods_that_may_not_be_listed_are_done_without_and_that_is_said_once() {
+    let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
+    let ground = Ground::with("shop", ServerCertificate::Good, &[User::limited("gina", rules)]);
+    let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
+    let ended = run_with(&kubeconfig, ["history", "deployment"]).run_here().await;
+    let notes: Vec<_> = ended.stderr.lines().collect();
+    assert_eq!(notes.len(), 1, "{}", ended.stderr);
+    assert!(
+        notes[0].starts_with("note: pods may not be read: forbidden: User \"gina\" cannot list"),
+        "{}",
+        notes[0]
+    );
+    assert_eq!(ended.exit, 0);
+    let rows = ended.stdout.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    assert!(rows.map(|row| row.split_whitespace().nth(2)).all(|pods| pods == Some("-")), "{}", ended.stdout);
+}
+
+#[tokio::test]
+async fn nobody_knows_us() {
+    let ground = Ground::of("shop");
+    fails(
+        &ground.served.kubeconfig_with_token("admin", "forged", "shop"),
+        "does not accept our credentials",
+        "log in again",
+        "error: You must be logged in to the server (Unauthorized)",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_old_certificate_gets_its_own_message() {
+    let ground = Ground::of("shop");
+    let (_, key) = ground.served.client_certificate("admin").unwrap();
+    let mut kubeconfig = ground.kubeconfig();
+    let certificate = crate::ground::file("v1.crt", include_str!("x509-v1.crt"));
+    let key = crate::ground::file("v1.key", &key);
+    kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
+    fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth", "error: ").await;
+}
+
+#[tokio::test]
+async fn a_certificate_of_ours_that_is_not_there_is_named() {
+    let ground = Ground::of("shop");
+    let run = ground.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
+    let ended = run.run_here().await;
+    assert!(
+        ended.stderr.starts_with("error: cannot read our client certificate /no/cert: "),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!((ended.exit, ground.lines().len()), (2, 0));
+}
+
+#[tokio::test]
+async fn nothing_is_configured() {
+    let ended = harness::Run::of(["history", "deployment/web"]).run_here().await;
+    assert!(ended.stderr.starts_with("error: no cluster is configured"), "{}", ended.stderr);
+    assert_eq!(ended.exit, 1);
+    let ended = harness::Run::of(["history", "deployment/web", "--compat"]).run_here().await;
+    assert_eq!(
+        ended.stderr,
+        "The connection to the server localhost:8080 was refused - did you specify the right host or port?\n"
+    );
+}

@@ -1,0 +1,28 @@
+//! What kubectl printed for every recorded history, asked over HTTP.
+
+use harness::Recorded;
+
+use crate::ground::Ground;
+
+#[tokio::test]
+async fn every_recorded_history_is_kubectls_over_http_too() {
+    let mut wrong = Vec::new();
+    let mut compared = 0;
+    for namespace in ["broken", "many", "quota", "shop"] {
+        let ground = Ground::of(namespace);
+        for recorded in Recorded::of_verb("history") {
+            if !recorded.name.starts_with(&format!("{namespace}/")) {
+                continue;
+            }
+            let ended = ground.run(&recorded.args).arg("--compat").run_here().await;
+            let ours = (ended.stdout.as_str(), ended.stderr.as_str(), ended.exit);
+            let theirs = (recorded.stdout.as_str(), recorded.stderr.as_str(), recorded.exit);
+            compared += 1;
+            if ours != theirs {
+                wrong.push(format!("{}\n--- kubectl\n{theirs:?}\n--- ours\n{ours:?}", recorded.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared} differ\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared > 100, "only {compared} recordings were found");
+}

@@ -1,0 +1,79 @@
+//! `kill -9` at every request: the template is as it was or fully changed, and the same command again
+//! finishes the rest.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use simcluster::Key;
+use simcluster::fault::{Act, Fault, Requests};
+
+use crate::changes::{db, object, web};
+use crate::ground::{Ground, file};
+
+/// Runs the binary, waits until its request number `at` (from 0) has arrived and kills it there:
+/// before the server does anything, or after it did and before it answered.
+async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
+    let act = if done { Act::StallBody(0) } else { Act::Stall };
+    ground.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
+    ground.cluster.forget_requests();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
+        .args(args)
+        .env_clear()
+        .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..1000 {
+        if ground.cluster.requests().len() > at || child.try_wait().unwrap().is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await; // what the server does, it does now
+    child.kill().unwrap();
+    child.wait().unwrap();
+    ground.cluster.clear_faults();
+}
+
+fn relevant(object: &Value) -> (Value, Value) {
+    (object["spec"].clone(), object["metadata"]["annotations"].clone())
+}
+
+async fn survives(args: &[&str], key: Key, requests: usize) {
+    let ground = Ground::of("shop");
+    let before = object(&ground.cluster, &key);
+    assert_eq!(ground.run(args).run_here().await.exit, 0);
+    assert_eq!(ground.lines().len(), requests, "{:?}", ground.lines());
+    let after = relevant(&object(&ground.cluster, &key));
+    for at in 0..requests {
+        for done in [false, true] {
+            let ground = Ground::of("shop");
+            killed(&ground, args, at, done).await;
+            let found = relevant(&object(&ground.cluster, &key));
+            let place = format!("{args:?} killed at request {at}, done: {done}");
+            assert!(found == relevant(&before) || found == after, "{place}: half a change");
+            let again = ground.run(args).run_here().await;
+            assert_eq!(again.exit, 0, "{place}: {}", again.stderr);
+            assert_eq!(relevant(&object(&ground.cluster, &key)), after, "{place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_undo_of_a_deployment() {
+    survives(&["undo", "deployment/web", "--to-revision", "4"], web(), 4).await;
+}
+
+#[tokio::test]
+async fn an_undo_of_a_stateful_set_with_a_cause() {
+    survives(&["undo", "statefulset/db", "--to-revision", "3", "--cause", "OPS-1"], db(), 5).await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_pause() {
+    // What pausing writes has a stamp in it; resuming leads back to where it began.
+    survives(&["resume", "deployment/web"], web(), 1).await;
+    survives(&["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"], db(), 4).await;
+}

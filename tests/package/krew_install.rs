@@ -1,0 +1,65 @@
+//! An archive installed as krew installs it, and run by the kubectl of this machine.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::archive::{can_pack, host, pack};
+use crate::manifest::{broken_rules, render};
+use crate::{directory, has, root, run};
+
+/// The program under test, smaller where that can be had: what is left out is for debuggers.
+fn binary(here: &Path) -> PathBuf {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_kubectl-rollout2"));
+    let stripped = here.join("stripped");
+    let made = Command::new("strip").arg("-o").arg(&stripped).arg(&built).status();
+    if made.is_ok_and(|status| status.success()) { stripped } else { built }
+}
+
+#[test]
+fn krew_would_install_it_and_kubectl_runs_it() {
+    if !can_pack() {
+        return;
+    }
+    let here = directory("krew");
+    let archive = pack(&binary(&here), &here);
+    let manifest = render(&[&archive]);
+    assert_eq!(broken_rules(&manifest, &[&archive]), [""; 0], "{manifest:#}");
+    let labels = &manifest["spec"]["platforms"][0]["selector"]["matchLabels"];
+    assert_eq!((labels["os"].as_str(), labels["arch"].as_str()), (Some(host().0), Some(host().1)));
+
+    // krew unpacks into store/NAME/VERSION, wants a licence there, and links bin/kubectl-NAME to `bin`.
+    let store = here.join("store/rollout2").join(manifest["spec"]["version"].as_str().unwrap());
+    std::fs::create_dir_all(&store).unwrap();
+    run(Command::new("tar").args(["-xzf"]).arg(&archive).arg("-C").arg(&store));
+    assert!(store.join("LICENSE").is_file());
+    let bin = here.join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let linked = store.join(manifest["spec"]["platforms"][0]["bin"].as_str().unwrap());
+    symlink(linked, bin.join("kubectl-rollout2")).unwrap();
+
+    let table = run(history(&mut Command::new(bin.join("kubectl-rollout2"))));
+    assert!(table.starts_with("deployment.apps/web"), "{table}");
+    let Some(kubectl) = kubectl() else { return };
+    let through_kubectl = run(history(Command::new(kubectl).arg("rollout2").env_clear().env("PATH", &bin)));
+    assert_eq!(through_kubectl, table);
+    let plugins =
+        run(Command::new(self::kubectl().unwrap()).args(["plugin", "list"]).env_clear().env("PATH", &bin));
+    assert!(plugins.contains("kubectl-rollout2"), "{plugins}");
+}
+
+fn history(command: &mut Command) -> &mut Command {
+    let snapshot = root().join("tests/data/shop/snapshot.json");
+    command.args(["history", "deployment/web", "--from"]).arg(snapshot)
+}
+
+/// The kubectl of this machine, by its whole path, so that PATH can be what an installation leaves.
+fn kubectl() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let found =
+        std::env::split_paths(&path).map(|directory| directory.join("kubectl")).find(|file| file.is_file());
+    if found.is_none() {
+        has("kubectl", "kubectl");
+    }
+    found
+}

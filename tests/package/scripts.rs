@@ -1,0 +1,36 @@
+//! Every shell script that is committed.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{has, root};
+
+const SCRIPTS: [&str; 5] =
+    [".ci/run", ".ci/regenerate", "krew/pack", "krew/render", "krew/kubectl_complete-rollout2"];
+
+#[test]
+fn scripts_are_understood_by_their_shell_and_clean() {
+    let paths: Vec<PathBuf> = SCRIPTS.iter().map(|script| root().join(script)).collect();
+    for path in &paths {
+        let text = std::fs::read_to_string(path).unwrap();
+        let shell = if text.starts_with("#!/bin/sh\n") { "sh" } else { "bash" };
+        let ended = Command::new(shell).arg("-n").arg(path).output().unwrap();
+        assert!(ended.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&ended.stderr));
+    }
+    if has("shellcheck", "ShellCheck") {
+        let ended = Command::new("shellcheck").args(&paths).output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    }
+}
+
+#[test]
+fn no_script_is_forgotten_here() {
+    for directory in [".ci", "krew"] {
+        for entry in std::fs::read_dir(root().join(directory)).unwrap() {
+            let path = entry.unwrap().path();
+            let is_script = std::fs::read(&path).unwrap().starts_with(b"#!");
+            let name = format!("{directory}/{}", path.file_name().unwrap().to_string_lossy());
+            assert!(!is_script || SCRIPTS.contains(&name.as_str()), "{name}");
+        }
+    }
+}

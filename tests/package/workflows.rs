@@ -1,0 +1,94 @@
+//! The workflows, which cannot run here: that they can be read, and that all they rely on is there.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::root;
+
+fn workflows() -> Vec<(String, String, Value)> {
+    let directory = root().join(".github/workflows");
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let read = entries.map(|path| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let workflow = serde_saphyr::from_str(&text).unwrap();
+        (path.file_name().unwrap().to_string_lossy().into_owned(), text, workflow)
+    });
+    read.collect()
+}
+
+/// Every value of a key, wherever it stands.
+fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v Value>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                if name == key {
+                    found.push(member);
+                }
+                all(member, key, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| all(item, key, found)),
+        _ => {}
+    }
+}
+
+fn texts(workflow: &Value, key: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    all(workflow, key, &mut found);
+    found.into_iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_script_that_is_run_is_there_and_every_line_is_understood() {
+    for (name, _, workflow) in workflows() {
+        for script in texts(&workflow, "run") {
+            for word in
+                script.split_whitespace().filter(|word| word.starts_with("krew/") || word.starts_with(".ci/"))
+            {
+                assert!(root().join(word).is_file(), "{name}: {word} is not there");
+            }
+            // What GitHub puts into a line before a shell sees it is a word like any other.
+            let line = script.replace("${{ ", "$(").replace(" }}", ")");
+            let mut shell = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
+            shell.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+            assert!(shell.wait().unwrap().success(), "{name}: {script}");
+        }
+    }
+}
+
+#[test]
+fn every_foreign_action_is_pinned_to_a_commit_and_told_by_version() {
+    for (name, text, workflow) in workflows() {
+        for action in texts(&workflow, "uses").iter().filter(|action| !action.starts_with("./")) {
+            let (_, commit) = action.split_once('@').unwrap();
+            let is_commit = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+            assert!(is_commit, "{name}: {action}");
+            let lines: Vec<_> = text.lines().filter(|line| line.contains(commit)).collect();
+            assert!(lines.iter().all(|line| line.contains(" # v")), "{name}: {lines:?}");
+        }
+        for file in texts(&workflow, "uses").iter().filter_map(|action| action.strip_prefix("./")) {
+            assert!(root().join(file).is_file(), "{name}: {file}");
+        }
+        assert_eq!(workflow["permissions"]["contents"], "read", "{name} may do more than it must");
+    }
+}
+
+#[test]
+fn every_system_of_the_releases_is_built_and_attested() {
+    let all = workflows();
+    let (_, _, release) = all.iter().find(|(name, ..)| name == "release.yml").unwrap();
+    let systems = release["jobs"]["build"]["strategy"]["matrix"]["include"].as_array().unwrap();
+    let pack = std::fs::read_to_string(root().join("krew/pack")).unwrap();
+    for system in systems {
+        let (os, arch, triple) = (&system["os"], &system["arch"], &system["triple"]);
+        let [os, arch, triple] = [os, arch, triple].map(|text| text.as_str().unwrap());
+        let line = format!("{os}-{arch}) triple={triple} ;;");
+        assert!(pack.contains(&line), "krew/pack does not know {line}");
+    }
+    assert_eq!(systems.len(), pack.matches(" triple=").count());
+    assert!(
+        texts(release, "uses").iter().any(|action| action.starts_with("actions/attest-build-provenance@"))
+    );
+}

@@ -1,0 +1,59 @@
+//! Files that are made and committed: checked by an ordinary test, written by `.ci/regenerate`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{man_pages, pictures};
+
+/// Files by their paths below the root of the repository.
+pub(crate) type Files = BTreeMap<String, String>;
+
+/// The directories that hold generated files and nothing else.
+const DIRECTORIES: [&str; 2] = ["man", ".github/pictures"];
+
+fn all() -> Files {
+    man_pages::pages().into_iter().chain(pictures::pictures()).collect()
+}
+
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn generated_files_are_current() {
+    let files = all();
+    let mut stale: Vec<&String> = Vec::new();
+    for (path, text) in &files {
+        if fs::read_to_string(root().join(path)).ok().as_ref() != Some(text) {
+            stale.push(path);
+        }
+    }
+    let left_over: Vec<_> = committed().into_iter().filter(|path| !files.contains_key(path)).collect();
+    stale.extend(&left_over);
+    assert!(stale.is_empty(), "these are not what the program makes of them; run .ci/regenerate: {stale:?}");
+}
+
+/// Writes them. It is no test of anything, so it runs only when it is asked for.
+#[test]
+#[ignore = "it writes the files: run .ci/regenerate"]
+fn regenerate() {
+    for path in committed() {
+        fs::remove_file(root().join(path)).unwrap();
+    }
+    for (path, text) in all() {
+        let path = root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// What is in the directories now.
+fn committed() -> Vec<String> {
+    let in_one = |directory: &str| {
+        let entries = fs::read_dir(root().join(directory)).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.map(|name| Path::new(directory).join(name).to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    DIRECTORIES.iter().flat_map(|directory| in_one(directory)).collect()
+}

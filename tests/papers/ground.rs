@@ -1,0 +1,114 @@
+//! Clusters to try rights on, and runs of ours by a user who has only some.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use harness::{Ended, Run, data};
+use serde_json::{Value, json};
+use simcluster::resource::STATEFULSETS;
+use simcluster::rules::{Author, Part};
+use simcluster::{Builder, Controllers, Key, Rule, SimCluster, Upkeep, User};
+
+/// One verb of the API on one resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Right {
+    pub(crate) verb: String,
+    pub(crate) resource: String,
+}
+
+impl Right {
+    /// Whether one of these requests may have been made with it.
+    pub(crate) fn is_used(&self, requests: &[String]) -> bool {
+        let method = match self.verb.as_str() {
+            "patch" => "PATCH",
+            "delete" => "DELETE",
+            _ => "GET",
+        };
+        // A part of an object has the object's name before it: pods/db-1/log.
+        let words: Vec<_> = self.resource.split('/').map(|word| format!("/{word}")).collect();
+        let is_for = |request: &String| words.iter().all(|word| request.contains(word));
+        requests.iter().any(|request| request.starts_with(method) && is_for(request))
+    }
+}
+
+/// What a line is tried on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum On {
+    /// The recorded shop.
+    Shop,
+    /// The same after each of its workloads was paused.
+    PausedShop,
+    /// A StatefulSet that waits for a pod that cannot start, with controllers that work meanwhile.
+    StuckSet,
+    /// The same where the pod crashes, and nothing changes any more.
+    CrashingSet,
+}
+
+/// A line, how it ended, and what was asked of the cluster on the way.
+pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ended, Vec<String>) {
+    let user = match rights {
+        None => User::admin("gina"),
+        Some(rights) => User::limited(
+            "gina",
+            rights.iter().map(|right| Rule::allow(&[&right.verb], &[&right.resource]).in_namespace("shop")),
+        ),
+    };
+    let (cluster, mut controllers) = match on {
+        On::Shop => (shop(user).build(), None),
+        On::PausedShop => (paused_shop(user).await, None),
+        On::StuckSet => broken_set(user, "db:2.0-bad"),
+        On::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
+    };
+    cluster.forget_requests();
+    let client = kube::Client::new(cluster.service_for("gina"), "shop");
+    let run = Run::of(line.split(' ')).arg("-n").arg("shop").run_through(client);
+    let work = async {
+        loop {
+            if let Some(controllers) = &mut controllers {
+                controllers.run_for(&cluster, Duration::from_secs(1));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let ended = tokio::select! {
+        ended = run => ended,
+        () = work => unreachable!("controllers never end"),
+    };
+    (ended, cluster.requests().iter().map(simcluster::Recorded::line).collect())
+}
+
+fn shop(user: User) -> Builder {
+    static SHOP: LazyLock<Value> = LazyLock::new(|| {
+        let text = std::fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    });
+    SimCluster::builder().snapshot(&SHOP).unwrap().user(user)
+}
+
+async fn paused_shop(user: User) -> SimCluster {
+    let cluster = shop(user).user(User::admin("admin")).build();
+    let client = kube::Client::new(cluster.service_for("admin"), "shop");
+    let paused = Run::of(["pause", "all", "-n", "shop"]).run_through(client).await;
+    assert_eq!(paused.exit, 0, "{}", paused.stderr);
+    cluster
+}
+
+fn broken_set(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
+    let builder = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(1).namespace("shop");
+    let cluster = builder.user(user).build();
+    let author = Author::new("kubectl-create");
+    let template = |image: &str| json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "app", "image": image}]}});
+    let set = json!({
+        "metadata": {"name": "db"},
+        "spec": {"replicas": 2, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}},
+            "template": template("db:1.0")},
+    });
+    cluster.store(|store| store.create(&STATEFULSETS, "shop", set, &author).map(drop).unwrap());
+    let mut controllers = Controllers::new();
+    controllers.run_for(&cluster, Duration::from_secs(30));
+    let key = Key::new(&STATEFULSETS, "shop", "db");
+    let bad = |set: &mut Value| set["spec"]["template"] = template(image);
+    cluster.store(|store| store.edit(&key, Part::Object, &author, bad).map(drop).unwrap());
+    controllers.run_for(&cluster, Duration::from_secs(30));
+    (cluster, Some(controllers))
+}

@@ -1,0 +1,127 @@
+//! One man page: the definition of a command as roff.
+//!
+//! `clap_mangen` writes the sections about flags. The rest of its page is not taken: its synopsis repeats
+//! every flag, thirty of them about the connection, and it knows no EXIT STATUS and no EXAMPLES.
+
+use clap_mangen::Man;
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+use rollout2::cli::manual::{self, ENVIRONMENT, EXIT_CODES, Entry, FILES};
+
+use crate::man_pages::PROGRAM;
+
+/// The page of the whole program.
+pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> String {
+    let usage = [roman("kubectl rollout2 "), italic("VERB"), roman(" ...")];
+    let mut verbs = Roff::new();
+    verbs.control("SH", ["VERBS"]);
+    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        let page = format!("{PROGRAM}-{}(1)", verb.get_name());
+        item(&mut verbs, &page, &verb.get_about().unwrap_or_default().to_string());
+    }
+    let beginning = beginning(PROGRAM, command, &usage) + &verbs.to_roff();
+    tidied(&(beginning + &flags(command) + &ending(command, EXIT_CODES, see_also)))
+}
+
+/// The page of one verb. What concerns the connection is in the page of the program.
+pub(crate) fn of_a_verb(verb: &clap::Command, see_also: &[String]) -> String {
+    let name = format!("{PROGRAM}-{}", verb.get_name());
+    let usage = verb.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let is_about_connection = |arg: &clap::Arg| arg.is_hide_short_help_set();
+    let verb_without = verb.clone().mut_args(|arg| {
+        let hidden = arg.is_hide_set() || is_about_connection(&arg);
+        arg.hide(hidden)
+    });
+    let exit_codes = manual::exit_codes(verb.get_name());
+    let page =
+        beginning(&name, verb, &[roman(usage)]) + &flags(&verb_without) + &ending(verb, exit_codes, see_also);
+    tidied(&page)
+}
+
+/// What `clap_mangen` writes for an apostrophe, which is one in groff only if it is called by name.
+const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+
+fn beginning(name: &str, command: &clap::Command, usage: &[Inline]) -> String {
+    // By hand, because roff leaves out an empty argument. There is no date in it: a page that is made
+    // twice is the same.
+    let (title, version) = (name.to_uppercase(), env!("CARGO_PKG_VERSION"));
+    let title = format!(".TH {title} 1 \"\" \"{PROGRAM} {version}\" \"kubectl rollout2\"\n");
+    let mut roff = Roff::new();
+    roff.control("SH", ["NAME"]);
+    let about = command.get_about().unwrap_or_default().to_string();
+    roff.text([roman(format!("{name} - {about}"))]);
+    roff.control("SH", ["SYNOPSIS"]);
+    roff.text(usage.to_vec());
+    roff.control("SH", ["DESCRIPTION"]);
+    let description = command.get_long_about().or(command.get_about()).unwrap_or_default().to_string();
+    // The first paragraph is the line under NAME again.
+    let paragraphs = description.split_once("\n\n").map_or(description.as_str(), |(_, rest)| rest);
+    for (index, paragraph) in paragraphs.split("\n\n").enumerate() {
+        if index > 0 {
+            roff.control("PP", []);
+        }
+        roff.text([roman(paragraph)]);
+    }
+    APOSTROPHE.to_owned() + &title + &roff.to_roff()
+}
+
+fn flags(command: &clap::Command) -> String {
+    let mut flags = Vec::new();
+    Man::new(command.clone()).render_options_section(&mut flags).unwrap();
+    // What every page of clap_mangen begins with has been said by then.
+    let flags = String::from_utf8(flags).unwrap();
+    flags[flags.find(".SH").unwrap()..].to_owned()
+}
+
+fn ending(command: &clap::Command, exit_codes: &[Entry], see_also: &[String]) -> String {
+    let roff = &mut Roff::new();
+    roff.control("SH", ["EXIT STATUS"]);
+    items(roff, exit_codes);
+    roff.control("SH", ["ENVIRONMENT"]);
+    for line in manual::section(command, "Environment") {
+        let (word, meaning) = line.split_once("  ").unwrap_or((&line, ""));
+        if !ENVIRONMENT.iter().any(|entry| entry.word == word) {
+            item(roff, word, meaning.trim());
+        }
+    }
+    items(roff, ENVIRONMENT);
+    roff.control("SH", ["FILES"]);
+    items(roff, FILES);
+    roff.control("SH", ["EXAMPLES"]);
+    roff.control("nf", []);
+    for example in manual::section(command, "Examples") {
+        roff.text([roman(example)]);
+    }
+    roff.control("fi", []);
+    roff.control("SH", ["SEE ALSO"]);
+    roff.text([roman(see_also.join(", "))]);
+    roff.to_roff()
+}
+
+fn items(roff: &mut Roff, entries: &[Entry]) {
+    for Entry { word, meaning } in entries {
+        item(roff, word, meaning);
+    }
+}
+
+fn item(roff: &mut Roff, word: &str, meaning: &str) {
+    roff.control("TP", []);
+    roff.text([bold(word)]);
+    roff.text([roman(meaning)]);
+}
+
+/// An empty line is a paragraph to groff and a mistake to mandoc. Inside an item it must not end the
+/// item, so it becomes vertical space. `clap_mangen` breaks some lines twice.
+fn tidied(page: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in page.lines() {
+        let line = if line.trim().is_empty() { ".sp" } else { line };
+        if line.starts_with('.') && lines.last() == Some(&".sp") {
+            lines.pop(); // what comes next keeps its own distance
+        }
+        if line != ".br" || lines.last() != Some(&".br") {
+            lines.push(line);
+        }
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,106 @@
+//! `man/`: one page for the program and one a verb, made from the definition of the command line.
+
+use std::process::{Command, Stdio};
+
+use rollout2::cli::{definition, manual};
+
+use crate::generated::{Files, root};
+use crate::man_page;
+
+pub(crate) const PROGRAM: &str = "kubectl-rollout2";
+
+/// The program with all its flags where they are taken.
+fn program() -> clap::Command {
+    let mut program = definition();
+    program.build();
+    program
+}
+
+fn verbs(program: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    program.get_subcommands().filter(|verb| !verb.is_hide_set())
+}
+
+/// Every page by its path.
+pub(crate) fn pages() -> Files {
+    let program = program();
+    let pages: Vec<String> =
+        verbs(&program).map(|verb| format!("{PROGRAM}-{}(1)", verb.get_name())).collect();
+    let others: Vec<String> = std::iter::once("kubectl(1)".to_owned()).chain(pages).collect();
+    let mut files = Files::new();
+    files.insert(format!("man/{PROGRAM}.1"), man_page::of_the_program(&program, &others));
+    for verb in verbs(&program) {
+        let name = format!("{PROGRAM}-{}", verb.get_name());
+        let see_also = ["kubectl(1)".to_owned(), format!("{PROGRAM}(1)")];
+        files.insert(format!("man/{name}.1"), man_page::of_a_verb(verb, &see_also));
+    }
+    files
+}
+
+#[test]
+fn every_verb_has_examples_and_every_example_is_understood() {
+    let program = program();
+    let mut wrong = Vec::new();
+    for command in verbs(&program).chain([&program]) {
+        let examples = manual::section(command, "Examples");
+        if examples.is_empty() {
+            wrong.push(format!("{} has no examples", command.get_name()));
+        }
+        for example in examples {
+            // What a shell does with the rest of the line is not ours, nor what stands before ours.
+            let line = example.split_once("kubectl rollout2 ").map(|(_, line)| line).unwrap_or_default();
+            let line = line.split(['|', '>', '#', ';', ')']).next().unwrap_or_default();
+            let args = words(line);
+            if let Err(mistake) =
+                definition().try_get_matches_from(std::iter::once(PROGRAM.to_owned()).chain(args))
+            {
+                wrong.push(format!("{example}: {mistake}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The words of a line, where single quotes keep them together.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    parts
+        .flat_map(|(index, part)| match index % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+/// Each formatter that the machine has, and how it is told to complain.
+const FORMATTERS: [(&str, &[&str]); 3] = [
+    ("man", &["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z"]),
+    ("groff", &["-man", "-ww", "-z", "-Tutf8"]),
+    ("mandoc", &["-Tlint", "-Wwarning"]),
+];
+
+#[test]
+fn pages_are_rendered_without_warnings() {
+    let mut seen = 0;
+    for (formatter, args) in FORMATTERS {
+        for path in pages().into_keys() {
+            let started = Command::new(formatter)
+                .args(args)
+                .arg(root().join(&path))
+                .stdin(Stdio::null())
+                .stdout(if formatter == "mandoc" { Stdio::piped() } else { Stdio::null() })
+                .stderr(Stdio::piped())
+                .output();
+            let Ok(ended) = started else {
+                eprintln!("skipped: {formatter} is not there");
+                break;
+            };
+            let said = [ended.stdout, ended.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            // A page without a date is the same whenever it is made; mandoc would have one.
+            let said: Vec<_> = said.lines().filter(|line| !line.contains("missing date")).collect();
+            assert!(said.is_empty(), "{formatter} {path}:\n{}", said.join("\n"));
+            seen += 1;
+        }
+    }
+    eprintln!("{seen} renderings without a warning");
+}

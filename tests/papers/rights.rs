@@ -1,0 +1,181 @@
+//! `krew/rbac.yaml`: a user with exactly these rights can do it, and one with a right less is told so in
+//! the words that the README has for it.
+
+use rollout2::cli::definition;
+use serde_json::Value;
+
+use crate::generated::root;
+use crate::ground::{On, Right, ended};
+
+/// The lines that are tried for each verb, and on what: every kind of workload, by name and by type.
+const LINES: [(&str, &[(On, &str)]); 7] = [
+    (
+        "history",
+        &[
+            (On::Shop, "history deployment/web"),
+            (On::Shop, "history ds/agent"),
+            (On::Shop, "history sts/db"),
+            (On::Shop, "history all"),
+        ],
+    ),
+    ("diff", &[(On::Shop, "diff deployment/web"), (On::Shop, "diff ds/agent"), (On::Shop, "diff sts/db")]),
+    (
+        "status",
+        &[
+            (On::Shop, "status deployment/checkout --timeout 10s"),
+            (On::Shop, "status ds/agent --timeout 10s"),
+            (On::Shop, "status sts/db --timeout 10s"),
+            (On::Shop, "status all --timeout 10s"),
+            (On::Shop, "status all --watch=false"),
+            (On::CrashingSet, "status sts/db --timeout 5s"),
+        ],
+    ),
+    (
+        "undo",
+        &[
+            (On::Shop, "undo deployment/web"),
+            (On::Shop, "undo ds/agent"),
+            (On::Shop, "undo sts/db --cause x"),
+            (On::Shop, "undo all"),
+            (On::StuckSet, "undo sts/db --replace-stuck-pods"),
+        ],
+    ),
+    (
+        "restart",
+        &[
+            (On::Shop, "restart deployment/web"),
+            (On::Shop, "restart ds/agent"),
+            (On::Shop, "restart sts/db"),
+            (On::Shop, "restart all"),
+            (On::StuckSet, "restart sts/db --replace-stuck-pods"),
+        ],
+    ),
+    (
+        "pause",
+        &[
+            (On::Shop, "pause deployment/web"),
+            (On::Shop, "pause ds/agent"),
+            (On::Shop, "pause sts/db"),
+            (On::Shop, "pause all"),
+        ],
+    ),
+    (
+        "resume",
+        &[
+            (On::PausedShop, "resume deployment/web"),
+            (On::PausedShop, "resume ds/agent"),
+            (On::PausedShop, "resume sts/db"),
+            (On::PausedShop, "resume all"),
+        ],
+    ),
+];
+
+/// What is said without a right. Whoever may not watch is served all the same, and not told.
+fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
+    match (verb, right.verb.as_str(), right.resource.as_str()) {
+        (_, "watch", _) => &[],
+        ("undo" | "restart", "delete", "pods") => &["is stuck and was not deleted: forbidden"],
+        ("undo", "patch", "controllerrevisions") => &["the cause was not noted on"],
+        ("status", _, "replicasets" | "controllerrevisions") => {
+            &["so rollouts are told from counters alone", "so less is told of why a rollout does not go on"]
+        }
+        ("status", _, "pods") => {
+            &["so pods in trouble are not told", "so less is told of why a rollout does not go on"]
+        }
+        ("status", _, "pods/log") => &["so the last words of containers are not told"],
+        ("status", _, "events") => {
+            &["so some causes are not told", "so less is told of why a rollout does not go on"]
+        }
+        (_, _, "pods") => &["so none are counted"],
+        (_, _, "replicasets" | "controllerrevisions") => &["may not be read: forbidden"],
+        _ => &["error: forbidden: User \"gina\" cannot"],
+    }
+}
+
+/// The rights of each role, by the verb it is for.
+fn roles() -> Vec<(String, Vec<Right>)> {
+    let text = std::fs::read_to_string(root().join("krew/rbac.yaml")).unwrap();
+    let role = |document: &str| {
+        let role: Value = serde_saphyr::from_str(document).unwrap();
+        assert_eq!(role["kind"], "ClusterRole");
+        let name = role["metadata"]["name"].as_str().unwrap().strip_prefix("rollout2-").unwrap().to_owned();
+        (name, role["rules"].as_array().unwrap().iter().flat_map(rights).collect())
+    };
+    text.split("\n---\n").map(role).collect()
+}
+
+fn rights(rule: &Value) -> Vec<Right> {
+    let words =
+        |key: &str| rule[key].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
+    let pairs = words("resources")
+        .flat_map(|resource| words("verbs").map(move |verb| Right { verb, resource: resource.clone() }));
+    pairs.collect()
+}
+
+fn lines_of(verb: &str) -> &'static [(On, &'static str)] {
+    LINES.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, lines)| lines)
+}
+
+#[test]
+fn every_verb_has_its_role_and_is_tried() {
+    let roles = roles();
+    for verb in definition().get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        let name = verb.get_name();
+        // Completion looks up what the other verbs read, and is silent about what it may not see.
+        let has_role = roles.iter().any(|(role, _)| role == name);
+        assert!(has_role || name == "completion", "krew/rbac.yaml has no role rollout2-{name}");
+        assert!(
+            !lines_of(name).is_empty() || name == "completion",
+            "no line of {name} is tried in this test"
+        );
+    }
+}
+
+/// The clock of the test is turned, not waited for.
+#[tokio::test(start_paused = true)]
+async fn with_exactly_these_rights_everything_is_as_for_an_administrator() {
+    for (verb, rights) in roles() {
+        for &(on, line) in lines_of(&verb) {
+            let (admin, _) = ended(line, on, None).await;
+            let (gina, _) = ended(line, on, Some(&rights)).await;
+            assert_eq!(gina, admin, "{line}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_one_right_less_the_documented_words_are_said() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let mut wrong = Vec::new();
+    for (verb, rights) in roles() {
+        let mut whole = Vec::new();
+        for &(on, line) in lines_of(&verb) {
+            whole.push((on, line, ended(line, on, Some(&rights)).await));
+        }
+        for missing in &rights {
+            let rest: Vec<Right> = rights.iter().filter(|right| *right != missing).cloned().collect();
+            let said = said_without(&verb, missing);
+            let (mut differs, mut unsaid) = (false, said.to_vec());
+            for (on, line, (whole, asked)) in whole.iter().filter(|(_, _, (_, asked))| missing.is_used(asked))
+            {
+                let (less, asked_less) = ended(line, *on, Some(&rest)).await;
+                differs |= *whole != less || *asked != asked_less;
+                unsaid.retain(|words| !less.stderr.contains(words));
+                if said.is_empty() && less != *whole {
+                    wrong.push(format!("{line} without {missing:?}: {}", less.stderr));
+                }
+            }
+            if !differs {
+                wrong.push(format!("{verb} does not need {missing:?}"));
+            }
+            for words in unsaid {
+                wrong.push(format!("{verb} without {missing:?} does not say {words:?}"));
+            }
+            for words in said.iter().filter(|words| !readme.contains(&words.replace("gina", "..."))) {
+                wrong.push(format!("the README does not tell of {words:?}"));
+            }
+        }
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

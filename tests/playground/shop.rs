@@ -1,0 +1,107 @@
+//! The story of the demo shop.
+
+use serde_json::{Value, json};
+
+/// What is there to see, for whoever opens the playground.
+pub(crate) const SIGHTS: [&str; 5] = [
+    "deployment/web       a good history: five releases, one of them taken back",
+    "deployment/checkout  its last release crashes and is past its deadline",
+    "statefulset/db       held: the new version runs on the two pods above the partition",
+    "daemonset/agent      one pod a node, up to date",
+    "Ctrl-C closes the shop.",
+];
+
+/// Something that somebody did to a workload, and how many minutes nothing else was done after it.
+pub(crate) struct Deed {
+    pub(crate) to: &'static str,
+    pub(crate) by: &'static str,
+    pub(crate) what: Value,
+    pub(crate) then: u32,
+}
+
+const HOUR: u32 = 60;
+
+/// All that happened, in its order.
+pub(crate) fn deeds() -> Vec<Deed> {
+    let mut deeds = opening();
+    deeds.extend([
+        release("deployment/web", "1.1", "image 1.1", 3 * HOUR),
+        deed(
+            "deployment/web",
+            "kubectl-set",
+            environment("CACHE", "on", "cache on (ticket OPS-42)"),
+            20 * HOUR,
+        ),
+        release("daemonset/agent", "1.1", "log rotation", 2 * HOUR),
+        release("deployment/web", "1.2", "new search", 25),
+        deed("deployment/web", "kubectl", back_to("1.1", "cache on (ticket OPS-42)"), 22 * HOUR),
+        deed("deployment/web", "kubectl-set", resources("200m", "128Mi"), 5 * HOUR),
+        release("statefulset/db", "2.0", "new storage engine, canary first", 40),
+        release("deployment/checkout", "2.0-crash", "one-click checkout", 6),
+    ]);
+    deeds
+}
+
+fn opening() -> Vec<Deed> {
+    let rolling =
+        |partition: i64| json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } });
+    vec![
+        open("deployment/web", json!({ "replicas": 4 }), 1),
+        open("deployment/checkout", json!({ "replicas": 3, "progressDeadlineSeconds": 120 }), 1),
+        open(
+            "statefulset/db",
+            json!({ "replicas": 5, "serviceName": "db", "updateStrategy": rolling(3) }),
+            1,
+        ),
+        open("daemonset/agent", json!({}), 18 * HOUR),
+    ]
+}
+
+fn deed(to: &'static str, by: &'static str, what: Value, then: u32) -> Deed {
+    Deed { to, by, what, then }
+}
+
+/// The first release of a workload.
+fn open(to: &'static str, mut spec: Value, then: u32) -> Deed {
+    let name = app(to);
+    spec["selector"] = json!({ "matchLabels": { "app": name } });
+    spec["template"] = json!({
+        "metadata": { "labels": { "app": name } },
+        "spec": { "containers": [{ "name": name, "image": format!("shop/{name}:1.0"), "ports": [{ "containerPort": 8080 }] }] },
+    });
+    let annotations = json!({ CAUSE: "first release" });
+    let what = json!({ "metadata": { "name": name, "labels": { "app": name }, "annotations": annotations }, "spec": spec });
+    deed(to, "kubectl-create", what, then)
+}
+
+/// Another image.
+fn release(to: &'static str, tag: &str, cause: &str, then: u32) -> Deed {
+    let container = json!({ "name": app(to), "image": format!("shop/{}:{tag}", app(to)) });
+    deed(to, "kubectl-set", change(&container, cause), then)
+}
+
+fn environment(name: &str, value: &str, cause: &str) -> Value {
+    change(&json!({ "name": "web", "env": [{ "name": name, "value": value }] }), cause)
+}
+
+fn back_to(tag: &str, cause: &str) -> Value {
+    change(&json!({ "name": "web", "image": format!("shop/web:{tag}") }), cause)
+}
+
+fn resources(cpu: &str, memory: &str) -> Value {
+    let limits = json!({ "limits": { "cpu": cpu, "memory": memory } });
+    change(&json!({ "name": "web", "resources": limits }), "limits")
+}
+
+/// A patch of one container, with its cause.
+fn change(container: &Value, cause: &str) -> Value {
+    let template = json!({ "spec": { "containers": [container] } });
+    json!({ "metadata": { "annotations": { CAUSE: cause } }, "spec": { "template": template } })
+}
+
+/// The annotation that tells why a revision was made.
+const CAUSE: &str = "kubernetes.io/change-cause";
+
+fn app(to: &str) -> &str {
+    to.split('/').nth(1).unwrap_or(to)
+}

@@ -1,0 +1,69 @@
+//! The shop is as it is announced, for us and for the real kubectl.
+
+use harness::{Ended, Run};
+use tokio::process::Command;
+
+use crate::Playground;
+
+async fn told(playground: &Playground, args: &[&str]) -> Ended {
+    Run::of(args.iter().copied()).env("KUBECONFIG", playground.kubeconfig()).run_here().await
+}
+
+#[tokio::test]
+async fn the_shop_is_as_announced() {
+    let playground = Playground::open().unwrap();
+    let web = told(&playground, &["history", "deployment/web", "--compat"]).await.stdout;
+    let causes: Vec<&str> =
+        web.lines().skip(2).filter_map(|line| Some(line.split_once(' ')?.1.trim())).collect();
+    assert_eq!(causes, ["first release", "image 1.1", "new search", "cache on (ticket OPS-42)", "limits"]);
+    assert_eq!(told(&playground, &["status", "deployment/web", "--watch=false"]).await.exit, 0);
+    let checkout = told(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
+    assert_eq!(checkout.exit, 4);
+    assert!(checkout.stderr.contains("CrashLoopBackOff"), "{}", checkout.stderr);
+    let db = told(&playground, &["status", "statefulset/db", "--watch=false"]).await;
+    assert!(db.stderr.contains("partition 3 keeps db-0..db-2"), "{}", db.stderr);
+}
+
+/// Skipped where there is no kubectl, which is said.
+#[tokio::test]
+async fn kubectl_works_there() {
+    let playground = Playground::open().unwrap();
+    for (args, expected) in [
+        ("get deployment web", "4/4"),
+        ("get pods -l app=checkout", "CrashLoopBackOff"),
+        ("set image deployment/web web=shop/web:1.3", "image updated"),
+        ("annotate deployment/web kubernetes.io/change-cause=third --overwrite", "annotated"),
+        ("rollout status deployment/web --timeout=60s", "successfully rolled out"),
+        ("scale deployment/web --replicas=2", "scaled"),
+        ("rollout status deployment/web --timeout=60s", "successfully rolled out"),
+        ("rollout undo deployment/web", "rolled back"),
+        (
+            "patch statefulset/db --type=merge -p {\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}",
+            "patched",
+        ),
+        ("rollout status statefulset/db --timeout=60s", "partitioned roll out complete: 5 new pods"),
+        ("rollout restart daemonset/agent", "restarted"),
+        ("rollout status daemonset/agent --timeout=60s", "successfully rolled out"),
+        ("logs -l app=checkout --prefix --tail=1", "DB_URL is not set"),
+        ("delete deployment checkout --timeout=60s", "deleted"),
+    ] {
+        let Some(printed) = kubectl(&playground, args).await else { return };
+        assert!(printed.contains(expected), "{args}: {printed}");
+    }
+}
+
+/// What kubectl prints on either stream; none when there is no kubectl.
+async fn kubectl(playground: &Playground, args: &str) -> Option<String> {
+    let mut command = Command::new("kubectl");
+    command.env("KUBECONFIG", playground.kubeconfig()).env("HOME", &playground.directory);
+    let Ok(output) = command.args(args.split(' ')).output().await else {
+        say("skipped: kubectl is not on this machine");
+        return None;
+    };
+    Some([output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat())
+}
+
+#[expect(clippy::print_stderr, reason = "whoever reads the test's output should know what was not tested")]
+fn say(what: &str) {
+    eprintln!("{what}");
+}

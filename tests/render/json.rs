@@ -1,0 +1,54 @@
+//! JSON, compared with what kubectl printed.
+
+use rollout2::render::go_json::go_json;
+use serde_json::{Map, Value};
+
+use crate::recorded;
+
+#[test]
+fn a_stateful_set_with_an_earlier_template() {
+    let db = recorded::object("shop", "StatefulSet", "db");
+    let mut earlier = recorded::without_managed_fields(db.clone());
+    let mut template = recorded::stored_template(&db, "2");
+    template.as_object_mut().expect("a template").remove("$patch");
+    earlier["spec"]["template"] = template;
+    assert_eq!(go_json(&earlier), recorded::run("shop", "db.history-revision-2-json").stdout);
+}
+
+/// These files were printed by a real kubectl (1.33): objects with nearly every field set.
+#[test]
+fn every_field_has_its_place() {
+    for printed in [
+        include_str!("typed/statefulset.json"),
+        include_str!("typed/deployment.json"),
+        include_str!("typed/replicaset.json"),
+        include_str!("typed/daemonset.json"),
+    ] {
+        let object: Value = serde_json::from_str(printed).expect("JSON");
+        assert_eq!(go_json(&reversed(object)), printed);
+    }
+}
+
+#[test]
+fn no_field_is_lost() {
+    for kind in ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision", "Pod"] {
+        for object in recorded::objects("shop", kind) {
+            let read: Value = serde_json::from_str(&go_json(&object)).expect("JSON");
+            assert_eq!(read, object);
+        }
+    }
+}
+
+/// The object with all members the other way round, should the order of reading be kept.
+fn reversed(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .rev()
+            .map(|(name, member)| (name, reversed(member)))
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.into_iter().map(reversed).collect(),
+        other => other,
+    }
+}

@@ -1,0 +1,123 @@
+//! The pod template text: every recorded revision, a template with nearly everything, any JSON at all.
+
+use proptest::prelude::*;
+use rollout2::render::template_text::{pod_template_text, with_change_cause};
+use serde_json::{Value, json};
+
+use crate::recorded::{self, Run};
+
+#[test]
+fn every_recorded_revision_reads_as_kubectl_printed_it() {
+    let mut compared = 0;
+    for run in recorded::runs(".history-revision-") {
+        let Some((header, text)) = run.stdout.split_once("\nPod Template:") else { continue };
+        let text = text.strip_suffix('\n').expect("an empty line after the text");
+        let template = template_of(&run);
+        assert_eq!(
+            pod_template_text(&template),
+            format!("Pod Template:{text}"),
+            "{}: {header}",
+            run.file.display()
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 46, "recorded revisions with a text");
+}
+
+/// The template of the revision that the run asked for.
+fn template_of(run: &Run) -> Value {
+    let (target, number) = run.name.split_once(".history-revision-").expect("a revision");
+    let (kind, name) = target.split_once('-').expect("a kind and a name");
+    if kind == "deployment" {
+        let deployment = recorded::object(&run.namespace, "Deployment", name);
+        let set = recorded::replica_set(&deployment, number);
+        let cause = set["metadata"]["annotations"]["kubernetes.io/change-cause"].as_str();
+        return with_change_cause(&set["spec"]["template"], cause.unwrap_or_default());
+    }
+    recorded::stored_template(&recorded::object(&run.namespace, recorded::kind(kind), name), number)
+}
+
+#[test]
+fn a_template_with_nearly_everything() {
+    let template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
+    let template = with_change_cause(&template, "rich v1");
+    assert_eq!(pod_template_text(&template), include_str!("rich.txt"));
+}
+
+/// `volumes.txt` was printed by a real kubectl (1.33, whose volumes read as those of 1.36) from a
+/// ReplicaSet with this template.
+#[test]
+fn every_volume_source() {
+    let template: Value = serde_json::from_str(include_str!("volumes.json")).expect("JSON");
+    assert_eq!(pod_template_text(&template), include_str!("volumes.txt"));
+}
+
+/// `edges.txt` was printed by a real kubectl (1.33), too: unset and odd values of everything but volumes.
+#[test]
+fn values_at_the_edges() {
+    let template: Value = serde_json::from_str(include_str!("edges.json")).expect("JSON");
+    assert_eq!(pod_template_text(&template), include_str!("edges.txt"));
+}
+
+#[test]
+fn an_empty_template() {
+    let text = "Pod Template:\n  Labels:\t<none>\n  Containers: <none>\n  Volumes:\t<none>\n  \
+                Node-Selectors:\t<none>\n  Tolerations:\t<none>\n";
+    for empty in [json!({}), json!(null), json!(7), json!({"metadata": [], "spec": "x"})] {
+        assert_eq!(pod_template_text(&empty), text, "{empty}");
+    }
+}
+
+#[test]
+fn escape_characters_are_made_visible() {
+    let template = json!({"spec": {"containers": [{"name": "a", "command": ["\u{1b}[31mred\r"]}]}});
+    assert!(pod_template_text(&template).contains("      ^[[31mred\\r\n"));
+}
+
+proptest! {
+    #[test]
+    fn any_json_has_a_text(template in scrambled()) {
+        prop_assert!(pod_template_text(&template).ends_with('\n'));
+    }
+}
+
+/// The rich template with any of its values replaced by ones of the wrong type.
+fn scrambled() -> impl Strategy<Value = Value> {
+    let wrong = prop_oneof![
+        Just(Value::Null),
+        Just(json!({})),
+        Just(json!([1, "x", null, {}, []])),
+        any::<i64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), wrong), 1..8).prop_map(|changes| {
+        let mut template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
+        for (place, wrong) in changes {
+            let mut pointers = Vec::new();
+            list_pointers(&template, String::new(), &mut pointers);
+            if let Some(value) = template.pointer_mut(&pointers[place.index(pointers.len())]) {
+                *value = wrong;
+            }
+        }
+        template
+    })
+}
+
+fn list_pointers(value: &Value, pointer: String, pointers: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                list_pointers(member, format!("{pointer}/{name}"), pointers);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                list_pointers(item, format!("{pointer}/{index}"), pointers);
+            }
+        }
+        _ => {}
+    }
+    pointers.push(pointer);
+}

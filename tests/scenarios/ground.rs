@@ -1,0 +1,140 @@
+//! Where a scenario plays: a namespace of its own, on the simulated cluster or on a real one.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use harness::{Ended, Run};
+use http::Request;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::{Value, json};
+use simcluster::{Clock, Controllers, Pace, Served, SimCluster, Upkeep};
+
+/// Names a real cluster to play on.
+const REAL: &str = "ROLLOUT2_TEST_KUBECONFIG";
+
+/// How long anything that is waited for may take: a real cluster on a busy machine is slow.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often is looked whether it has happened.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+
+/// A cluster, a namespace in it, and the way there.
+pub(crate) struct Ground {
+    pub(crate) namespace: String,
+    kubeconfig: PathBuf,
+    client: Client,
+    /// The simulated cluster lives as long as the scenario.
+    _served: Option<Served>,
+}
+
+impl Ground {
+    /// A namespace for the scenario of a name, on a cluster that is ready.
+    pub(crate) async fn new(scenario: &str) -> Self {
+        let (kubeconfig, served) = match std::env::var_os(REAL) {
+            Some(real) => (PathBuf::from(real), None),
+            None => simulated(scenario),
+        };
+        let read = Kubeconfig::read_from(&kubeconfig).unwrap();
+        let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.unwrap();
+        let namespace = unique(scenario);
+        let ground =
+            Self { namespace, kubeconfig, client: Client::try_from(config).unwrap(), _served: served };
+        let made = json!({ "metadata": { "name": ground.namespace } });
+        ground.send("POST", "/api/v1/namespaces", "application/json", &made).await;
+        ground
+    }
+
+    /// Creates an object of apps/v1; where it is found from then on.
+    pub(crate) async fn create(&self, plural: &str, value: &Value) -> String {
+        let collection = format!("/apis/apps/v1/namespaces/{}/{plural}", self.namespace);
+        let made = self.send("POST", &collection, "application/json", value).await;
+        format!("{collection}/{}", made["metadata"]["name"].as_str().unwrap())
+    }
+
+    /// Merges a patch into an object, as `kubectl patch` does.
+    pub(crate) async fn patch(&self, path: &str, change: &Value) {
+        let strategic = "application/strategic-merge-patch+json";
+        self.send("PATCH", path, strategic, change).await;
+    }
+
+    /// Deletes a pod.
+    pub(crate) async fn delete_pod(&self, name: &str) {
+        let path = format!("/api/v1/namespaces/{}/pods/{name}", self.namespace);
+        self.send("DELETE", &path, "application/json", &json!({})).await;
+    }
+
+    /// An object as it is now.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        self.client.request(Request::get(path).body(Vec::new()).unwrap()).await.unwrap()
+    }
+
+    /// The pods of the namespace.
+    pub(crate) async fn pods(&self) -> Vec<Value> {
+        let list = self.get(&format!("/api/v1/namespaces/{}/pods", self.namespace)).await;
+        list["items"].as_array().unwrap().clone()
+    }
+
+    /// Waits until an object is as wanted.
+    pub(crate) async fn until(&self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let object = self.get(path).await;
+            if wanted(&object) {
+                return object;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{path} never became {what}: {}", object["status"]);
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Waits until the pods of the namespace are as wanted.
+    pub(crate) async fn until_pods(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) {
+        let begun = Instant::now();
+        while !wanted(&self.pods().await) {
+            assert!(begun.elapsed() < PATIENCE, "never: {what}");
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Runs one of our commands in the namespace.
+    pub(crate) async fn rollout2(&self, args: &[&str]) -> Ended {
+        let run = Run::of(args.iter().copied()).arg("-n").arg(&self.namespace);
+        run.env("KUBECONFIG", &self.kubeconfig).run_here().await
+    }
+
+    /// Leaves nothing behind.
+    pub(crate) async fn leave(self) {
+        let path = format!("/api/v1/namespaces/{}", self.namespace);
+        self.send("DELETE", &path, "application/json", &json!({})).await;
+    }
+
+    async fn send(&self, method: &str, path: &str, content_type: &str, body: &Value) -> Value {
+        let request = Request::builder().method(method).uri(path).header("Content-Type", content_type);
+        self.client.request(request.body(body.to_string().into_bytes()).unwrap()).await.unwrap()
+    }
+}
+
+/// A simulated cluster with three nodes, run by its controllers in real time.
+fn simulated(scenario: &str) -> (PathBuf, Option<Served>) {
+    let cluster = SimCluster::builder()
+        .clock(Clock::System)
+        .upkeep(Upkeep::ByControllers)
+        .nodes(3)
+        .history(10_000)
+        .build();
+    let quick = Duration::from_millis(50);
+    let pace = Pace { start: quick, stop: quick, ..Pace::default() };
+    tokio::spawn(Controllers::new().pace(pace).drive(cluster.clone()));
+    let served = cluster.serve().unwrap();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique(scenario));
+    served.write_kubeconfig(&path, "default").unwrap();
+    (path, Some(served))
+}
+
+/// A name that no other scenario has, in this run or in another.
+fn unique(scenario: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{scenario}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}

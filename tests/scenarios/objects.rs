@@ -1,0 +1,131 @@
+//! The workloads of the scenarios, and when they are where they should be.
+
+use serde_json::{Value, json};
+
+use crate::ground::Ground;
+
+/// A workload in a scenario.
+pub(crate) struct Workload<'g> {
+    ground: &'g Ground,
+    /// Where the API has it.
+    pub(crate) path: String,
+    /// What a command line calls it.
+    pub(crate) name: &'static str,
+}
+
+impl<'g> Workload<'g> {
+    /// A Deployment `web`.
+    pub(crate) async fn web(ground: &'g Ground, more: &Value) -> Self {
+        Self::new(ground, "Deployment", "deployments", "deployment/web", more).await
+    }
+
+    /// A `StatefulSet` `db`.
+    pub(crate) async fn db(ground: &'g Ground, more: &Value) -> Self {
+        Self::new(ground, "StatefulSet", "statefulsets", "statefulset/db", more).await
+    }
+
+    /// A `DaemonSet` `agent`.
+    pub(crate) async fn agent(ground: &'g Ground, more: &Value) -> Self {
+        Self::new(ground, "DaemonSet", "daemonsets", "daemonset/agent", more).await
+    }
+
+    async fn new(ground: &'g Ground, kind: &str, plural: &str, name: &'static str, more: &Value) -> Self {
+        let short = name.split('/').nth(1).unwrap();
+        let labels = json!({ "app": short });
+        let container = json!({ "name": "app", "image": "app:1.0" });
+        let mut spec = json!({
+            "selector": { "matchLabels": labels },
+            "template": {
+                "metadata": { "labels": labels },
+                "spec": { "containers": [container], "terminationGracePeriodSeconds": 1 },
+            },
+        });
+        if kind == "StatefulSet" {
+            spec["serviceName"] = short.into();
+        }
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let metadata = json!({ "name": short, "annotations": { CAUSE: "first release" } });
+        let value = json!({ "apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec });
+        Self { path: ground.create(plural, &value).await, ground, name }
+    }
+
+    /// Merges a patch into the spec.
+    pub(crate) async fn patch(&self, spec: &Value) {
+        self.ground.patch(&self.path, &json!({ "spec": spec })).await;
+    }
+
+    /// Sets the image, and says why.
+    pub(crate) async fn release(&self, image: &str, cause: &str) {
+        let containers = json!([{ "name": "app", "image": image }]);
+        let patch = json!({
+            "metadata": { "annotations": { CAUSE: cause } },
+            "spec": { "template": { "spec": { "containers": containers } } },
+        });
+        self.ground.patch(&self.path, &patch).await;
+    }
+
+    /// Sets the partition of a `StatefulSet`.
+    pub(crate) async fn partition(&self, partition: i64) {
+        self.patch(&json!({ "updateStrategy": { "rollingUpdate": { "partition": partition } } })).await;
+    }
+
+    /// Waits until the workload is as wanted and its last change was observed.
+    pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let observed =
+            |object: &Value| object["status"]["observedGeneration"] == object["metadata"]["generation"];
+        self.ground.until(&self.path, what, |object| observed(object) && wanted(object)).await
+    }
+
+    /// Waits until the rollout is complete and no old pod is left, not even one that is about to go.
+    pub(crate) async fn until_complete(&self) {
+        self.until("complete", is_complete).await;
+        let leaving = |pod: &Value| !pod["metadata"]["deletionTimestamp"].is_null();
+        self.ground.until_pods("no pod is about to go", |pods| !pods.iter().any(leaving)).await;
+        // The last pod's end is counted too.
+        self.until("complete", is_complete).await;
+    }
+
+    /// What our `status` says now: its exit code and its lines on standard output.
+    pub(crate) async fn status(&self) -> (u8, String) {
+        let ended = self.ground.rollout2(&["status", self.name, "--watch=false"]).await;
+        (ended.exit, ended.stdout)
+    }
+
+    /// The causes that our `status` tells now.
+    pub(crate) async fn causes(&self) -> String {
+        self.ground.rollout2(&["status", self.name, "--watch=false"]).await.stderr
+    }
+}
+
+/// The annotation that tells why a revision was made.
+const CAUSE: &str = "kubernetes.io/change-cause";
+
+/// A count of the status; 0 when it is absent.
+pub(crate) fn count(object: &Value, member: &str) -> i64 {
+    object["status"][member].as_i64().unwrap_or(0)
+}
+
+/// Whether every pod that is wanted is updated and works, and no other is left.
+fn is_complete(object: &Value) -> bool {
+    let all = |members: &[&str], wanted: i64| members.iter().all(|member| count(object, member) == wanted);
+    match object["spec"]["replicas"].as_i64() {
+        Some(wanted) if object["kind"] == "Deployment" => {
+            all(&["replicas", "updatedReplicas", "availableReplicas"], wanted)
+        }
+        Some(wanted) => {
+            all(&["replicas", "updatedReplicas", "readyReplicas"], wanted)
+                && (object["status"]["currentRevision"] == object["status"]["updateRevision"]
+                    || object["spec"]["updateStrategy"]["type"] == "OnDelete")
+        }
+        None => {
+            let desired = count(object, "desiredNumberScheduled");
+            desired > 0 && all(&["updatedNumberScheduled", "numberAvailable"], desired)
+        }
+    }
+}
+
+/// Whether a Deployment says that its deadline has passed.
+pub(crate) fn is_past_deadline(deployment: &Value) -> bool {
+    let conditions = deployment["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|condition| condition["reason"] == "ProgressDeadlineExceeded")
+}

@@ -1,0 +1,94 @@
+//! The one source of time: creation stamps, the `Date` header and token expiry all ask it.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+/// What "now" is for a cluster.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The machine's clock, for a playground.
+    System,
+    /// Stands still until [`Clock::advance`]; clones share the hand.
+    Stepped(Arc<Mutex<Timestamp>>),
+    /// Starts at a stamp and moves with tokio's time, paused or not.
+    Tokio {
+        /// The stamp at the moment the clock was made.
+        start: Timestamp,
+        /// Tokio's time at that moment.
+        since: tokio::time::Instant,
+    },
+}
+
+impl Clock {
+    /// A clock that stands at `start`.
+    #[must_use]
+    pub fn stepped(start: Timestamp) -> Self {
+        Self::Stepped(Arc::new(Mutex::new(start)))
+    }
+
+    /// A clock that shows `start` now and moves with tokio's time from here on.
+    #[must_use]
+    pub fn tokio(start: Timestamp) -> Self {
+        Self::Tokio { start, since: tokio::time::Instant::now() }
+    }
+
+    /// The time it shows.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        match self {
+            Self::System => Timestamp::now(),
+            Self::Stepped(hand) => *hand.lock().unwrap_or_else(PoisonError::into_inner),
+            Self::Tokio { start, since } => later(*start, since.elapsed()),
+        }
+    }
+
+    /// Moves a stepped clock's hand; the other clocks move by themselves and ignore it.
+    pub fn advance(&self, by: Duration) {
+        if let Self::Stepped(hand) = self {
+            let mut hand = hand.lock().unwrap_or_else(PoisonError::into_inner);
+            *hand = later(*hand, by);
+        }
+    }
+}
+
+/// `time` plus `by`; the end of time stays the end of time.
+pub(crate) fn later(time: Timestamp, by: Duration) -> Timestamp {
+    time.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+/// How the API writes a time: whole seconds, UTC.
+#[must_use]
+pub fn stamp(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// How HTTP writes a time in `Date`.
+pub(crate) fn http_date(time: Timestamp) -> String {
+    time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stepped_clock_moves_only_when_told() {
+        let clock = Clock::stepped("2026-11-20T13:25:25Z".parse().unwrap());
+        let twin = clock.clone();
+        assert_eq!(stamp(clock.now()), "2026-11-20T13:25:25Z");
+        twin.advance(Duration::from_secs(65));
+        assert_eq!(stamp(clock.now()), "2026-11-20T13:26:30Z");
+        assert_eq!(http_date(clock.now()), "Fri, 20 Nov 2026 13:26:30 GMT");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tokio_clock_moves_with_paused_time() {
+        let clock = Clock::tokio("2026-11-20T13:25:25Z".parse().unwrap());
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(stamp(clock.now()), "2026-11-20T13:25:30Z");
+    }
+}

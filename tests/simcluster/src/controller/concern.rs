@@ -1,0 +1,127 @@
+//! Which controllers have to look at what when an object has changed.
+
+use serde_json::Value;
+
+use super::owner::{controller_of, selects};
+use super::{Controller, Task, collector, scheduler};
+use crate::object;
+use crate::resource::{DAEMONSETS, DEPLOYMENTS, NODES, PODS, REPLICASETS, Resource, STATEFULSETS};
+use crate::store::{Change, Key, Store};
+
+/// The controllers of the kinds that own something.
+const OWNERS: [(&Resource, Controller); 4] = [
+    (&DEPLOYMENTS, Controller::Deployment),
+    (&REPLICASETS, Controller::ReplicaSet),
+    (&DAEMONSETS, Controller::DaemonSet),
+    (&STATEFULSETS, Controller::StatefulSet),
+];
+
+/// The tasks that follow from a change, in the order they are taken up.
+pub(super) fn tasks_after(store: &Store, change: &Change) -> Vec<Task> {
+    let mut tasks = match &change.after {
+        Some(after) => tasks_for(store, &change.key, after),
+        None => Vec::new(),
+    };
+    if let Some(before) = &change.before {
+        tasks.extend(tasks_of_owners(store, &change.key, before));
+        if change.after.is_none() {
+            tasks.extend(tasks_of_orphans(store, &change.key, before));
+        }
+    }
+    tasks
+}
+
+/// The tasks that an object gives as it is.
+pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    let own = OWNERS.into_iter().find(|(resource, _)| *resource == key.resource);
+    tasks.extend(own.map(|(_, controller)| Task::new(controller, key.clone())));
+    tasks.extend(tasks_of_owners(store, key, value));
+    if key.resource == &PODS {
+        if scheduler::waits_for_node(value) {
+            tasks.push(Task::new(Controller::Scheduler, key.clone()));
+        }
+        tasks.push(Task::new(Controller::Kubelet, key.clone()));
+    }
+    if key.resource == &NODES {
+        tasks.extend(tasks_of_node(store));
+    }
+    if collector::has_work_with(value) || collector::misses_an_owner(store, value) {
+        tasks.push(Task::new(Controller::Collector, key.clone()));
+    }
+    tasks
+}
+
+/// The owner looks again; without one, whoever could adopt the object does.
+fn tasks_of_owners(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
+    let Some(reference) = controller_of(value) else { return tasks_of_adopters(store, key, value) };
+    let (kind, name) = (object::text(reference, &["kind"]), object::text(reference, &["name"]));
+    let owners = OWNERS.into_iter().filter(|(resource, _)| resource.kind == kind);
+    owners
+        .map(|(resource, controller)| Task::new(controller, Key::new(resource, &key.namespace, name)))
+        .collect()
+}
+
+fn tasks_of_adopters(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
+    let owned_kinds = ["Pod", "ReplicaSet", "ControllerRevision"];
+    if !owned_kinds.contains(&key.resource.kind) {
+        return Vec::new();
+    }
+    OWNERS
+        .into_iter()
+        .flat_map(|(resource, controller)| {
+            let adopters =
+                store.list(resource, Some(&key.namespace)).filter(|(_, owner)| selects(owner, value));
+            adopters.map(move |(owner, _)| Task::new(controller, owner.clone()))
+        })
+        .collect()
+}
+
+/// A pod that is gone concerns a Deployment that waits for it, and an owner that is gone what it has left behind.
+fn tasks_of_orphans(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
+    if key.resource == &PODS {
+        let mut tasks: Vec<Task> = recreating_deployment(store, key, gone).into_iter().collect();
+        tasks.push(Task::new(Controller::Kubelet, key.clone()));
+        return tasks;
+    }
+    if !OWNERS.iter().any(|(resource, _)| *resource == key.resource) {
+        return Vec::new();
+    }
+    let left = store.owned_by(object::uid(gone)).into_iter();
+    let waiting = collector_of_owners(store, key, gone);
+    left.map(|key| Task::new(Controller::Collector, key)).chain(waiting).collect()
+}
+
+/// The Deployment above a pod's set, if it lets all old pods go before new ones come.
+fn recreating_deployment(store: &Store, key: &Key, pod: &Value) -> Option<Task> {
+    let above = |object: &Value, resource: &'static Resource| {
+        let name = object::text(controller_of(object)?, &["name"]);
+        Some(Key::new(resource, &key.namespace, name))
+    };
+    let set = store.get(&above(pod, &REPLICASETS)?)?;
+    let deployment = above(set, &DEPLOYMENTS)?;
+    let recreates = store.get(&deployment)?["spec"]["strategy"]["type"] == "Recreate";
+    recreates.then(|| Task::new(Controller::Deployment, deployment))
+}
+
+/// An owner that waits for what it owned can go when that is gone.
+fn collector_of_owners(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
+    object::list(gone, &["metadata", "ownerReferences"])
+        .iter()
+        .filter_map(|owner| {
+            let row =
+                Resource::of_kind(object::text(owner, &["apiVersion"]), object::text(owner, &["kind"]))?;
+            let owner = Key::new(row, &key.namespace, object::text(owner, &["name"]));
+            collector::has_work_with(store.get(&owner)?).then(|| Task::new(Controller::Collector, owner))
+        })
+        .collect()
+}
+
+fn tasks_of_node(store: &Store) -> Vec<Task> {
+    let sets = store.list(&DAEMONSETS, None).map(|(key, _)| Task::new(Controller::DaemonSet, key.clone()));
+    let pods = store.list(&PODS, None).flat_map(|(key, pod)| {
+        let waits = scheduler::waits_for_node(pod).then(|| Task::new(Controller::Scheduler, key.clone()));
+        waits.into_iter().chain([Task::new(Controller::Kubelet, key.clone())])
+    });
+    sets.chain(pods).collect()
+}

@@ -1,0 +1,74 @@
+//! The revisions of a `DaemonSet`: which one is live, its number, and the clean-up (reference sections 6.4, 6.6, 6.7).
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Sync;
+use crate::controller::hash::template_hash;
+use crate::controller::revision::{self, template_data};
+use crate::controller::{count, pod};
+use crate::object;
+use crate::resource::{CONTROLLERREVISIONS, DAEMONSETS, PODS};
+use crate::rules::Part;
+use crate::store::Key;
+
+impl Sync<'_> {
+    /// The hash of the live template's revision, which is made or renumbered if need be, and the other revisions.
+    pub(super) fn history(&mut self) -> (String, Vec<Arc<Value>>) {
+        let all = revision::of_owner(self.store, self.set, &mut self.plan);
+        let data = template_data(self.set);
+        let (current, old): (Vec<_>, Vec<_>) = all.into_iter().partition(|known| known["data"] == data);
+        let number = old.last().map_or(0, |newest| revision::number(newest)) + 1;
+        let Some((newest, duplicates)) = current.split_last() else {
+            return (self.make_revision(&data, number), old);
+        };
+        for duplicate in duplicates {
+            self.move_pods(duplicate, newest);
+        }
+        if revision::number(newest) < number {
+            revision::renumber(newest, number, &mut self.plan);
+        }
+        (pod::revision(newest).to_owned(), old)
+    }
+
+    /// Makes the revision of the live template; a name that another has taken counts as a collision.
+    fn make_revision(&mut self, data: &Value, number: i64) -> String {
+        let collisions = object::at(self.set, &["status", "collisionCount"]).and_then(Value::as_i64);
+        let hash = template_hash(&self.set["spec"]["template"], collisions);
+        let name = format!("{}-{hash}", object::name(self.set));
+        if self.store.get(&Key::new(&CONTROLLERREVISIONS, object::namespace(self.set), &name)).is_some() {
+            let mut collided = Value::clone(self.set);
+            collided["status"]["collisionCount"] = (collisions.unwrap_or(0) + 1).into();
+            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, collided);
+            self.plan.look_again(self.now);
+            return hash;
+        }
+        let label = (pod::REVISION_LABEL, hash.as_str());
+        revision::make(self.set, &name, label, data, number, &mut self.plan);
+        hash
+    }
+
+    /// The pods of a revision that says the same as another become the other's, and it goes.
+    fn move_pods(&mut self, duplicate: &Value, kept: &Value) {
+        for pod in &mut self.pods {
+            if pod::revision(pod) == pod::revision(duplicate) {
+                let moved = Arc::make_mut(pod);
+                moved["metadata"]["labels"][pod::REVISION_LABEL] = pod::revision(kept).into();
+                self.plan.update(&Key::of(&PODS, moved), Part::Object, moved.clone());
+            }
+        }
+        self.plan.delete(&Key::of(&CONTROLLERREVISIONS, duplicate), object::uid(duplicate));
+    }
+
+    /// Deletes the lowest old revisions that are too many; one that a pod still carries is skipped for the next.
+    pub(super) fn clean_up(&mut self, old: &[Arc<Value>]) {
+        let surplus = count::of(old) - count::at(self.set, &["spec", "revisionHistoryLimit"]);
+        let carried =
+            |known: &&Arc<Value>| self.pods.iter().any(|pod| pod::revision(pod) == pod::revision(known));
+        let gone: Vec<_> = old.iter().filter(|known| !carried(known)).take(count::as_len(surplus)).collect();
+        for known in gone {
+            self.plan.delete(&Key::of(&CONTROLLERREVISIONS, known), object::uid(known));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The `DaemonSet` controller (reference section 6.9).
+
+mod history;
+mod manage;
+mod nodes;
+mod pods;
+mod rolling;
+mod status;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::owner::claim;
+use super::plan::Plan;
+use super::{count, pod};
+use crate::object;
+use crate::resource::{DAEMONSETS, PODS};
+use crate::rules::Part;
+use crate::store::{Key, Store};
+
+/// The name in events.
+const COMPONENT: &str = "daemonset-controller";
+
+/// The next writes for a `DaemonSet`.
+pub(super) fn plan(store: &Store, key: &Key) -> Plan {
+    let Some(set) = store.get(key) else { return Plan::default() };
+    if object::is_terminating(set) {
+        return Plan::default();
+    }
+    let mut sync = Sync {
+        store,
+        now: store.now(),
+        set,
+        pods: Vec::new(),
+        plan: Plan::default(),
+        hash: String::new(),
+        made: 0,
+    };
+    sync.run();
+    sync.plan
+}
+
+/// One pass over a `DaemonSet`.
+struct Sync<'s> {
+    store: &'s Store,
+    now: Timestamp,
+    set: &'s Arc<Value>,
+    pods: Vec<Arc<Value>>,
+    plan: Plan,
+    /// The hash of the live template's revision.
+    hash: String,
+    /// How many pods this pass has made.
+    made: i64,
+}
+
+impl Sync<'_> {
+    fn run(&mut self) {
+        self.pods = claim(self.store, &PODS, self.set, &mut self.plan);
+        let (current, old) = self.history();
+        self.hash = current;
+        // An update waits until the pods that have just been made or removed are seen.
+        if !self.manage() && self.set["spec"]["updateStrategy"]["type"] == "RollingUpdate" {
+            self.roll();
+        }
+        self.clean_up(&old);
+        self.write_status();
+        let ready = self.pods.iter().map(|pod| &**pod);
+        if let Some(then) = pod::next_available(ready, self.min_ready(), self.now) {
+            self.plan.look_again(then);
+        }
+    }
+
+    fn write_status(&mut self) {
+        let status = self.status();
+        if status != self.set["status"] {
+            let mut told = Value::clone(self.set);
+            told["status"] = status;
+            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, told);
+        }
+    }
+
+    fn min_ready(&self) -> i64 {
+        count::min_ready(self.set)
+    }
+
+    fn is_available(&self, pod: &Value) -> bool {
+        pod::is_available(pod, self.min_ready(), self.now)
+    }
+
+    fn is_updated(&self, pod: &Value) -> bool {
+        pod::revision(pod) == self.hash
+    }
+}

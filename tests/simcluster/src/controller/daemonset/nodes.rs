@@ -1,0 +1,45 @@
+//! Where the pods of a `DaemonSet` are and may be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Sync;
+use crate::controller::fit;
+use crate::controller::owner::age_order;
+use crate::object;
+use crate::resource::NODES;
+
+impl Sync<'_> {
+    /// The nodes that a pod of this set may run on.
+    pub(super) fn suitable_nodes(&self) -> Vec<String> {
+        let spec = &self.set["spec"]["template"]["spec"];
+        self.store
+            .list(&NODES, None)
+            .filter(|(_, node)| fit::selects_node(spec, node))
+            .map(|(key, _)| key.name.clone())
+            .collect()
+    }
+
+    /// The pods by the node they are on or made for: placed ones first, then oldest first.
+    pub(super) fn pods_by_node(&self) -> BTreeMap<String, Vec<Arc<Value>>> {
+        let mut by_node: BTreeMap<String, Vec<Arc<Value>>> = BTreeMap::new();
+        for pod in &self.pods {
+            by_node.entry(node_of(pod).to_owned()).or_default().push(Arc::clone(pod));
+        }
+        for pods in by_node.values_mut() {
+            let homeless = |pod: &Value| object::text(pod, &["spec", "nodeName"]).is_empty();
+            pods.sort_by(|one, other| {
+                (homeless(one), age_order(one)).cmp(&(homeless(other), age_order(other)))
+            });
+        }
+        by_node
+    }
+}
+
+/// The node of a pod, or the one its affinity asks for.
+fn node_of(pod: &Value) -> &str {
+    let placed = object::text(pod, &["spec", "nodeName"]);
+    if placed.is_empty() { fit::required_node(pod).unwrap_or_default() } else { placed }
+}

@@ -1,0 +1,65 @@
+//! The pods that a `DaemonSet` makes and removes.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{COMPONENT, Sync};
+use crate::clock::stamp;
+use crate::controller::event::Event;
+use crate::controller::pod;
+use crate::object;
+use crate::resource::PODS;
+use crate::store::Key;
+
+/// The older count of templates, which the server keeps in an annotation of the set.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// The troubles of nodes that pods of DaemonSets bear.
+const TOLERATED: [(&str, &str); 6] = [
+    ("not-ready", "NoExecute"),
+    ("unreachable", "NoExecute"),
+    ("disk-pressure", "NoSchedule"),
+    ("memory-pressure", "NoSchedule"),
+    ("pid-pressure", "NoSchedule"),
+    ("unschedulable", "NoSchedule"),
+];
+
+impl Sync<'_> {
+    /// Makes a pod of the live template for a node.
+    pub(super) fn make_pod(&mut self, node: &str) {
+        let set = self.set;
+        let generation = object::text(set, &["metadata", "annotations", TEMPLATE_GENERATION]);
+        let labels = [("pod-template-generation", generation), (pod::REVISION_LABEL, self.hash.as_str())];
+        self.made += 1;
+        let name = pod::new_name(self.store, set, self.made);
+        let mut made = pod::of_template(&set["spec"]["template"], set, &name, &labels);
+        let only_here =
+            json!({ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [node] }] });
+        made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
+            json!({ "nodeSelectorTerms": [only_here] });
+        bear(&mut made);
+        made["metadata"]["creationTimestamp"] = stamp(self.now).into();
+        self.plan.create(&PODS, object::namespace(set), made.clone());
+        // The real controller lists the pods again before it counts them, and sees the new ones.
+        self.pods.push(Arc::new(made));
+        let message = format!("Created pod: {name}");
+        self.plan.tell(Event::normal(set, COMPONENT, "SuccessfulCreate", message));
+    }
+
+    /// Removes a pod.
+    pub(super) fn remove_pod(&mut self, pod: &Value) {
+        self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
+        let message = format!("Deleted pod: {}", object::name(pod));
+        self.plan.tell(Event::normal(self.set, COMPONENT, "SuccessfulDelete", message));
+    }
+}
+
+fn bear(pod: &mut Value) {
+    let spec = object::members(&mut pod["spec"]);
+    if let Value::Array(tolerations) = spec.entry("tolerations").or_insert_with(|| json!([])) {
+        tolerations.extend(TOLERATED.iter().map(|(trouble, effect)| {
+            json!({ "key": format!("node.kubernetes.io/{trouble}"), "operator": "Exists", "effect": effect })
+        }));
+    }
+}

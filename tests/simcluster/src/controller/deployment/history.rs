@@ -1,0 +1,95 @@
+//! Old sets beyond `revisionHistoryLimit` go (reference section 6.4).
+
+use serde_json::Value;
+
+use super::{Sync, annotations};
+use crate::controller::count;
+use crate::controller::owner::age_order;
+use crate::object;
+use crate::resource::REPLICASETS;
+use crate::store::Key;
+
+/// The limit that means "keep all".
+const ALL: i64 = i32::MAX as i64;
+
+impl Sync<'_> {
+    /// Deletes the lowest revisions that are too many, but for sets that still have pods.
+    pub(super) fn clean_up(&mut self, new: Option<usize>) {
+        let limit = object::at(&self.deployment, &["spec", "revisionHistoryLimit"]).and_then(Value::as_i64);
+        let Some(limit) = limit.filter(|limit| *limit != ALL) else { return };
+        let old: Vec<&Value> = self.old_sets(new).into_iter().map(|index| &self.sets[index]).collect();
+        let gone: Vec<(Key, String)> = too_many(old, limit)
+            .into_iter()
+            .map(|set| (Key::of(&REPLICASETS, set), object::uid(set).to_owned()))
+            .collect();
+        for (key, uid) in gone {
+            self.plan.delete(&key, &uid);
+        }
+    }
+}
+
+/// The sets that go: of the lowest ones beyond the limit, those without pods. Nothing goes in the place of the others.
+fn too_many(sets: Vec<&Value>, limit: i64) -> Vec<&Value> {
+    let mut staying: Vec<&Value> = sets.into_iter().filter(|set| !object::is_terminating(set)).collect();
+    staying.sort_by(|one, other| {
+        let by_age = age_order(one).cmp(&age_order(other));
+        match (annotations::number(one), annotations::number(other)) {
+            (Some(one), Some(other)) => one.cmp(&other).then(by_age),
+            _ => by_age,
+        }
+    });
+    let surplus = count::as_len(count::of(&staying) - limit);
+    staying.into_iter().take(surplus).filter(|set| is_idle(set)).collect()
+}
+
+fn is_idle(set: &Value) -> bool {
+    count::wanted(set) == 0
+        && count::status(set, "replicas") == 0
+        && object::generation(set) <= count::status(set, "observedGeneration")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn set(revision: &str, wanted: i64, there: i64) -> Value {
+        let mut set = json!({
+            "metadata": { "name": format!("r{revision}"), "annotations": { annotations::REVISION: revision } },
+            "spec": { "replicas": wanted }, "status": { "replicas": there },
+        });
+        if revision.is_empty() {
+            set["metadata"]["annotations"] = json!({});
+        }
+        set
+    }
+
+    fn gone(sets: &[Value], limit: i64) -> Vec<String> {
+        too_many(sets.iter().collect(), limit).into_iter().map(|set| object::name(set).to_owned()).collect()
+    }
+
+    /// Kubernetes' tables of `TestDeploymentController_cleanupDeployment` and its order.
+    #[test]
+    fn the_lowest_idle_ones_go() {
+        let idle = |revision| set(revision, 0, 0);
+        assert_eq!(gone(&[idle("1"), idle("2"), idle("3")], 1), ["r1", "r2"]);
+        assert_eq!(gone(&[idle("1"), idle("2")], 0), ["r1", "r2"]);
+        assert_eq!(gone(&[set("1", 0, 1), set("2", 1, 0), idle("3")], 0), ["r3"]);
+        assert_eq!(gone(&[set("1", 1, 1), set("2", 1, 1)], 0), [""; 0]);
+        assert_eq!(gone(&[idle("3"), idle("1"), idle("4"), idle("2")], 2), ["r1", "r2"]);
+        assert_eq!(gone(&[idle("1"), idle(""), idle("2")], 2), ["r"], "no number counts as 0");
+        assert_eq!(gone(&[set("1", 1, 1), idle("2"), idle("3")], 1), ["r2"], "an active one is skipped");
+        assert_eq!(gone(&[set("1", 1, 1), set("2", 1, 1), idle("3"), idle("4")], 2), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_being_deleted_or_not_observed_is_left_alone() {
+        let mut going = set("1", 0, 0);
+        going["metadata"]["deletionTimestamp"] = "2026-11-20T13:25:25Z".into();
+        assert_eq!(gone(&[going, set("2", 0, 0)], 1), [""; 0]);
+        let mut unseen = set("1", 0, 0);
+        unseen["metadata"]["generation"] = 2.into();
+        assert_eq!(gone(&[unseen, set("2", 0, 0)], 1), [""; 0]);
+    }
+}

@@ -1,0 +1,71 @@
+//! How far a Deployment may stray from its size (design rule 10).
+
+use serde_json::Value;
+
+use crate::controller::amount::{Rounding, resolve};
+use crate::controller::count;
+
+/// How many pods there may be beyond the wanted ones.
+pub(super) fn max_surge(deployment: &Value) -> i64 {
+    if deployment["spec"]["strategy"]["type"] != "RollingUpdate" {
+        return 0;
+    }
+    let surge = &deployment["spec"]["strategy"]["rollingUpdate"]["maxSurge"];
+    resolve(surge, count::wanted(deployment), Rounding::Up)
+}
+
+/// How many of the wanted pods may be missing; one, when nothing else would let a rollout move.
+pub(super) fn max_unavailable(deployment: &Value) -> i64 {
+    let wanted = count::wanted(deployment);
+    if deployment["spec"]["strategy"]["type"] != "RollingUpdate" || wanted == 0 {
+        return 0;
+    }
+    let unavailable = &deployment["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"];
+    let unavailable = resolve(unavailable, wanted, Rounding::Down);
+    if unavailable == 0 && max_surge(deployment) == 0 { 1 } else { unavailable.min(wanted) }
+}
+
+/// How many pods the new set is to have, with `others` wanted by the sets beside it.
+pub(super) fn size_of_new(deployment: &Value, size: i64, others: i64) -> i64 {
+    let wanted = count::wanted(deployment);
+    if deployment["spec"]["strategy"]["type"] != "RollingUpdate" {
+        return wanted;
+    }
+    let room = wanted + max_surge(deployment) - others - size;
+    if room <= 0 { size } else { size + room.min(wanted - size) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rolling(replicas: i64, surge: &str, unavailable: &str) -> Value {
+        let rolling = json!({ "maxSurge": surge, "maxUnavailable": unavailable });
+        json!({ "spec": { "replicas": replicas, "strategy": { "type": "RollingUpdate", "rollingUpdate": rolling } } })
+    }
+
+    #[test]
+    fn surge_is_rounded_up_and_unavailable_down() {
+        let three = rolling(3, "25%", "25%");
+        assert_eq!((max_surge(&three), max_unavailable(&three)), (1, 0));
+        let ten = rolling(10, "25%", "25%");
+        assert_eq!((max_surge(&ten), max_unavailable(&ten)), (3, 2));
+    }
+
+    #[test]
+    fn a_rollout_can_always_move() {
+        assert_eq!(max_unavailable(&rolling(3, "0%", "25%")), 1);
+        assert_eq!(max_unavailable(&rolling(0, "0%", "25%")), 0);
+    }
+
+    #[test]
+    fn the_new_set_takes_the_room_that_is_left() {
+        let ten = rolling(10, "25%", "25%");
+        assert_eq!(size_of_new(&ten, 0, 10), 3);
+        assert_eq!(size_of_new(&ten, 3, 8), 5);
+        assert_eq!(size_of_new(&ten, 3, 11), 3);
+        assert_eq!(size_of_new(&ten, 9, 0), 10);
+    }
+}

@@ -1,0 +1,199 @@
+//! The status of a Deployment (reference section 6.5).
+
+use serde_json::Value;
+
+use super::condition::{self, AVAILABLE, Condition, PROGRESSING, REPLICA_FAILURE};
+use super::size::max_unavailable;
+use super::{Outdated, Sync};
+use crate::controller::count;
+use crate::object;
+
+impl Sync<'_> {
+    /// Writes the counts, and says nothing about progress.
+    pub(super) fn write_counts(&mut self, new: Option<usize>) -> Result<(), Outdated> {
+        let status = self.counts(new);
+        self.write_status(status)
+    }
+
+    /// Writes the counts and how the rollout goes.
+    pub(super) fn write_progress(&mut self, new: Option<usize>) -> Result<(), Outdated> {
+        let mut status = self.counts(new);
+        let before = self.deployment["status"].clone();
+        if condition::deadline(&self.deployment).is_none() {
+            condition::remove(&mut status, PROGRESSING);
+        } else if !is_over(&before, &status) {
+            self.judge_progress(&before, &mut status, new);
+        }
+        match self.replica_failure(new) {
+            Some(failure) => condition::set(&mut status, failure),
+            None => condition::remove(&mut status, REPLICA_FAILURE),
+        }
+        self.wait_for_deadline(&status);
+        self.write_status(status)
+    }
+
+    fn write_status(&mut self, status: Value) -> Result<(), Outdated> {
+        if status == self.deployment["status"] {
+            return Ok(());
+        }
+        self.deployment["status"] = status;
+        self.write_deployment()
+    }
+
+    fn judge_progress(&self, before: &Value, status: &mut Value, new: Option<usize>) {
+        let subject = match new {
+            Some(new) => format!("ReplicaSet \"{}\"", object::name(&self.sets[new])),
+            None => format!("Deployment \"{}\"", object::name(&self.deployment)),
+        };
+        let say = |status, reason, what: &str| {
+            Condition::progressing(status, reason, format!("{subject} {what}")).value(self.now)
+        };
+        if is_complete(&self.deployment, status) {
+            condition::set(status, say("True", "NewReplicaSetAvailable", "has successfully progressed."));
+        } else if has_progressed(before, status) {
+            condition::renew(status, say("True", "ReplicaSetUpdated", "is progressing."));
+        } else if self.deadline_has_passed(status) {
+            condition::set(status, say("False", "ProgressDeadlineExceeded", "has timed out progressing."));
+        }
+    }
+
+    fn deadline_has_passed(&self, status: &Value) -> bool {
+        match condition::reason(status, PROGRESSING) {
+            "NewReplicaSetAvailable" => false,
+            "ProgressDeadlineExceeded" => true,
+            _ => condition::deadline_passes(&self.deployment, status).is_some_and(|then| then < self.now),
+        }
+    }
+
+    /// While a rollout is under way somebody has to look when its deadline passes.
+    fn wait_for_deadline(&mut self, status: &Value) {
+        let settled = matches!(
+            condition::reason(status, PROGRESSING),
+            "NewReplicaSetAvailable" | "ProgressDeadlineExceeded"
+        );
+        if let Some(then) = condition::deadline_passes(&self.deployment, status).filter(|_| !settled) {
+            let after = jiff::SignedDuration::from_secs(1);
+            self.plan.look_again(then.checked_add(after).unwrap_or(then));
+        }
+    }
+
+    fn counts(&self, new: Option<usize>) -> Value {
+        let deployment = &self.deployment;
+        let available = self.total_of("availableReplicas");
+        let members = count::without_zeros(&[
+            ("observedGeneration", object::generation(deployment)),
+            ("replicas", self.total_of("replicas")),
+            ("updatedReplicas", new.map_or(0, |new| count::status(&self.sets[new], "replicas"))),
+            ("readyReplicas", self.total_of("readyReplicas")),
+            ("availableReplicas", available),
+            ("unavailableReplicas", (self.total_wanted() - available).max(0)),
+        ]);
+        let mut status = Value::Object(members);
+        if let Some(terminating) = self.terminating() {
+            status["terminatingReplicas"] = terminating.into();
+        }
+        for kept in ["collisionCount", "conditions"] {
+            if let Some(value) = deployment["status"].get(kept) {
+                status[kept] = value.clone();
+            }
+        }
+        let enough = available >= count::wanted(deployment) - max_unavailable(deployment);
+        condition::set(&mut status, availability(enough).value(self.now));
+        status
+    }
+
+    /// Unknown as long as a set that has been looked at does not tell.
+    fn terminating(&self) -> Option<i64> {
+        let told = |set: &Value| object::at(set, &["status", "terminatingReplicas"]).and_then(Value::as_i64);
+        self.sets
+            .iter()
+            .filter(|set| count::status(set, "observedGeneration") > 0 || told(set).is_some())
+            .try_fold(0, |sum, set| Some(sum + told(set)?))
+    }
+
+    /// What a set says of its failures, the new one first.
+    fn replica_failure(&self, new: Option<usize>) -> Option<Value> {
+        let failure = |index: &usize| condition::find(&self.sets[*index]["status"], REPLICA_FAILURE);
+        let mut failure = new.iter().chain(&self.old_sets(new)).find_map(failure)?.clone();
+        failure["lastUpdateTime"] = failure["lastTransitionTime"].clone();
+        Some(failure)
+    }
+}
+
+fn availability(enough: bool) -> Condition {
+    let (status, reason, message) = if enough {
+        ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+    } else {
+        ("False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+    };
+    Condition { kind: AVAILABLE, status, reason, message: message.to_owned() }
+}
+
+/// Whether a rollout had ended well and no old pod has come back since: nothing is judged any more.
+fn is_over(before: &Value, status: &Value) -> bool {
+    count::at(status, &["replicas"]) == count::at(status, &["updatedReplicas"])
+        && condition::reason(before, PROGRESSING) == "NewReplicaSetAvailable"
+}
+
+/// Whether a rollout is done: every wanted pod is updated and available, no other is left, and the spec was observed.
+pub(super) fn is_complete(deployment: &Value, status: &Value) -> bool {
+    let wanted = count::wanted(deployment);
+    ["updatedReplicas", "replicas", "availableReplicas"]
+        .into_iter()
+        .all(|member| count::at(status, &[member]) == wanted)
+        && count::at(status, &["observedGeneration"]) >= object::generation(deployment)
+}
+
+/// Whether there are more updated, fewer old, more ready or more available pods than before.
+fn has_progressed(before: &Value, after: &Value) -> bool {
+    let grew = |member| count::at(after, &[member]) > count::at(before, &[member]);
+    let old = |status| count::at(status, &["replicas"]) - count::at(status, &["updatedReplicas"]);
+    grew("updatedReplicas") || old(after) < old(before) || grew("readyReplicas") || grew("availableReplicas")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Kubernetes' table of `TestDeploymentComplete`.
+    #[test]
+    fn a_rollout_is_complete_when_all_is_updated_and_available() {
+        let rows = [
+            (5, 5, 5, 4, false),
+            (5, 5, 5, 3, false),
+            (5, 5, 5, 5, true),
+            (5, 5, 4, 5, false),
+            (1, 2, 1, 1, false),
+            (1, 1, 1, 0, false),
+        ];
+        for (wanted, replicas, updated, available, complete) in rows {
+            let status =
+                json!({ "replicas": replicas, "updatedReplicas": updated, "availableReplicas": available });
+            let deployment = json!({ "spec": { "replicas": wanted } });
+            assert_eq!(is_complete(&deployment, &status), complete, "{wanted} {status}");
+        }
+    }
+
+    /// Kubernetes' table of `TestDeploymentProgressing`: current, updated, ready, available.
+    #[test]
+    fn progress_is_more_new_or_fewer_old_pods() {
+        let status = |counts: [i64; 4]| {
+            let [replicas, updated, ready, available] = counts;
+            json!({ "replicas": replicas, "updatedReplicas": updated, "readyReplicas": ready, "availableReplicas": available })
+        };
+        let rows = [
+            ([10, 4, 10, 0], [10, 6, 10, 0], true),
+            ([10, 4, 10, 0], [10, 4, 10, 0], false),
+            ([10, 4, 10, 0], [8, 4, 10, 0], true),
+            ([10, 7, 10, 0], [10, 3, 10, 0], false),
+            ([10, 7, 10, 0], [8, 8, 10, 0], true),
+            ([10, 10, 9, 0], [10, 10, 10, 0], true),
+            ([10, 10, 10, 9], [10, 10, 10, 10], true),
+        ];
+        for (before, after, progressed) in rows {
+            assert_eq!(has_progressed(&status(before), &status(after)), progressed, "{before:?} {after:?}");
+        }
+    }
+}

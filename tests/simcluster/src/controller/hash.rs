@@ -1,0 +1,65 @@
+//! The hashes that controllers put into names and labels.
+//!
+//! The StatefulSet's is Kubernetes' own. Those of Deployments and DaemonSets are hashes of a dump of Go
+//! structs, which nothing but Go can make: here they have the same shape and are as stable.
+
+use serde_json::Value;
+
+/// The letters of apimachinery's `SafeEncodeString`.
+const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// The value of `pod-template-hash`, and of a DaemonSet's `controller-revision-hash`.
+pub(super) fn template_hash(template: &Value, collisions: Option<i64>) -> String {
+    safe_encoded(&fnv1a(template.to_string().as_bytes(), collisions).to_string())
+}
+
+/// The last part of the name of a StatefulSet's revision: FNV-1 over the stored bytes and the number of collisions.
+pub(super) fn revision_hash(data: &Value, collisions: i64) -> String {
+    let bytes = as_go_writes_it(data) + &collisions.to_string();
+    let sum = bytes.bytes().fold(OFFSET, |sum, byte| sum.wrapping_mul(PRIME) ^ u32::from(byte));
+    safe_encoded(&sum.to_string())
+}
+
+const OFFSET: u32 = 2_166_136_261;
+const PRIME: u32 = 16_777_619;
+
+/// FNV-1a; collisions follow as eight bytes, little endian.
+pub(super) fn fnv1a(bytes: &[u8], collisions: Option<i64>) -> u32 {
+    let tail = collisions.map(i64::to_le_bytes);
+    bytes
+        .iter()
+        .chain(tail.iter().flatten())
+        .fold(OFFSET, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(PRIME))
+}
+
+/// Every character becomes one that cannot spell a word.
+pub(super) fn safe_encoded(text: &str) -> String {
+    text.bytes().map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])).collect()
+}
+
+/// Compact JSON with sorted members and Go's escapes of `<`, `>`, `&` and the two line separators.
+fn as_go_writes_it(data: &Value) -> String {
+    data.to_string()
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hashes_have_kubernetes_letters_and_follow_collisions() {
+        let template = json!({ "spec": { "containers": [] } });
+        let hash = template_hash(&template, None);
+        assert!(hash.chars().all(|letter| "456789bcdf".contains(letter)), "{hash}");
+        assert_eq!(hash, template_hash(&template, None));
+        assert_ne!(hash, template_hash(&template, Some(1)));
+        assert_ne!(revision_hash(&template, 0), revision_hash(&template, 1));
+    }
+}

@@ -1,0 +1,84 @@
+//! Controllers: functions from the store as it is to the next writes.
+//!
+//! The rules are those of Kubernetes 1.36's controllers, as far as a rollout shows them. A plan is made and
+//! carried out under one lock and writes through the server's own rules. When a controller runs, and in which
+//! order, is up to [`Controllers`].
+
+mod amount;
+mod collector;
+mod concern;
+mod count;
+mod daemonset;
+mod deployment;
+mod drive;
+mod event;
+mod fit;
+mod hash;
+mod kubelet;
+mod owner;
+mod plan;
+mod pod;
+mod queue;
+mod quota;
+mod replicaset;
+mod revision;
+mod run;
+mod scheduler;
+mod statefulset;
+mod template;
+
+pub use self::event::Event;
+pub use self::kubelet::{Behaviour, Pace};
+pub use self::plan::{Plan, Write};
+pub use self::queue::Order;
+pub use self::quota::Quota;
+pub use self::run::Controllers;
+use crate::rules::Author;
+use crate::store::Key;
+
+/// One of the controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Controller {
+    /// Rolls a Deployment's `ReplicaSets`.
+    Deployment,
+    /// Keeps the number of a `ReplicaSet`'s pods.
+    ReplicaSet,
+    /// Keeps a pod on every node.
+    DaemonSet,
+    /// Keeps pods with names.
+    StatefulSet,
+    /// Deletes what has lost its owner.
+    Collector,
+    /// Gives pods to nodes.
+    Scheduler,
+    /// Runs a pod's containers.
+    Kubelet,
+}
+
+impl Controller {
+    /// In whose name it writes.
+    fn author(self) -> Author {
+        Author::new(match self {
+            Self::Scheduler => "kube-scheduler",
+            Self::Kubelet => "kubelet",
+            _ => "kube-controller-manager",
+        })
+    }
+}
+
+/// A controller and the object it looks at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Task {
+    /// Who looks.
+    pub controller: Controller,
+    /// At what.
+    pub key: Key,
+}
+
+impl Task {
+    /// The task of a controller for an object.
+    #[must_use]
+    pub fn new(controller: Controller, key: Key) -> Self {
+        Self { controller, key }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a controller wants to write next, and the writing of it.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::event::Event;
+use crate::refusal::Refusal;
+use crate::resource::{PODS, Resource};
+use crate::rules::{Author, Deletion, Part};
+use crate::store::{Key, Output, Store};
+
+/// One write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// A new object.
+    Create {
+        /// What it is.
+        resource: &'static Resource,
+        /// Where it will live.
+        namespace: String,
+        /// The object.
+        value: Value,
+    },
+    /// Another state of an object, or of its status.
+    Update {
+        /// Which object.
+        key: Key,
+        /// Which part of it.
+        part: Part,
+        /// The object as it is to be.
+        value: Value,
+    },
+    /// A deletion.
+    Delete {
+        /// Which object.
+        key: Key,
+        /// How.
+        deletion: Deletion,
+    },
+    /// A pod is given to a node.
+    Bind {
+        /// The pod.
+        pod: Key,
+        /// The node's name.
+        node: String,
+    },
+    /// Something worth telling about an object.
+    Event(Event),
+    /// What a container has written.
+    Log {
+        /// The uid of its pod.
+        pod: String,
+        /// Its name.
+        container: String,
+        /// The lines.
+        output: Output,
+    },
+}
+
+/// The next writes of a controller for one object, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// What to write.
+    pub writes: Vec<Write>,
+    /// When the controller has to look again even if nothing has changed by then.
+    pub again: Option<Timestamp>,
+}
+
+impl Plan {
+    /// Adds the creation of an object.
+    pub(super) fn create(&mut self, resource: &'static Resource, namespace: &str, value: Value) {
+        self.writes.push(Write::Create { resource, namespace: namespace.to_owned(), value });
+    }
+
+    /// Adds a new state of an object.
+    pub(super) fn update(&mut self, key: &Key, part: Part, value: Value) {
+        self.writes.push(Write::Update { key: key.clone(), part, value });
+    }
+
+    /// Adds a deletion with the object's own uid as its precondition.
+    pub(super) fn delete(&mut self, key: &Key, uid: &str) {
+        let deletion = Deletion { uid: Some(uid.to_owned()), ..Deletion::default() };
+        self.writes.push(Write::Delete { key: key.clone(), deletion });
+    }
+
+    /// Adds an event.
+    pub(super) fn tell(&mut self, event: Event) {
+        self.writes.push(Write::Event(event));
+    }
+
+    /// Looks again at a time, or earlier if an earlier one is known.
+    pub(super) fn look_again(&mut self, at: Timestamp) {
+        self.again = Some(self.again.map_or(at, |known| known.min(at)));
+    }
+
+    /// Writes everything in order, up to the first refusal.
+    pub(super) fn carry_out(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
+        self.writes.into_iter().try_for_each(|write| write.carry_out(store, author))
+    }
+}
+
+impl Write {
+    fn carry_out(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
+        match self {
+            Self::Create { resource, namespace, value } => {
+                store.create(resource, &namespace, value, author).map(drop)
+            }
+            Self::Update { key, part, value } => {
+                store.update(&key, part, unversioned(value), author).map(drop)
+            }
+            Self::Delete { key, deletion } => store.delete(&key, &deletion, author).map(drop),
+            Self::Bind { pod, node } => {
+                debug_assert_eq!(pod.resource, &PODS, "only pods are given to nodes");
+                store.bind(&pod.namespace, &pod.name, &node).map(drop)
+            }
+            Self::Event(event) => event.record(store, author),
+            Self::Log { pod, container, output } => {
+                *store.logs_mut().of_mut(&pod, &container) = output;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A plan is made and carried out under one lock, so its own earlier writes are all that could have moved the object.
+fn unversioned(mut value: Value) -> Value {
+    crate::object::metadata(&mut value).remove("resourceVersion");
+    value
+}

@@ -1,0 +1,97 @@
+//! What controllers read in pods, and the pods they make.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::hash::{fnv1a, safe_encoded};
+use super::owner::reference;
+use crate::object;
+use crate::store::Store;
+
+/// The label with the revision of a pod of a DaemonSet or StatefulSet.
+pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
+
+/// The label's value; empty when there is none.
+pub(super) fn label<'p>(pod: &'p Value, name: &str) -> &'p str {
+    object::text(pod, &["metadata", "labels", name])
+}
+
+/// The revision that a pod of a DaemonSet or StatefulSet carries.
+pub(super) fn revision(pod: &Value) -> &str {
+    label(pod, REVISION_LABEL)
+}
+
+/// `status.phase`.
+pub(super) fn phase(pod: &Value) -> &str {
+    object::text(pod, &["status", "phase"])
+}
+
+/// Neither finished nor about to go.
+pub(super) fn is_active(pod: &Value) -> bool {
+    !matches!(phase(pod), "Succeeded" | "Failed") && !object::is_terminating(pod)
+}
+
+/// About to go, and not finished.
+pub(super) fn is_leaving(pod: &Value) -> bool {
+    !matches!(phase(pod), "Succeeded" | "Failed") && object::is_terminating(pod)
+}
+
+/// Whether the condition `Ready` holds.
+pub(super) fn is_ready(pod: &Value) -> bool {
+    ready_condition(pod).is_some_and(|condition| condition["status"] == "True")
+}
+
+/// Running and ready.
+pub(super) fn runs_ready(pod: &Value) -> bool {
+    phase(pod) == "Running" && is_ready(pod)
+}
+
+/// When a pod is or becomes available: ready for `min_ready` seconds. None while it is not ready.
+pub(super) fn available_at(pod: &Value, min_ready: i64) -> Option<Timestamp> {
+    let condition = ready_condition(pod).filter(|condition| condition["status"] == "True")?;
+    let since: Timestamp = object::text(condition, &["lastTransitionTime"]).parse().ok()?;
+    since.checked_add(SignedDuration::from_secs(min_ready)).ok()
+}
+
+/// Whether a pod has been ready for `min_ready` seconds.
+pub(super) fn is_available(pod: &Value, min_ready: i64, now: Timestamp) -> bool {
+    is_ready(pod) && (min_ready == 0 || available_at(pod, min_ready).is_some_and(|then| then <= now))
+}
+
+/// When the next of the ready pods becomes available.
+pub(super) fn next_available<'p>(
+    pods: impl IntoIterator<Item = &'p Value>,
+    min_ready: i64,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    pods.into_iter().filter_map(|pod| available_at(pod, min_ready)).filter(|then| *then > now).min()
+}
+
+fn ready_condition(pod: &Value) -> Option<&Value> {
+    object::list(pod, &["status", "conditions"]).iter().find(|condition| condition["type"] == "Ready")
+}
+
+/// A pod made of a template, with more labels than the template's.
+pub(super) fn of_template(template: &Value, owner: &Value, name: &str, labels: &[(&str, &str)]) -> Value {
+    let mut metadata = Map::new();
+    for part in ["labels", "annotations", "finalizers"] {
+        if let Some(value) = object::at(template, &["metadata", part]) {
+            metadata.insert(part.to_owned(), value.clone());
+        }
+    }
+    let all = object::members(metadata.entry("labels").or_insert(Value::Null));
+    all.extend(labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
+    metadata.insert("name".to_owned(), name.into());
+    metadata.insert("generateName".to_owned(), format!("{}-", object::name(owner)).into());
+    metadata.insert("ownerReferences".to_owned(), json!([reference(owner)]));
+    json!({ "metadata": metadata, "spec": template["spec"] })
+}
+
+/// A name for the `nth` pod that an owner makes at a moment, in the form in which the server makes names up.
+///
+/// It is chosen here and not left to the server, so that the event about the pod can name it.
+pub(super) fn new_name(store: &Store, owner: &Value, nth: i64) -> String {
+    let moment = format!("{} {} {nth}", object::uid(owner), store.revision());
+    let letters = safe_encoded(&format!("{:010}", fnv1a(moment.as_bytes(), None)));
+    format!("{}-{}", object::name(owner), &letters[5..])
+}

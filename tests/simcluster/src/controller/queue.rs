@@ -1,0 +1,139 @@
+//! The tasks that wait: each once, and taken in an order that the test chooses.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+
+use super::Task;
+
+/// Which of the waiting tasks is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The one that waits longest.
+    #[default]
+    Fair,
+    /// Any of them, as a seed has it.
+    Seeded(u64),
+}
+
+/// Waiting tasks, those for now and those for later.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    order: Order,
+    now: VecDeque<Task>,
+    later: BTreeMap<Task, Timestamp>,
+}
+
+impl Queue {
+    pub(super) fn new(order: Order) -> Self {
+        Self { order, ..Self::default() }
+    }
+
+    /// Adds a task, unless it waits already.
+    pub(super) fn add(&mut self, task: Task) {
+        if !self.now.contains(&task) {
+            self.now.push_back(task);
+        }
+    }
+
+    /// Adds a task before all others.
+    pub(super) fn add_first(&mut self, task: Task) {
+        self.now.retain(|waiting| *waiting != task);
+        self.now.push_front(task);
+    }
+
+    /// Adds a task for a time to come; the earliest such time counts.
+    pub(super) fn add_at(&mut self, task: Task, at: Timestamp) {
+        self.later.entry(task).and_modify(|known| *known = at.min(*known)).or_insert(at);
+    }
+
+    /// Moves the tasks whose time has come to the others.
+    pub(super) fn wake(&mut self, now: Timestamp) {
+        let mut due: Vec<(Timestamp, Task)> = Vec::new();
+        self.later.retain(|task, at| {
+            let waits = *at > now;
+            if !waits {
+                due.push((*at, task.clone()));
+            }
+            waits
+        });
+        due.sort();
+        for (_, task) in due {
+            self.add(task);
+        }
+    }
+
+    /// The next task, which waits no more.
+    pub(super) fn take(&mut self) -> Option<Task> {
+        match &mut self.order {
+            Order::Fair => self.now.pop_front(),
+            Order::Seeded(state) => {
+                let place = draw(state, self.now.len())?;
+                self.now.remove(place)
+            }
+        }
+    }
+
+    /// When the next of the later tasks is due.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.later.values().min().copied()
+    }
+}
+
+/// A number below `limit`, by the `SplitMix64` generator; none below 0.
+fn draw(state: &mut u64, limit: usize) -> Option<usize> {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let limit = u64::try_from(limit).ok().filter(|limit| *limit > 0)?;
+    usize::try_from((mixed ^ (mixed >> 31)) % limit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Controller;
+    use crate::resource::PODS;
+    use crate::store::Key;
+
+    fn task(name: &str) -> Task {
+        Task::new(Controller::Kubelet, Key::new(&PODS, "shop", name))
+    }
+
+    #[test]
+    fn a_task_waits_once_and_its_turn_comes() {
+        let mut queue = Queue::new(Order::Fair);
+        for name in ["a", "b", "a"] {
+            queue.add(task(name));
+        }
+        queue.add_first(task("c"));
+        let names: Vec<String> = std::iter::from_fn(|| queue.take()).map(|task| task.key.name).collect();
+        assert_eq!(names, ["c", "a", "b"]);
+    }
+
+    #[test]
+    fn a_seed_repeats_its_order() {
+        let order = |seed| {
+            let mut queue = Queue::new(Order::Seeded(seed));
+            ('a'..'h').for_each(|name| queue.add(task(&name.to_string())));
+            std::iter::from_fn(|| queue.take()).map(|task| task.key.name).collect::<Vec<_>>()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+    }
+
+    #[test]
+    fn later_tasks_wake_in_the_order_of_their_times() {
+        let mut queue = Queue::new(Order::Fair);
+        let at = |second| Timestamp::from_second(second).unwrap();
+        queue.add_at(task("second"), at(2));
+        queue.add_at(task("first"), at(1));
+        queue.add_at(task("first"), at(3));
+        queue.add_at(task("third"), at(4));
+        assert_eq!(queue.next_due(), Some(at(1)));
+        queue.wake(at(2));
+        assert_eq!(queue.take(), Some(task("first")));
+        assert_eq!(queue.take(), Some(task("second")));
+        assert_eq!((queue.take(), queue.next_due()), (None, Some(at(4))));
+    }
+}

@@ -1,0 +1,175 @@
+//! Running the controllers: one task, all that waits, or until something holds.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::kubelet::{Behaviour, Kubelets, Pace};
+use super::queue::{Order, Queue};
+use super::quota::Quota;
+use super::{
+    Controller, Plan, Task, collector, concern, daemonset, deployment, replicaset, scheduler, statefulset,
+};
+use crate::clock::later;
+use crate::cluster::SimCluster;
+use crate::store::{Key, Store};
+
+/// When a controller tries again what the server has refused.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// All controllers of a cluster, with what they have still to look at.
+///
+/// A cluster that is to be run by them is built with [`crate::Upkeep::ByControllers`].
+#[derive(Clone, Debug, Default)]
+pub struct Controllers {
+    queue: Queue,
+    kubelets: Kubelets,
+    quotas: BTreeMap<String, Quota>,
+    /// The newest revision whose tasks are in the queue; none before the first look.
+    seen: Option<u64>,
+}
+
+impl Controllers {
+    /// Controllers that take their tasks in turn.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Controllers that take their tasks in an order of choice.
+    #[must_use]
+    pub fn in_order(order: Order) -> Self {
+        Self { queue: Queue::new(order), ..Self::default() }
+    }
+
+    /// How long the pretended containers take.
+    #[must_use]
+    pub fn pace(mut self, pace: Pace) -> Self {
+        self.kubelets.pace = pace;
+        self
+    }
+
+    /// Limits the pods of a namespace.
+    #[must_use]
+    pub fn quota(mut self, namespace: &str, quota: Quota) -> Self {
+        self.quotas.insert(namespace.to_owned(), quota);
+        self
+    }
+
+    /// Has the containers of a pod begin anew and behave in a way, whatever their images say; none gives them back.
+    pub fn impose(&mut self, store: &Store, pod: &Key, behaviour: Option<Behaviour>) {
+        self.kubelets.impose(store, pod, behaviour);
+        self.queue.add(Task::new(Controller::Kubelet, pod.clone()));
+    }
+
+    /// What a controller would write next for an object.
+    pub fn plan(&mut self, store: &Store, task: &Task) -> Plan {
+        let key = &task.key;
+        match task.controller {
+            Controller::Deployment => deployment::plan(store, key),
+            Controller::ReplicaSet => replicaset::plan(store, key, self.quotas.get(&key.namespace)),
+            Controller::DaemonSet => daemonset::plan(store, key),
+            Controller::StatefulSet => statefulset::plan(store, key),
+            Controller::Collector => collector::plan(store, key),
+            Controller::Scheduler => scheduler::plan(store, key),
+            Controller::Kubelet => self.kubelets.plan(store, key),
+        }
+    }
+
+    /// Lets one controller look at one object, now.
+    pub fn step(&mut self, store: &mut Store, task: &Task) {
+        let now = store.now();
+        let plan = self.plan(store, task);
+        let again = plan.again;
+        if plan.carry_out(store, &task.controller.author()).is_err() {
+            self.queue.add_at(task.clone(), later(now, RETRY));
+        }
+        match again {
+            Some(at) if at <= now => self.queue.add_first(task.clone()),
+            Some(at) => self.queue.add_at(task.clone(), at),
+            None => {}
+        }
+    }
+
+    /// Does the next task that waits; which one it was, or none if none waits now.
+    pub fn turn(&mut self, store: &mut Store) -> Option<Task> {
+        self.look(store);
+        self.queue.wake(store.now());
+        let task = self.queue.take()?;
+        self.step(store, &task);
+        Some(task)
+    }
+
+    /// When something is to be done next though nothing changes.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.queue.next_due()
+    }
+
+    /// Runs until `wanted` holds, moving a stepped clock from one due time to the next; whether it came to hold
+    /// within `limit`, which has passed if it did not. What watchers could see in between, `wanted` sees too.
+    pub fn run_until(
+        &mut self,
+        cluster: &SimCluster,
+        limit: Duration,
+        wanted: impl FnMut(&Store) -> bool,
+    ) -> bool {
+        let end = cluster.store(|store| later(store.now(), limit));
+        let holds = self.run_to(cluster, end, wanted);
+        if !holds {
+            advance_to(cluster, end);
+        }
+        holds
+    }
+
+    /// Runs for some time.
+    pub fn run_for(&mut self, cluster: &SimCluster, time: Duration) {
+        self.run_until(cluster, time, |_| false);
+    }
+
+    /// Runs until nothing is due within `limit` any more; the clock stands where the last thing was done.
+    pub fn settle(&mut self, cluster: &SimCluster, limit: Duration) {
+        let end = cluster.store(|store| later(store.now(), limit));
+        self.run_to(cluster, end, |_| false);
+    }
+
+    fn run_to(
+        &mut self,
+        cluster: &SimCluster,
+        end: Timestamp,
+        mut wanted: impl FnMut(&Store) -> bool,
+    ) -> bool {
+        loop {
+            let (holds, busy) = cluster.store(|store| {
+                let holds = wanted(store);
+                (holds, !holds && self.turn(store).is_some())
+            });
+            if holds {
+                return true;
+            }
+            if busy {
+                continue;
+            }
+            let Some(due) = self.next_due().filter(|due| *due <= end) else { return false };
+            advance_to(cluster, due);
+        }
+    }
+
+    /// Turns what has changed since the last look into tasks.
+    fn look(&mut self, store: &Store) {
+        let seen = self.seen.replace(store.revision());
+        let tasks: Vec<Task> = match seen.map(|seen| store.changes_after(seen)) {
+            Some(Ok(changes)) => changes.flat_map(|change| concern::tasks_after(store, change)).collect(),
+            // At first, and when history does not reach back: everything is news.
+            _ => store.all().flat_map(|(key, value)| concern::tasks_for(store, key, value)).collect(),
+        };
+        for task in tasks {
+            self.queue.add(task);
+        }
+    }
+}
+
+fn advance_to(cluster: &SimCluster, time: Timestamp) {
+    cluster.store(|store| store.clock().advance(time.duration_since(store.now()).unsigned_abs()));
+}

@@ -1,0 +1,89 @@
+//! The scheduler: each pod to the suitable node with the fewest pods.
+
+use serde_json::{Value, json};
+
+use super::event::Event;
+use super::plan::{Plan, Write};
+use super::{count, fit};
+use crate::clock::stamp;
+use crate::object;
+use crate::resource::{NODES, PODS};
+use crate::rules::Part;
+use crate::store::{Key, Store};
+
+/// The name in events.
+const COMPONENT: &str = "default-scheduler";
+
+/// The next writes for a pod.
+pub(super) fn plan(store: &Store, key: &Key) -> Plan {
+    let mut plan = Plan::default();
+    let Some(pod) = store.get(key).filter(|pod| waits_for_node(pod)) else { return plan };
+    match node_for(store, &pod["spec"]) {
+        Ok(node) => {
+            let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
+            plan.writes.push(Write::Bind { pod: key.clone(), node });
+            plan.tell(Event::normal(pod, COMPONENT, "Scheduled", message));
+        }
+        Err(message) => refuse(store, key, pod, message, &mut plan),
+    }
+    plan
+}
+
+/// The node for a pod, or why there is none.
+fn node_for(store: &Store, spec: &Value) -> Result<String, String> {
+    let nodes = count::of(store.list(&NODES, None));
+    if let Some(claim) = missing_claim(spec) {
+        return Err(format!(
+            "0/{nodes} nodes are available: persistentvolumeclaim \"{claim}\" not found. not found"
+        ));
+    }
+    best_node(store, spec).ok_or_else(|| {
+        format!(
+            "0/{nodes} nodes are available: {nodes} node(s) didn't match Pod's node affinity/selector. no new claims \
+             to deallocate, preemption: 0/{nodes} nodes are available: {nodes} Preemption is not helpful for scheduling."
+        )
+    })
+}
+
+/// The claim that a pod waits for: none is ever there, they are not served.
+fn missing_claim(spec: &Value) -> Option<&str> {
+    let mut volumes = object::list(spec, &["volumes"]).iter();
+    volumes.find_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
+}
+
+/// Whether a pod has no node yet and somebody could still give it one.
+pub(super) fn waits_for_node(pod: &Value) -> bool {
+    object::text(pod, &["spec", "nodeName"]).is_empty() && !object::is_terminating(pod)
+}
+
+fn best_node(store: &Store, spec: &Value) -> Option<String> {
+    let open = |node: &Value| node["spec"]["unschedulable"] != true || bears_cordon(spec);
+    store
+        .list(&NODES, None)
+        .filter(|(_, node)| open(node) && fit::selects_node(spec, node))
+        .min_by_key(|(key, _)| (pods_on(store, &key.name), key.name.clone()))
+        .map(|(key, _)| key.name.clone())
+}
+
+fn bears_cordon(spec: &Value) -> bool {
+    object::list(spec, &["tolerations"]).iter().any(|one| one["key"] == "node.kubernetes.io/unschedulable")
+}
+
+fn pods_on(store: &Store, node: &str) -> i64 {
+    count::of(store.list(&PODS, None).filter(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node))
+}
+
+/// Says that no node would do, the first time.
+fn refuse(store: &Store, key: &Key, pod: &Value, message: String, plan: &mut Plan) {
+    let told = object::list(pod, &["status", "conditions"]).iter().any(|known| known["message"] == *message);
+    if told {
+        return;
+    }
+    let mut refused = pod.clone();
+    refused["status"]["conditions"] = json!([{
+        "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
+        "lastProbeTime": null, "lastTransitionTime": stamp(store.now()),
+    }]);
+    plan.update(key, Part::Status, refused);
+    plan.tell(Event::warning(pod, COMPONENT, "FailedScheduling", message));
+}

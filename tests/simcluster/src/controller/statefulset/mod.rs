@@ -1,0 +1,94 @@
+//! The `StatefulSet` controller (reference section 6.8).
+
+mod history;
+mod identity;
+mod replicas;
+mod status;
+mod update;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use self::identity::ordinal;
+use super::owner::claim;
+use super::plan::Plan;
+use super::{count, pod};
+use crate::object;
+use crate::resource::{PODS, STATEFULSETS};
+use crate::rules::Part;
+use crate::store::{Key, Store};
+
+/// The name in events.
+const COMPONENT: &str = "statefulset-controller";
+
+/// The next writes for a `StatefulSet`.
+pub(super) fn plan(store: &Store, key: &Key) -> Plan {
+    let Some(set) = store.get(key) else { return Plan::default() };
+    let mut plan = Plan::default();
+    let mut pods = claim(store, &PODS, set, &mut plan);
+    pods.retain(|pod| ordinal(set, pod).is_some());
+    let mut sync =
+        Sync { store, now: store.now(), set, pods, plan, current: Value::Null, update: Value::Null };
+    sync.run();
+    sync.plan
+}
+
+/// One pass over a `StatefulSet`.
+struct Sync<'s> {
+    store: &'s Store,
+    now: Timestamp,
+    set: &'s Arc<Value>,
+    pods: Vec<Arc<Value>>,
+    plan: Plan,
+    /// The revision of the last rollout that was completed.
+    current: Value,
+    /// The revision of the live template.
+    update: Value,
+}
+
+impl Sync<'_> {
+    fn run(&mut self) {
+        let revisions = self.find_revisions();
+        let mut status = self.counts();
+        if !object::is_terminating(self.set) && self.keep_replicas() {
+            self.replace_outdated(&mut status);
+        }
+        self.complete(&mut status);
+        self.write_status(&status);
+        self.truncate_history(&revisions);
+        let ready = self.pods.iter().map(|pod| &**pod);
+        if let Some(then) = pod::next_available(ready, self.min_ready(), self.now) {
+            self.plan.look_again(then);
+        }
+    }
+
+    fn write_status(&mut self, status: &Value) {
+        if !status::differs(&self.set["status"], status) {
+            return;
+        }
+        let mut told = Value::clone(self.set);
+        told["status"] = status.clone();
+        self.plan.update(&Key::of(&STATEFULSETS, self.set), Part::Status, told);
+    }
+
+    fn min_ready(&self) -> i64 {
+        count::min_ready(self.set)
+    }
+
+    /// The lowest ordinal.
+    fn start(&self) -> i64 {
+        count::at(self.set, &["spec", "ordinals", "start"])
+    }
+
+    /// Whether pods come and go one at a time, each waiting for those before it.
+    fn in_order(&self) -> bool {
+        self.set["spec"]["podManagementPolicy"] != "Parallel"
+    }
+
+    /// Running and ready for long enough.
+    fn is_available(&self, pod: &Value) -> bool {
+        pod::phase(pod) == "Running" && pod::is_available(pod, self.min_ready(), self.now)
+    }
+}

@@ -1,0 +1,95 @@
+//! Misbehaviour on demand: which requests it hits, and what happens to them.
+
+mod act;
+mod requests;
+
+pub use self::{act::Act, requests::Requests};
+use crate::request::Route;
+
+/// An act for some requests, for ever or a number of times.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    requests: Requests,
+    act: Act,
+    skip: usize,
+    times: Option<usize>,
+}
+
+impl Fault {
+    /// `act` for every one of these requests.
+    #[must_use]
+    pub fn on(requests: Requests, act: Act) -> Self {
+        Self { requests, act, skip: 0, times: None }
+    }
+
+    /// Spares the first `requests` requests that match.
+    #[must_use]
+    pub fn after(self, requests: usize) -> Self {
+        Self { skip: requests, ..self }
+    }
+
+    /// Hits only so many requests.
+    #[must_use]
+    pub fn times(self, times: usize) -> Self {
+        Self { times: Some(times), ..self }
+    }
+
+    /// Hits one request.
+    #[must_use]
+    pub fn once(self) -> Self {
+        self.times(1)
+    }
+
+    /// What happens to a request, if this is for it; counts it.
+    fn strike(&mut self, route: &Route, continued: bool) -> Option<Act> {
+        if !self.requests.include(route, continued) || self.times == Some(0) {
+            return None;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return None;
+        }
+        self.times = self.times.map(|times| times - 1);
+        Some(self.act.clone())
+    }
+}
+
+/// The faults that are set, in the order they were set.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+impl Faults {
+    pub(crate) fn add(&mut self, fault: Fault) {
+        self.0.push(fault);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Everything that happens to a request.
+    pub(crate) fn strike(&mut self, route: &Route, continued: bool) -> Vec<Act> {
+        self.0.iter_mut().filter_map(|fault| fault.strike(route, continued)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+    use crate::{
+        request::{Query, Verb},
+        resource::PODS,
+    };
+
+    #[test]
+    fn a_fault_hits_what_it_is_for_and_as_often_as_it_says() {
+        let mut faults = Faults::default();
+        faults.add(Fault::on(Requests::of(Verb::Get, &PODS).named("a"), Act::Stall).after(1).times(2));
+        let mut hits =
+            |path: &str| faults.strike(&Route::of(&Method::GET, path, &Query::default()), false).len();
+        let (mine, other) = ("/api/v1/namespaces/n/pods/a", "/api/v1/namespaces/n/pods/b");
+        assert_eq!([mine, mine, other, mine, mine].map(&mut hits), [0, 1, 0, 1, 0]);
+    }
+}

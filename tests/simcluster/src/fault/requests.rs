@@ -1,0 +1,87 @@
+//! Which requests a fault is for.
+
+use crate::{
+    request::{Route, Verb},
+    resource::Resource,
+};
+
+/// Which requests a fault is for; everything that is not narrowed down matches.
+#[derive(Clone, Debug, Default)]
+pub struct Requests {
+    verb: Option<Verb>,
+    resource: Option<&'static Resource>,
+    name: Option<String>,
+    subresource: Option<String>,
+    path: Option<String>,
+    continued: bool,
+}
+
+impl Requests {
+    /// Every request.
+    #[must_use]
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    /// Requests of a verb on a resource, its parts included.
+    #[must_use]
+    pub fn of(verb: Verb, resource: &'static Resource) -> Self {
+        Self { verb: Some(verb), resource: Some(resource), ..Self::default() }
+    }
+
+    /// Requests of any verb on a resource, its parts included.
+    #[must_use]
+    pub fn on(resource: &'static Resource) -> Self {
+        Self { resource: Some(resource), ..Self::default() }
+    }
+
+    /// Requests of a verb on any resource.
+    #[must_use]
+    pub fn verb(verb: Verb) -> Self {
+        Self { verb: Some(verb), ..Self::default() }
+    }
+
+    /// Requests of a path, such as `/version`.
+    #[must_use]
+    pub fn to_path(path: &str) -> Self {
+        Self { path: Some(path.to_owned()), ..Self::default() }
+    }
+
+    /// Only those for an object of this name.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..self }
+    }
+
+    /// Only those for this part of an object; `""` for the object itself.
+    #[must_use]
+    pub fn part(self, subresource: &str) -> Self {
+        Self { subresource: Some(subresource.to_owned()), ..self }
+    }
+
+    /// Only those for a second or later page of a list.
+    #[must_use]
+    pub fn continued(self) -> Self {
+        Self { continued: true, ..self }
+    }
+
+    pub(super) fn include(&self, route: &Route, continued: bool) -> bool {
+        if self.continued && !continued {
+            return false;
+        }
+        match route {
+            Route::Path(path) => {
+                self.path.as_ref().is_none_or(|wanted| wanted == path)
+                    && self.verb.is_none()
+                    && self.resource.is_none()
+            }
+            Route::Resource(target) => {
+                self.path.is_none()
+                    && self.verb.is_none_or(|verb| verb == target.verb)
+                    && self.resource.is_none_or(|resource| resource == target.resource)
+                    && self.name.as_ref().is_none_or(|name| target.name.as_ref() == Some(name))
+                    && self.subresource.as_ref().is_none_or(|part| *part == target.subresource)
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! An in-memory Kubernetes API server for tests; the README says how it is built and what it leaves out.
+//!
+//! ```
+//! use simcluster::{Key, SimCluster, resource::DEPLOYMENTS};
+//!
+//! let recorded = serde_json::json!({ "items": [{
+//!     "apiVersion": "apps/v1", "kind": "Deployment",
+//!     "metadata": { "name": "web", "namespace": "shop", "resourceVersion": "41", "generation": 1 },
+//!     "spec": { "replicas": 1 },
+//! }] });
+//! let cluster = SimCluster::builder().snapshot(&recorded)?.build();
+//! let web = Key::new(&DEPLOYMENTS, "shop", "web");
+//! let replicas = cluster.store(|store| store.find(&web).map(|web| web["spec"]["replicas"].clone()))?;
+//! assert_eq!(replicas, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod builder;
+pub mod clock;
+mod cluster;
+pub mod controller;
+pub mod fault;
+mod journal;
+pub mod object;
+pub mod patch;
+pub mod refusal;
+mod request;
+pub mod resource;
+pub mod rules;
+pub mod selector;
+mod serve;
+mod service;
+pub mod store;
+mod users;
+
+pub use self::{
+    builder::{Builder, UnknownKind},
+    clock::Clock,
+    cluster::SimCluster,
+    controller::{Behaviour, Controller, Controllers, Order, Pace, Task},
+    journal::Recorded,
+    refusal::Refusal,
+    request::{Query, Route, Target, Verb, View},
+    resource::Resource,
+    serve::{PkiError, Served, ServerCertificate},
+    service::{Lost, ReplyBody, SimService},
+    store::{Key, Store, Upkeep},
+    users::{Rule, User, Users},
+};

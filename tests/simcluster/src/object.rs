@@ -1,0 +1,158 @@
+//! Reading and writing the parts of an object that every kind has.
+
+use serde_json::{Map, Value};
+
+/// The text at a path such as `&["metadata", "name"]`; empty when it is absent or no text.
+#[must_use]
+pub fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
+    at(object, path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The value at a path of member names.
+#[must_use]
+pub fn at<'v>(object: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(object, |value, member| value.get(member))
+}
+
+/// `metadata.name`.
+#[must_use]
+pub fn name(object: &Value) -> &str {
+    text(object, &["metadata", "name"])
+}
+
+/// `metadata.namespace`; empty for an object without one.
+#[must_use]
+pub fn namespace(object: &Value) -> &str {
+    text(object, &["metadata", "namespace"])
+}
+
+/// `metadata.uid`.
+#[must_use]
+pub fn uid(object: &Value) -> &str {
+    text(object, &["metadata", "uid"])
+}
+
+/// `metadata.resourceVersion`; 0 when it is absent or not a number.
+#[must_use]
+pub fn resource_version(object: &Value) -> u64 {
+    text(object, &["metadata", "resourceVersion"]).parse().unwrap_or(0)
+}
+
+/// `metadata.generation`; 0 when absent.
+#[must_use]
+pub fn generation(object: &Value) -> i64 {
+    at(object, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// Whether a deletion has begun.
+#[must_use]
+pub fn is_terminating(object: &Value) -> bool {
+    !text(object, &["metadata", "deletionTimestamp"]).is_empty()
+}
+
+/// The uids of everything that owns the object.
+pub fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
+    owners(object).iter().map(|owner| text(owner, &["uid"]))
+}
+
+fn owners(object: &Value) -> &[Value] {
+    list(object, &["metadata", "ownerReferences"])
+}
+
+/// The list at a path; empty when it is absent or no list.
+#[must_use]
+pub fn list<'v>(object: &'v Value, path: &[&str]) -> &'v [Value] {
+    at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// `metadata.finalizers`, as texts.
+pub fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
+    list(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str)
+}
+
+/// The members of a value, which becomes an object if it was anything else.
+pub fn members(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    match value {
+        Value::Object(map) => map,
+        _ => unreachable!("the value was made an object above"),
+    }
+}
+
+/// The members of `metadata`, made when absent.
+pub fn metadata(object: &mut Value) -> &mut Map<String, Value> {
+    members(members(object).entry("metadata").or_insert(Value::Null))
+}
+
+/// Sets `key` in `map` to the value of the same key in `source`, or removes it when `source` has none.
+pub(crate) fn keep(map: &mut Map<String, Value>, source: &Value, key: &str) {
+    match source.get(key) {
+        Some(value) => map.insert(key.to_owned(), value.clone()),
+        None => map.remove(key),
+    };
+}
+
+/// Removes what the API never stores: nulls and the empty maps of metadata, in `metadata` and `spec`.
+///
+/// The real server loses them on the way through its typed structs. Unknown members stay: a newer server would know them.
+pub(crate) fn drop_noise(object: &mut Value) {
+    let Value::Object(top) = object else { return };
+    for part in ["metadata", "spec"] {
+        if let Some(value) = top.get_mut(part) {
+            drop_nulls(value);
+        }
+    }
+    if let Some(Value::Object(metadata)) = top.get_mut("metadata") {
+        for part in ["annotations", "labels", "finalizers", "ownerReferences"] {
+            if metadata.get(part).is_some_and(is_empty) {
+                metadata.remove(part);
+            }
+        }
+    }
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, member| !member.is_null());
+            map.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn noise_goes_and_the_rest_stays() {
+        let mut object = json!({
+            "metadata": { "name": "a", "annotations": {}, "creationTimestamp": null },
+            "spec": { "template": { "spec": { "containers": [{ "name": "c", "env": null, "resources": {} }] } } },
+            "data": { "kept": null },
+        });
+        drop_noise(&mut object);
+        assert_eq!(
+            object,
+            json!({
+                "metadata": { "name": "a" },
+                "spec": { "template": { "spec": { "containers": [{ "name": "c", "resources": {} }] } } },
+                "data": { "kept": null },
+            })
+        );
+    }
+}

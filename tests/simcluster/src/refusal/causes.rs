@@ -1,0 +1,58 @@
+//! The fields that are wrong, as `details.causes` of a 422 lists them.
+
+use serde_json::{Value, json};
+
+/// One field that is wrong, as `details.causes` lists them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Such as `FieldValueInvalid`.
+    pub reason: &'static str,
+    /// The path of the field.
+    pub field: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Cause {
+    /// `field: Invalid value: shown: why`.
+    #[must_use]
+    pub fn invalid(field: impl Into<String>, shown: &Value, why: &str) -> Self {
+        Self {
+            reason: "FieldValueInvalid",
+            field: field.into(),
+            message: format!("Invalid value: {shown}: {why}"),
+        }
+    }
+
+    /// `field: Required value`, with a reason when there is one.
+    #[must_use]
+    pub fn required(field: impl Into<String>, why: &str) -> Self {
+        let message =
+            if why.is_empty() { "Required value".to_owned() } else { format!("Required value: {why}") };
+        Self { reason: "FieldValueRequired", field: field.into(), message }
+    }
+
+    /// `field: Forbidden: why`.
+    #[must_use]
+    pub fn forbidden(field: impl Into<String>, why: &str) -> Self {
+        Self { reason: "FieldValueForbidden", field: field.into(), message: format!("Forbidden: {why}") }
+    }
+
+    /// `field: Duplicate value: "shown"`.
+    #[must_use]
+    pub fn duplicate(field: impl Into<String>, shown: &Value) -> Self {
+        Self {
+            reason: "FieldValueDuplicate",
+            field: field.into(),
+            message: format!("Duplicate value: {shown}"),
+        }
+    }
+}
+
+/// The `causes` of a body.
+pub(super) fn causes_json(causes: &[Cause]) -> Value {
+    causes
+        .iter()
+        .map(|cause| json!({ "reason": cause.reason, "message": cause.message, "field": cause.field }))
+        .collect()
+}

@@ -1,0 +1,121 @@
+//! The `Status` bodies of requests that were refused, with the reasons, codes and messages of apimachinery's `api/errors`.
+
+mod causes;
+mod reasons;
+
+use std::{error::Error, fmt};
+
+use serde_json::{Value, json};
+
+pub use self::causes::Cause;
+use crate::resource::Resource;
+
+/// Why the server said no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The machine-readable reason; empty for an unknown one.
+    pub reason: &'static str,
+    /// The sentence for people.
+    pub message: String,
+    /// The `details` object of the body.
+    pub details: Value,
+    /// Seconds for the `Retry-After` header.
+    pub retry_after: Option<u32>,
+    /// What an expired continue token can go on with.
+    pub fresh_continue: Option<String>,
+}
+
+impl Refusal {
+    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { code, reason, message, details: Value::Null, retry_after: None, fresh_continue: None }
+    }
+
+    fn about(self, resource: &Resource, name: &str) -> Self {
+        self.naming(resource.group, resource.plural, name)
+    }
+
+    fn naming(mut self, group: &str, kind: &str, name: &str) -> Self {
+        let mut details = serde_json::Map::new();
+        for (field, text) in [("name", name), ("group", group), ("kind", kind)] {
+            if !text.is_empty() {
+                details.insert(field.to_owned(), text.into());
+            }
+        }
+        self.details = details.into();
+        self
+    }
+
+    /// The same, with a `Retry-After` header and `details.retryAfterSeconds`.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        if !self.details.is_object() {
+            self.details = json!({});
+        }
+        self.details["retryAfterSeconds"] = seconds.into();
+        self
+    }
+
+    /// The `Status` object.
+    #[must_use]
+    pub fn body(&self) -> Value {
+        let mut body = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            body["reason"] = self.reason.into();
+        }
+        if !self.details.is_null() {
+            body["details"] = self.details.clone();
+        }
+        if let Some(token) = &self.fresh_continue {
+            body["metadata"]["continue"] = token.as_str().into();
+        }
+        body
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.code, self.reason, self.message)
+    }
+}
+
+impl Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::DEPLOYMENTS;
+
+    #[test]
+    fn a_missing_object_is_told_as_the_server_tells_it() {
+        let body = Refusal::not_found(&DEPLOYMENTS, "web").body();
+        assert_eq!(
+            body,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "NotFound", "code": 404,
+                "message": "deployments.apps \"web\" not found", "details": { "name": "web", "group": "apps", "kind": "deployments" },
+            })
+        );
+    }
+
+    #[test]
+    fn several_causes_are_bracketed_and_listed() {
+        let causes = [
+            Cause::required("spec.selector", ""),
+            Cause::invalid("spec.replicas", &json!(-1), "must be greater than or equal to 0"),
+        ];
+        let body = Refusal::invalid(&DEPLOYMENTS, "web", &causes).body();
+        assert_eq!(
+            body["message"],
+            "Deployment.apps \"web\" is invalid: [spec.selector: Required value, spec.replicas: Invalid value: -1: must be greater than or equal to 0]"
+        );
+        assert_eq!(body["details"]["kind"], "Deployment");
+        assert_eq!(body["details"]["causes"][1]["field"], "spec.replicas");
+    }
+}

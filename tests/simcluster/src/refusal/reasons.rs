@@ -1,0 +1,182 @@
+//! The refusals that the API server gives, each with its code, its reason and its sentence.
+
+use serde_json::json;
+
+use super::{Cause, Refusal, causes::causes_json};
+use crate::resource::Resource;
+
+impl Refusal {
+    /// 404 for an object.
+    #[must_use]
+    pub fn not_found(resource: &Resource, name: &str) -> Self {
+        Self::new(404, "NotFound", format!("{} \"{name}\" not found", resource.qualified()))
+            .about(resource, name)
+    }
+
+    /// 404 for a path that nothing serves.
+    #[must_use]
+    pub fn no_such_path() -> Self {
+        Self {
+            details: json!({}),
+            ..Self::new(404, "NotFound", "the server could not find the requested resource")
+        }
+    }
+
+    /// 409 for a name that is taken.
+    #[must_use]
+    pub fn already_exists(resource: &Resource, name: &str) -> Self {
+        Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", resource.qualified()))
+            .about(resource, name)
+    }
+
+    /// 409 for an update of an object that moved on.
+    #[must_use]
+    pub fn modified(resource: &Resource, name: &str) -> Self {
+        Self::conflict(
+            resource,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+
+    /// 409 with a sentence of its own.
+    #[must_use]
+    pub fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", resource.qualified());
+        Self::new(409, "Conflict", message).about(resource, name)
+    }
+
+    /// 409 of a deletion's precondition, which names the kind and not the resource.
+    #[must_use]
+    pub fn precondition(resource: &Resource, name: &str, why: &str) -> Self {
+        let kind = resource.qualified_kind();
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {why}");
+        Self::new(409, "Conflict", message).naming(resource.group, resource.kind, name)
+    }
+
+    /// 422 with its causes.
+    #[must_use]
+    pub fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Self {
+        let kind = resource.qualified_kind();
+        let told: Vec<String> =
+            causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let told = match told.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {told}")).naming(
+            resource.group,
+            resource.kind,
+            name,
+        );
+        refusal.details["causes"] = causes_json(causes);
+        refusal
+    }
+
+    /// 422 for a patch whose result cannot be read as the kind.
+    #[must_use]
+    pub fn unreadable_patch(patch: &str, why: &str) -> Self {
+        let cause = Cause {
+            reason: "FieldValueInvalid",
+            field: "patch".to_owned(),
+            message: format!("Invalid value: {patch:?}: {why}"),
+        };
+        let mut refusal = Self::new(422, "Invalid", format!(" \"\" is invalid: patch: {}", cause.message));
+        refusal.details = json!({ "causes": causes_json(&[cause]) });
+        refusal
+    }
+
+    /// 422 for a JSON Patch that does not apply: bare, without a cause and without the operation that failed.
+    #[must_use]
+    pub fn patch_failed() -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        Self { details: json!({}), ..Self::new(422, "Invalid", message) }
+    }
+
+    /// 400.
+    #[must_use]
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// 401, which tells nothing.
+    #[must_use]
+    pub fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    /// 403 for a resource.
+    #[must_use]
+    pub fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
+        let what = if name.is_empty() {
+            resource.qualified()
+        } else {
+            format!("{} \"{name}\"", resource.qualified())
+        };
+        Self::new(403, "Forbidden", format!("{what} is forbidden: {why}")).about(resource, name)
+    }
+
+    /// 403 for something that is not a resource.
+    #[must_use]
+    pub fn forbidden_path(why: &str) -> Self {
+        Self { details: json!({}), ..Self::new(403, "Forbidden", format!("forbidden: {why}")) }
+    }
+
+    /// 405.
+    #[must_use]
+    pub fn method_not_allowed() -> Self {
+        Self {
+            details: json!({}),
+            ..Self::new(
+                405,
+                "MethodNotAllowed",
+                "the server does not allow this method on the requested resource",
+            )
+        }
+    }
+
+    /// 415, with the media types that would do.
+    #[must_use]
+    pub fn unsupported_media_type(allowed: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            allowed.join(", ")
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// 410 for a resourceVersion that history no longer reaches.
+    #[must_use]
+    pub fn expired(asked: u64, oldest: u64) -> Self {
+        Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
+    }
+
+    /// 410 for a continue token; `fresh` goes on without consistency.
+    #[must_use]
+    pub fn continue_expired(fresh: String) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
+                       the continue parameter, or use the continue token in this response to retrieve the remainder of the results. \
+                       Continuing with the provided token results in an inconsistent list - objects that were created, modified, or \
+                       deleted between the time the first chunk was returned and now may show up in the list.";
+        Self { fresh_continue: Some(fresh), ..Self::new(410, "Expired", message) }
+    }
+
+    /// Any other answer, as a fault or an admission plugin may give it.
+    #[must_use]
+    pub fn with_status(code: u16, message: impl Into<String>) -> Self {
+        let reason = match code {
+            400 => "BadRequest",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "NotFound",
+            409 => "Conflict",
+            410 => "Expired",
+            429 => "TooManyRequests",
+            503 => "ServiceUnavailable",
+            504 => "Timeout",
+            500..=599 => "InternalError",
+            _ => "",
+        };
+        Self::new(code, reason, message)
+    }
+}

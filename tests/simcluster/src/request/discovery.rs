@@ -1,0 +1,110 @@
+//! The paths that are no resources: discovery, the version, health.
+
+use serde_json::{Value, json};
+
+use super::{Reply, openapi};
+use crate::{
+    refusal::Refusal,
+    resource::{ALL, Resource},
+};
+
+/// The version that the cluster says it is: the one that the fixtures were recorded from.
+const VERSION: (&str, &str, &str) = ("1", "36", "v1.36.2");
+
+/// Answers a GET of a path.
+pub(super) fn answer(path: &str) -> Result<Reply, Refusal> {
+    let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
+    let value = match steps.as_slice() {
+        ["healthz" | "livez" | "readyz", ..] => return Ok(Reply::text("ok")),
+        ["version"] => version(),
+        ["api"] => {
+            json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })
+        }
+        ["apis"] => json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": [group()] }),
+        ["apis", "apps"] => {
+            let mut group = group();
+            group["kind"] = "APIGroup".into();
+            group["apiVersion"] = "v1".into();
+            group
+        }
+        ["api", "v1"] => resources("", "v1"),
+        ["apis", "apps", "v1"] => resources("apps", "apps/v1"),
+        ["openapi", "v3"] => openapi::index(),
+        ["openapi", "v3", "api", "v1"] => openapi::document(""),
+        ["openapi", "v3", "apis", "apps", "v1"] => openapi::document("apps"),
+        _ => return Err(Refusal::no_such_path()),
+    };
+    Ok(Reply::json(200, value))
+}
+
+fn version() -> Value {
+    let (major, minor, git_version) = VERSION;
+    json!({
+        "major": major, "minor": minor, "gitVersion": git_version, "gitCommit": "", "gitTreeState": "clean",
+        "buildDate": "2026-06-01T00:00:00Z", "goVersion": "go1.26", "compiler": "gc", "platform": "linux/amd64",
+    })
+}
+
+fn group() -> Value {
+    let version = json!({ "groupVersion": "apps/v1", "version": "v1" });
+    json!({ "name": "apps", "versions": [version], "preferredVersion": version })
+}
+
+fn resources(group: &str, group_version: &str) -> Value {
+    let rows = ALL.into_iter().filter(|resource| resource.group == group);
+    let resources: Vec<Value> = rows
+        .flat_map(|resource| {
+            let parts = resource.subresources.iter().map(|part| subresource(resource, part));
+            std::iter::once(entry(resource)).chain(parts)
+        })
+        .collect();
+    json!({ "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources })
+}
+
+fn entry(resource: &Resource) -> Value {
+    let mut entry = json!({
+        "name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced, "kind": resource.kind,
+        "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        "shortNames": resource.short_names,
+    });
+    if resource.in_all {
+        entry["categories"] = json!(["all"]);
+    }
+    entry
+}
+
+fn subresource(resource: &Resource, part: &str) -> Value {
+    let (group, version, kind, verbs) = match part {
+        "scale" => ("autoscaling", "v1", "Scale", json!(["get", "patch", "update"])),
+        "eviction" => ("policy", "v1", "Eviction", json!(["create"])),
+        "binding" => ("", "v1", "Binding", json!(["create"])),
+        "log" => (resource.group, resource.version, resource.kind, json!(["get"])),
+        _ => (resource.group, resource.version, resource.kind, json!(["get", "patch", "update"])),
+    };
+    json!({
+        "name": format!("{}/{part}", resource.plural), "singularName": "", "namespaced": resource.namespaced,
+        "group": group, "version": version, "kind": kind, "verbs": verbs,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_resource_is_discovered_with_its_parts() {
+        let listed = resources("apps", "apps/v1");
+        let names: Vec<&str> = listed["resources"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["name"].as_str().unwrap())
+            .collect();
+        for name in
+            ["deployments", "deployments/scale", "deployments/status", "controllerrevisions", "daemonsets"]
+        {
+            assert!(names.contains(&name), "{name}");
+        }
+        assert!(!names.contains(&"daemonsets/scale"));
+    }
+}

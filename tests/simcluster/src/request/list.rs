@@ -1,0 +1,131 @@
+//! GET of a collection.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+
+use super::{Call, route::Target, table::table, view::View};
+use crate::{
+    object,
+    refusal::{Cause, Refusal},
+    selector::Selection,
+    store::{Key, Store},
+};
+
+/// Answers a LIST, a page of one, or the next page.
+pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value, Refusal> {
+    let query = &call.query;
+    let selection =
+        Selection::parse(target.resource, query.get("labelSelector"), query.get("fieldSelector"))?;
+    let page = Page::asked(store, target, call)?;
+    let revision = page.revision.unwrap_or_else(|| store.revision());
+    let all = match store.list_at(revision, target.resource, target.namespace.as_deref()) {
+        Ok(all) => all,
+        Err(_) if page.start.is_some() => {
+            return Err(Refusal::continue_expired(page.fresh_token()));
+        }
+        Err(oldest) => return Err(Refusal::expired(revision, oldest)),
+    };
+    let selected: Vec<(Key, _)> = all
+        .into_iter()
+        .filter(|(key, value)| {
+            page.start.as_ref().is_none_or(|start| position(key) > *start) && selection.takes(value)
+        })
+        .collect();
+    let limit =
+        query.number("limit")?.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
+    let (shown, rest) = selected.split_at(limit.unwrap_or(selected.len()).min(selected.len()));
+    let mut metadata = json!({ "resourceVersion": revision.to_string() });
+    if let (Some((last, _)), false) = (shown.last(), rest.is_empty()) {
+        metadata["continue"] = token(revision, &position(last)).into();
+        if query.get("labelSelector").is_empty() && query.get("fieldSelector").is_empty() {
+            metadata["remainingItemCount"] = rest.len().into();
+        }
+    }
+    if let View::Table(now) = call.view {
+        let mut table = table(target.resource.kind, shown.iter().map(|(_, value)| &**value), now);
+        table["metadata"] = metadata;
+        return Ok(table);
+    }
+    let items: Vec<Value> = shown.iter().map(|(_, value)| call.view.item(value)).collect();
+    let (api_version, kind) = match call.view {
+        View::Whole | View::Table(_) => {
+            (target.resource.api_version(), format!("{}List", target.resource.kind))
+        }
+        View::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadataList".to_owned()),
+    };
+    Ok(json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata, "items": items }))
+}
+
+/// The 410 of a continue token that is said to have expired.
+pub(crate) fn expire_continue(text: &str) -> Refusal {
+    match Page::of_token(text) {
+        Ok(page) => Refusal::continue_expired(page.fresh_token()),
+        Err(refusal) => refusal,
+    }
+}
+
+/// Where in a collection a page begins, and as of when.
+struct Page {
+    /// None for now.
+    revision: Option<u64>,
+    start: Option<(String, String)>,
+}
+
+impl Page {
+    fn asked(store: &Store, target: &Target, call: &Call) -> Result<Self, Refusal> {
+        let query = &call.query;
+        if !query.get("continue").is_empty() {
+            return Self::of_token(query.get("continue"));
+        }
+        let asked = query.number("resourceVersion")?.unwrap_or(0);
+        if asked > store.revision() {
+            return Err(too_large(asked, store.revision()));
+        }
+        let exact = query.get("resourceVersionMatch") == "Exact";
+        if exact && asked == 0 {
+            let cause = Cause::forbidden(
+                "resourceVersionMatch",
+                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+            );
+            return Err(Refusal::invalid(target.resource, "", &[cause]));
+        }
+        Ok(Self { revision: exact.then_some(asked), start: None })
+    }
+
+    fn of_token(text: &str) -> Result<Self, Refusal> {
+        let unreadable = || Refusal::bad_request("continue key is not valid: encoded version is invalid");
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
+        let read: Value = serde_json::from_slice(&bytes).map_err(|_| unreadable())?;
+        let revision = read["rv"].as_u64().ok_or_else(unreadable)?;
+        let start =
+            (object::text(&read, &["namespace"]).to_owned(), object::text(&read, &["name"]).to_owned());
+        // Revision 0 is a token that a 410 gave out: go on from there in what is there now.
+        Ok(Self { revision: (revision > 0).then_some(revision), start: Some(start) })
+    }
+
+    /// A token that goes on from here in whatever is there then.
+    fn fresh_token(&self) -> String {
+        token(0, &self.start.clone().unwrap_or_default())
+    }
+}
+
+fn position(key: &Key) -> (String, String) {
+    (key.namespace.clone(), key.name.clone())
+}
+
+fn token(revision: u64, (namespace, name): &(String, String)) -> String {
+    URL_SAFE_NO_PAD.encode(
+        json!({ "v": "meta.k8s.io/v1", "rv": revision, "namespace": namespace, "name": name }).to_string(),
+    )
+}
+
+fn too_large(asked: u64, current: u64) -> Refusal {
+    let mut refusal = Refusal::with_status(
+        504,
+        format!("Timeout: Too large resource version: {asked}, current: {current}"),
+    )
+    .retry_after(1);
+    refusal.details["causes"] =
+        json!([{ "reason": "ResourceVersionTooLarge", "message": "Too large resource version" }]);
+    refusal
+}

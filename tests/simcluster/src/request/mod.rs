@@ -1,0 +1,197 @@
+//! From a request to a reply, with the store in between and no I/O.
+
+mod body;
+mod discovery;
+mod list;
+mod log;
+mod openapi;
+mod query;
+mod route;
+mod scale;
+mod table;
+mod view;
+mod watch;
+
+use bytes::Bytes;
+use http::Method;
+use serde_json::{Value, json};
+
+pub(crate) use self::{
+    list::expire_continue,
+    watch::{Events, Plan},
+};
+pub use self::{
+    query::Query,
+    route::{Route, Target, Verb},
+    view::View,
+};
+use crate::{
+    object,
+    patch::Format,
+    refusal::Refusal,
+    rules::{Author, Deletion, Part, warnings},
+    store::{Key, Store},
+};
+
+/// A request, read.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) route: Route,
+    pub(crate) query: Query,
+    pub(crate) view: View,
+    pub(crate) content_type: String,
+    pub(crate) user_agent: String,
+    pub(crate) body: Bytes,
+}
+
+/// What to answer.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Json { code: u16, value: Value, warnings: Vec<String> },
+    Text(String),
+    Watch(Box<Plan>),
+}
+
+impl Reply {
+    fn json(code: u16, value: Value) -> Self {
+        Self::Json { code, value, warnings: Vec::new() }
+    }
+
+    fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// Does what a request asks, or refuses.
+pub(crate) fn answer(store: &mut Store, call: &Call) -> Result<Reply, Refusal> {
+    match &call.route {
+        Route::Path(path) if call.method == Method::GET || call.method == Method::HEAD => {
+            discovery::answer(path)
+        }
+        Route::Path(_) => Err(Refusal::no_such_path()),
+        Route::Resource(target) => answer_resource(store, call, target),
+    }
+}
+
+fn answer_resource(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
+    if target.name.is_none() && matches!(target.verb, Verb::Update | Verb::Patch) {
+        return Err(Refusal::method_not_allowed());
+    }
+    match (target.verb, target.subresource.as_str()) {
+        (Verb::Get, "log") => log::read(store, target, &call.query).map(Reply::Text),
+        (Verb::Get | Verb::Update | Verb::Patch, "scale") => {
+            scale::answer(store, call, target).map(|scale| Reply::json(200, scale))
+        }
+        (Verb::Create, "eviction") => evict(store, call, target),
+        (Verb::Create, "binding") => bind(store, call, target),
+        (Verb::Get, "" | "status") => Ok(Reply::json(200, call.view.object(store.find(&target.key())?))),
+        (Verb::List, "") => list::list(store, target, call).map(|list| Reply::json(200, list)),
+        (Verb::Watch, "") => Plan::of(store, target, call).map(|plan| Reply::Watch(Box::new(plan))),
+        (Verb::Create, "") if target.name.is_none() => {
+            let value = body::read(call)?;
+            let namespace = target.namespace.as_deref().unwrap_or_default();
+            let created = store.create(target.resource, namespace, value, &call.author()?)?;
+            Ok(written(201, target, call, &created))
+        }
+        (Verb::Update, "" | "status") => {
+            let wanted = body::read(call)?;
+            let updated = store.update(&target.key(), part(target), wanted, &call.author()?)?;
+            Ok(written(200, target, call, &updated))
+        }
+        (Verb::Patch, "" | "status") => {
+            let format = Format::of_media_type(&call.content_type)?;
+            let patch = body::parse(&call.body)?;
+            let patched = store.patch(&target.key(), part(target), format, &patch, &call.author()?)?;
+            Ok(written(200, target, call, &patched))
+        }
+        (Verb::Delete, "") => delete(store, call, &target.key(), &call.deletion()?),
+        (Verb::DeleteCollection, "") => delete_all(store, call, target),
+        _ => Err(Refusal::method_not_allowed()),
+    }
+}
+
+impl Call {
+    /// In whose name the request writes: its `fieldManager`, else the first word of its user agent.
+    fn author(&self) -> Result<Author, Refusal> {
+        let manager = match self.query.get("fieldManager") {
+            "" => self.user_agent.split('/').next().unwrap_or_default(),
+            named => named,
+        };
+        Ok(Author {
+            manager: manager.to_owned(),
+            dry_run: self.query.dry_run()? || self.body_asks_for_dry_run(),
+        })
+    }
+
+    /// A DELETE may carry its `dryRun` in the body.
+    fn body_asks_for_dry_run(&self) -> bool {
+        self.method == Method::DELETE
+            && body::parse(&self.body)
+                .is_ok_and(|options| object::list(&options, &["dryRun"]).contains(&"All".into()))
+    }
+
+    /// The options of a DELETE, from its body and its query.
+    fn deletion(&self) -> Result<Deletion, Refusal> {
+        let mut options = if self.body.is_empty() { json!({}) } else { body::parse(&self.body)? };
+        for name in ["propagationPolicy", "gracePeriodSeconds"] {
+            let said = self.query.get(name);
+            if !said.is_empty() {
+                let value = said.parse::<i64>().map_or_else(|_| said.into(), Value::from);
+                object::members(&mut options).insert(name.to_owned(), value);
+            }
+        }
+        Ok(Deletion::of_options(&options))
+    }
+}
+
+fn part(target: &Target) -> Part {
+    if target.subresource == "status" { Part::Status } else { Part::Object }
+}
+
+fn written(code: u16, target: &Target, call: &Call, value: &Value) -> Reply {
+    Reply::Json { code, value: call.view.object(value), warnings: warnings(target.resource, value) }
+}
+
+/// Pods and objects that are still there are answered with themselves, what is gone with a `Status`.
+fn delete(store: &mut Store, call: &Call, key: &Key, options: &Deletion) -> Result<Reply, Refusal> {
+    let deleted = store.delete(key, options, &call.author()?)?;
+    if key.resource.kind == "Pod" || store.get(key).is_some() {
+        return Ok(Reply::json(200, call.view.object(&deleted)));
+    }
+    let details = json!({ "name": key.name, "group": key.resource.group, "kind": key.resource.plural, "uid": object::uid(&deleted) });
+    Ok(Reply::json(200, success(&details)))
+}
+
+fn success(details: &Value) -> Value {
+    json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details })
+}
+
+fn delete_all(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
+    let answer = list::list(store, target, call)?;
+    for item in object::list(&answer, &["items"]) {
+        store.delete(&Key::of(target.resource, item), &call.deletion()?, &call.author()?)?;
+    }
+    Ok(Reply::json(200, answer))
+}
+
+/// An eviction is a deletion that a budget may refuse; there are no budgets here, a fault can stand in for one.
+fn evict(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
+    let eviction = body::parse(&call.body)?;
+    let options = Deletion::of_options(eviction.get("deleteOptions").unwrap_or(&Value::Null));
+    store.delete(&target.key(), &options, &call.author()?)?;
+    Ok(Reply::json(
+        201,
+        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 }),
+    ))
+}
+
+fn bind(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
+    let binding = body::parse(&call.body)?;
+    let key = target.key();
+    store.bind(&key.namespace, &key.name, object::text(&binding, &["target", "name"]))?;
+    Ok(Reply::json(
+        201,
+        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 }),
+    ))
+}

@@ -1,0 +1,51 @@
+//! As much of `OpenAPI` v3 as lets kubectl see that the server checks fields itself, which `apply`, `create -f` and `edit` ask for.
+//!
+//! There are no schemas: `kubectl explain` has nothing to tell.
+
+use serde_json::{Map, Value, json};
+
+use crate::resource::{ALL, Resource};
+
+/// The groups that have a document.
+pub(super) fn index() -> Value {
+    let paths: Map<String, Value> = ["api/v1", "apis/apps/v1"]
+        .into_iter()
+        .map(|group| (group.to_owned(), json!({ "serverRelativeURL": format!("/openapi/v3/{group}") })))
+        .collect();
+    json!({ "paths": paths })
+}
+
+/// The document of a group: that every kind can be patched, with a `fieldValidation`.
+pub(super) fn document(group: &str) -> Value {
+    let rows = ALL.into_iter().filter(|resource| resource.group == group);
+    let paths: Map<String, Value> =
+        rows.map(|resource| (object_path(resource), json!({ "patch": patch(resource) }))).collect();
+    json!({ "openapi": "3.0.0", "info": { "title": "simcluster", "version": "v1.36.2" }, "paths": paths })
+}
+
+fn object_path(resource: &Resource) -> String {
+    let root = if resource.group.is_empty() { "/api" } else { "/apis" };
+    let namespace = if resource.namespaced { "namespaces/{namespace}/" } else { "" };
+    format!("{root}/{}/{namespace}{}/{{name}}", resource.api_version(), resource.plural)
+}
+
+fn patch(resource: &Resource) -> Value {
+    let parameter = |name: &str| json!({ "name": name, "in": "query", "schema": { "type": "string" } });
+    json!({
+        "parameters": [parameter("dryRun"), parameter("fieldManager"), parameter("fieldValidation")],
+        "x-kubernetes-group-version-kind": { "group": resource.group, "version": resource.version, "kind": resource.kind },
+        "responses": {},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_a_group_can_be_patched() {
+        let document = document("apps");
+        let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}"]["patch"];
+        assert_eq!(patch["x-kubernetes-group-version-kind"]["kind"], "StatefulSet");
+    }
+}

@@ -1,0 +1,69 @@
+//! The query string of a request.
+
+use crate::refusal::Refusal;
+
+/// The parameters, decoded, in the order they came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Decodes `a=b&c=d`.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+    }
+
+    /// The value of a parameter; empty when it is absent.
+    #[must_use]
+    pub fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// Whether a parameter says yes.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), "true" | "1")
+    }
+
+    /// The number a parameter holds, if it is there.
+    ///
+    /// # Errors
+    /// 400 when it holds something else.
+    pub fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
+        match self.get(name) {
+            "" => Ok(None),
+            text => text.parse().map(Some).map_err(|_| {
+                Refusal::bad_request(format!("strconv.ParseUint: parsing \"{text}\": invalid syntax"))
+            }),
+        }
+    }
+
+    /// Whether the request only asks what would happen.
+    ///
+    /// # Errors
+    /// 400 for a `dryRun` that is not `All`.
+    pub fn dry_run(&self) -> Result<bool, Refusal> {
+        match self.get("dryRun") {
+            "" => Ok(false),
+            "All" => Ok(true),
+            other => Err(Refusal::bad_request(format!(
+                "dryRun: Unsupported value: \"{other}\": supported values: \"All\""
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_decoded() {
+        let query = Query::parse("watch=1&fieldSelector=metadata.name%3Dweb&limit=x&dryRun=All");
+        assert!(query.flag("watch"));
+        assert_eq!(query.get("fieldSelector"), "metadata.name=web");
+        assert_eq!(query.number("timeoutSeconds"), Ok(None));
+        assert_eq!(query.number("limit").unwrap_err().code, 400);
+        assert_eq!(query.dry_run(), Ok(true));
+    }
+}

@@ -1,0 +1,89 @@
+//! How much of an object a client asks to see, by its `Accept` header.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::table::table;
+use crate::object;
+use crate::refusal::Refusal;
+
+/// The form of the objects in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum View {
+    /// As they are.
+    #[default]
+    Whole,
+    /// As `PartialObjectMetadata`.
+    Metadata,
+    /// As rows of a table, with the ages of this moment.
+    Table(Timestamp),
+}
+
+impl View {
+    /// Reads an `Accept` header that came at a moment.
+    ///
+    /// # Errors
+    /// 406 when nothing that is served would do.
+    pub fn of_accept(accept: &str, now: Timestamp) -> Result<Self, Refusal> {
+        if accept.is_empty() {
+            return Ok(Self::Whole);
+        }
+        accept.split(',').find_map(|text| Self::of_media_type(text, now)).ok_or_else(|| {
+            let message = "only the following media types are accepted: application/json, application/json;stream=watch";
+            Refusal { reason: "NotAcceptable", ..Refusal::with_status(406, message) }
+        })
+    }
+
+    fn of_media_type(text: &str, now: Timestamp) -> Option<Self> {
+        let mut parts = text.split(';').map(str::trim);
+        let media_type = parts.next().unwrap_or_default();
+        if !matches!(media_type, "application/json" | "application/*" | "*/*" | "text/plain") {
+            return None;
+        }
+        match parts.find_map(|parameter| parameter.strip_prefix("as=")) {
+            None => Some(Self::Whole),
+            Some(form) if form.starts_with("PartialObjectMetadata") => Some(Self::Metadata),
+            Some("Table") => Some(Self::Table(now)),
+            Some(_) => None,
+        }
+    }
+
+    /// An object on its own or in a watch.
+    pub(super) fn object(self, value: &Value) -> Value {
+        match self {
+            Self::Whole => value.clone(),
+            Self::Table(now) => table(object::text(value, &["kind"]), std::iter::once(value), now),
+            Self::Metadata => {
+                json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"] })
+            }
+        }
+    }
+
+    /// An object in a list, where items do not repeat what they are.
+    pub(super) fn item(self, value: &Value) -> Value {
+        let mut item = self.object(value);
+        if let (Self::Whole, Value::Object(members)) = (self, &mut item) {
+            members.remove("kind");
+            members.remove("apiVersion");
+        }
+        item
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_kubectl_and_kube_send_is_understood() {
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+        let read = |accept| View::of_accept(accept, Timestamp::UNIX_EPOCH);
+        assert_eq!(read(table), Ok(View::Table(Timestamp::UNIX_EPOCH)));
+        assert_eq!(read("application/vnd.kubernetes.protobuf,application/json"), Ok(View::Whole));
+        assert_eq!(
+            read("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
+            Ok(View::Metadata)
+        );
+        assert_eq!(read("application/yaml").unwrap_err().code, 406);
+    }
+}

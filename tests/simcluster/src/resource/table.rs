@@ -1,0 +1,156 @@
+//! The rows.
+
+use super::{Generation, Resource};
+
+/// A row of core/v1 without anything special.
+const CORE: Resource = Resource {
+    group: "",
+    version: "v1",
+    plural: "",
+    singular: "",
+    kind: "",
+    short_names: &[],
+    in_all: false,
+    namespaced: true,
+    subresources: &[],
+    generation: Generation::Absent,
+    fields: &[],
+};
+
+/// A row of apps/v1 for a workload that counts replicas.
+const WORKLOAD: Resource = Resource {
+    group: "apps",
+    in_all: true,
+    subresources: &["status", "scale"],
+    generation: Generation::Spec,
+    ..CORE
+};
+
+/// Namespaces.
+pub static NAMESPACES: Resource = Resource {
+    plural: "namespaces",
+    singular: "namespace",
+    kind: "Namespace",
+    short_names: &["ns"],
+    namespaced: false,
+    subresources: &["status"],
+    fields: &["status.phase"],
+    ..CORE
+};
+
+/// Nodes.
+pub static NODES: Resource = Resource {
+    plural: "nodes",
+    singular: "node",
+    kind: "Node",
+    short_names: &["no"],
+    namespaced: false,
+    subresources: &["status"],
+    fields: &["spec.unschedulable"],
+    ..CORE
+};
+
+/// Pods.
+pub static PODS: Resource = Resource {
+    plural: "pods",
+    singular: "pod",
+    kind: "Pod",
+    short_names: &["po"],
+    in_all: true,
+    subresources: &["status", "log", "eviction", "binding"],
+    generation: Generation::Spec,
+    fields: &[
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+    ],
+    ..CORE
+};
+
+/// Events of core/v1.
+pub static EVENTS: Resource = Resource {
+    plural: "events",
+    singular: "event",
+    kind: "Event",
+    short_names: &["ev"],
+    fields: &[
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ],
+    ..CORE
+};
+
+/// Deployments.
+pub static DEPLOYMENTS: Resource = Resource {
+    plural: "deployments",
+    singular: "deployment",
+    kind: "Deployment",
+    short_names: &["deploy"],
+    generation: Generation::SpecAndAnnotations,
+    ..WORKLOAD
+};
+
+/// `ReplicaSets`.
+pub static REPLICASETS: Resource = Resource {
+    plural: "replicasets",
+    singular: "replicaset",
+    kind: "ReplicaSet",
+    short_names: &["rs"],
+    fields: &["status.replicas"],
+    ..WORKLOAD
+};
+
+/// `DaemonSets`.
+pub static DAEMONSETS: Resource = Resource {
+    plural: "daemonsets",
+    singular: "daemonset",
+    kind: "DaemonSet",
+    short_names: &["ds"],
+    subresources: &["status"],
+    ..WORKLOAD
+};
+
+/// `StatefulSets`.
+pub static STATEFULSETS: Resource = Resource {
+    plural: "statefulsets",
+    singular: "statefulset",
+    kind: "StatefulSet",
+    short_names: &["sts"],
+    ..WORKLOAD
+};
+
+/// `ControllerRevisions`.
+pub static CONTROLLERREVISIONS: Resource = Resource {
+    group: "apps",
+    plural: "controllerrevisions",
+    singular: "controllerrevision",
+    kind: "ControllerRevision",
+    ..CORE
+};
+
+/// Every row.
+pub static ALL: [&Resource; 9] = [
+    &NAMESPACES,
+    &NODES,
+    &PODS,
+    &EVENTS,
+    &DEPLOYMENTS,
+    &REPLICASETS,
+    &DAEMONSETS,
+    &STATEFULSETS,
+    &CONTROLLERREVISIONS,
+];

@@ -1,0 +1,148 @@
+//! The values the API server fills in, as tables: a path and what stands there when nobody said.
+
+use serde_json::{Map, Value, json};
+
+use super::pod_defaults::{fill_pod, fill_template_spec};
+use crate::{object, resource::Resource};
+
+/// A path of members, with `*` for every item of a list, and the JSON text of its default.
+pub(super) type Default = (&'static str, &'static str);
+
+const DEPLOYMENT: &[Default] = &[
+    ("replicas", "1"),
+    ("revisionHistoryLimit", "10"),
+    ("progressDeadlineSeconds", "600"),
+    ("strategy", "{}"),
+    ("strategy.type", "\"RollingUpdate\""),
+];
+const DEPLOYMENT_ROLLING: &[Default] = &[
+    ("rollingUpdate", "{}"),
+    ("rollingUpdate.maxSurge", "\"25%\""),
+    ("rollingUpdate.maxUnavailable", "\"25%\""),
+];
+const DAEMONSET: &[Default] =
+    &[("revisionHistoryLimit", "10"), ("updateStrategy", "{}"), ("updateStrategy.type", "\"RollingUpdate\"")];
+const DAEMONSET_ROLLING: &[Default] =
+    &[("rollingUpdate", "{}"), ("rollingUpdate.maxSurge", "0"), ("rollingUpdate.maxUnavailable", "1")];
+const STATEFULSET: &[Default] = &[
+    ("replicas", "1"),
+    ("revisionHistoryLimit", "10"),
+    ("podManagementPolicy", "\"OrderedReady\""),
+    ("persistentVolumeClaimRetentionPolicy", "{}"),
+    ("persistentVolumeClaimRetentionPolicy.whenDeleted", "\"Retain\""),
+    ("persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\""),
+    // Only when the whole strategy was left out: `type: RollingUpdate` alone gets no `rollingUpdate`.
+    ("updateStrategy", "{\"type\":\"RollingUpdate\",\"rollingUpdate\":{}}"),
+    ("updateStrategy.rollingUpdate.partition", "0"),
+];
+const REPLICASET: &[Default] = &[("replicas", "1")];
+const NAMESPACE: &[Default] = &[("finalizers", "[\"kubernetes\"]")];
+
+/// Fills in what an object of a resource did not say.
+pub(super) fn fill(resource: &Resource, value: &mut Value) {
+    if resource.kind == "Pod" {
+        fill_pod(value);
+        return;
+    }
+    let table = match resource.kind {
+        "Deployment" => DEPLOYMENT,
+        "DaemonSet" => DAEMONSET,
+        "StatefulSet" => STATEFULSET,
+        "ReplicaSet" => REPLICASET,
+        "Namespace" => NAMESPACE,
+        _ => return,
+    };
+    let spec = object::members(value).entry("spec").or_insert_with(|| json!({}));
+    fill_table(spec, table);
+    match resource.kind {
+        "Deployment" => fill_rolling(spec, "strategy", DEPLOYMENT_ROLLING),
+        "DaemonSet" => fill_rolling(spec, "updateStrategy", DAEMONSET_ROLLING),
+        _ => {}
+    }
+    if let Some(template) = spec.get_mut("template") {
+        let pod = object::members(template).entry("spec").or_insert_with(|| json!({}));
+        fill_template_spec(pod);
+    }
+}
+
+fn fill_rolling(spec: &mut Value, strategy: &str, table: &[Default]) {
+    if let Some(strategy) = spec.get_mut(strategy).filter(|strategy| strategy["type"] == "RollingUpdate") {
+        fill_table(strategy, table);
+    }
+}
+
+/// Applies a table in its order, so that a later row can fill what an earlier one made.
+pub(super) fn fill_table(value: &mut Value, table: &[Default]) {
+    for (path, default) in table {
+        let steps: Vec<&str> = path.split('.').collect();
+        fill_path(value, &steps, default);
+    }
+}
+
+fn fill_path(value: &mut Value, steps: &[&str], default: &str) {
+    match (steps, value) {
+        ([last], Value::Object(map)) => fill_member(map, last, default),
+        (["*", rest @ ..], Value::Array(items)) => {
+            for item in items {
+                fill_path(item, rest, default);
+            }
+        }
+        ([first, rest @ ..], Value::Object(map)) => {
+            if let Some(member) = map.get_mut(*first) {
+                fill_path(member, rest, default);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn fill_member(map: &mut Map<String, Value>, member: &str, default: &str) {
+    if !map.contains_key(member) {
+        // A default that is no JSON is a slip in a table above, which its test would show.
+        map.insert(member.to_owned(), serde_json::from_str(default).unwrap_or(Value::Null));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
+
+    fn spec(resource: &Resource, spec: &Value) -> Value {
+        let mut value = json!({ "spec": spec });
+        fill(resource, &mut value);
+        value["spec"].take()
+    }
+
+    #[test]
+    fn a_deployment_gets_its_strategy() {
+        let filled = spec(&DEPLOYMENTS, &json!({ "strategy": { "rollingUpdate": { "maxSurge": 1 } } }));
+        assert_eq!(
+            filled,
+            json!({
+                "replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600,
+                "strategy": { "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1, "maxUnavailable": "25%" } },
+            })
+        );
+        assert_eq!(
+            spec(&DEPLOYMENTS, &json!({ "strategy": { "type": "Recreate" } }))["strategy"],
+            json!({ "type": "Recreate" })
+        );
+    }
+
+    #[test]
+    fn a_statefulset_gets_a_partition_only_with_a_rolling_update() {
+        let partition = json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } });
+        assert_eq!(spec(&STATEFULSETS, &json!({}))["updateStrategy"], partition);
+        let written = json!({ "updateStrategy": { "type": "RollingUpdate" } });
+        assert_eq!(spec(&STATEFULSETS, &written)["updateStrategy"], written["updateStrategy"]);
+        let empty = json!({ "updateStrategy": { "type": "RollingUpdate", "rollingUpdate": {} } });
+        assert_eq!(spec(&STATEFULSETS, &empty)["updateStrategy"], partition);
+    }
+
+    #[test]
+    fn a_daemonset_on_delete_gets_no_rolling_update() {
+        let filled = spec(&DAEMONSETS, &json!({ "updateStrategy": { "type": "OnDelete" } }));
+        assert_eq!(filled, json!({ "revisionHistoryLimit": 10, "updateStrategy": { "type": "OnDelete" } }));
+    }
+}

@@ -1,0 +1,169 @@
+//! Deletion: preconditions, grace, finalizers, and what happens to what the object owns.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{Author, cascade, generation};
+use crate::{
+    clock::{later, stamp},
+    object,
+    refusal::Refusal,
+    store::{Key, Store, Upkeep},
+};
+
+/// What becomes of the objects that a deleted one owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Propagation {
+    /// They go afterwards.
+    #[default]
+    Background,
+    /// They go first.
+    Foreground,
+    /// They stay, without an owner.
+    Orphan,
+}
+
+impl Propagation {
+    /// The finalizer that an object waits with for its dependents.
+    fn finalizer(self) -> Option<&'static str> {
+        match self {
+            Self::Background => None,
+            Self::Foreground => Some(cascade::FOREGROUND),
+            Self::Orphan => Some(cascade::ORPHAN),
+        }
+    }
+}
+
+/// The options of a deletion.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Deletion {
+    /// The uid that the object must have.
+    pub uid: Option<String>,
+    /// The resourceVersion that the object must have.
+    pub resource_version: Option<String>,
+    /// Seconds until a pod is killed; a pod's own setting when none is given.
+    pub grace_seconds: Option<i64>,
+    /// What becomes of what it owns.
+    pub propagation: Propagation,
+}
+
+impl Deletion {
+    /// Reads a `DeleteOptions` object.
+    #[must_use]
+    pub fn of_options(options: &Value) -> Self {
+        let precondition = |name: &str| {
+            object::at(options, &["preconditions", name]).and_then(Value::as_str).map(str::to_owned)
+        };
+        Self {
+            uid: precondition("uid"),
+            resource_version: precondition("resourceVersion"),
+            grace_seconds: options.get("gracePeriodSeconds").and_then(Value::as_i64),
+            propagation: match (options["propagationPolicy"].as_str(), &options["orphanDependents"]) {
+                (Some("Foreground"), _) => Propagation::Foreground,
+                (Some("Orphan"), _) | (None, Value::Bool(true)) => Propagation::Orphan,
+                _ => Propagation::Background,
+            },
+        }
+    }
+}
+
+impl Store {
+    /// Deletes an object, or begins to: the object as it is now or was last. It is gone if [`Store::get`] finds it no more.
+    ///
+    /// # Errors
+    /// 404, or 409 when a precondition does not hold.
+    pub fn delete(&mut self, key: &Key, options: &Deletion, author: &Author) -> Result<Arc<Value>, Refusal> {
+        let current = Arc::clone(self.find(key)?);
+        check_preconditions(key, &current, options)?;
+        if author.dry_run {
+            return Ok(current);
+        }
+        Ok(self.begin_deletion(key, current, options))
+    }
+
+    /// Removes an object, or marks it for those who finish its deletion.
+    pub(super) fn begin_deletion(
+        &mut self,
+        key: &Key,
+        current: Arc<Value>,
+        options: &Deletion,
+    ) -> Arc<Value> {
+        let grace = self.grace(&current, options);
+        let finalizer = options.propagation.finalizer();
+        let waits = finalizer.is_some() || object::finalizers(&current).next().is_some();
+        if grace == 0 && !waits {
+            return self.remove(key).unwrap_or(current);
+        }
+        let marked = self.mark_deleted(key, &current, grace, finalizer);
+        if self.upkeep() == Upkeep::AtOnce && finalizer.is_some() {
+            self.finish_cascade(key, &marked, options.propagation);
+        }
+        marked
+    }
+
+    /// How long a pod may go on; only a kubelet ends it, so without kubelets it ends at once.
+    fn grace(&self, current: &Value, options: &Deletion) -> i64 {
+        let runs = !object::text(current, &["spec", "nodeName"]).is_empty()
+            && !matches!(object::text(current, &["status", "phase"]), "Succeeded" | "Failed");
+        if current["kind"] != "Pod" || !runs || self.upkeep() == Upkeep::AtOnce {
+            return 0;
+        }
+        let own = object::at(current, &["spec", "terminationGracePeriodSeconds"])
+            .and_then(Value::as_i64)
+            .unwrap_or(30);
+        match options.grace_seconds {
+            Some(negative) if negative < 0 => 1,
+            Some(asked) => asked,
+            None => own,
+        }
+    }
+
+    /// Sets the deletion stamp, or brings it forward; a grace that has begun can only be shortened.
+    fn mark_deleted(
+        &mut self,
+        key: &Key,
+        current: &Arc<Value>,
+        grace: i64,
+        finalizer: Option<&str>,
+    ) -> Arc<Value> {
+        let under_way =
+            object::at(current, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
+        let mut marked = Value::clone(current);
+        let metadata = object::metadata(&mut marked);
+        if under_way.is_none_or(|begun| grace < begun) {
+            let end = later(self.now(), Duration::from_secs(u64::try_from(grace).unwrap_or(0)));
+            metadata.insert("deletionTimestamp".to_owned(), stamp(end).into());
+            metadata.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
+        }
+        if let (Some(finalizer), Value::Array(finalizers)) =
+            (finalizer, metadata.entry("finalizers").or_insert_with(|| json!([])))
+            && !finalizers.iter().any(|there| there == finalizer)
+        {
+            finalizers.push(finalizer.into());
+        }
+        object::drop_noise(&mut marked);
+        if under_way.is_none() {
+            generation::bump(&mut marked);
+        }
+        if marked == **current { Arc::clone(current) } else { self.put(key, marked) }
+    }
+}
+
+fn check_preconditions(key: &Key, current: &Value, options: &Deletion) -> Result<(), Refusal> {
+    let there = object::uid(current);
+    if let Some(asked) = options.uid.as_deref().filter(|asked| *asked != there) {
+        let why = format!(
+            "the UID in the precondition ({asked}) does not match the UID in record ({there}). The object might have been deleted and then recreated"
+        );
+        return Err(Refusal::precondition(key.resource, &key.name, &why));
+    }
+    let there = object::text(current, &["metadata", "resourceVersion"]);
+    if let Some(asked) = options.resource_version.as_deref().filter(|asked| *asked != there) {
+        let why = format!(
+            "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({there}). The object might have been modified"
+        );
+        return Err(Refusal::precondition(key.resource, &key.name, &why));
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Fields of features that are off in 1.36: the server drops them, unless the object has them already.
+
+use serde_json::Value;
+
+use crate::{object, resource::Resource};
+
+/// Drops from `wanted` what no feature gate lets in; `current` is the object as it is, if it is.
+pub(super) fn drop_disabled(resource: &Resource, current: Option<&Value>, wanted: &mut Value) {
+    // MaxUnavailableStatefulSet: beta and on in 1.35, off again since.
+    let path = ["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"];
+    if resource.kind != "StatefulSet" || current.is_some_and(|current| object::at(current, &path).is_some()) {
+        return;
+    }
+    if let Some(Value::Object(rolling)) = wanted.pointer_mut("/spec/updateStrategy/rollingUpdate") {
+        rolling.remove("maxUnavailable");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::resource::{DAEMONSETS, STATEFULSETS};
+
+    #[test]
+    fn a_statefulset_keeps_max_unavailable_only_if_it_had_it() {
+        let has = json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": 1, "maxUnavailable": 2 } } } });
+        let after = |resource: &Resource, current: Option<&Value>| {
+            let mut wanted = has.clone();
+            drop_disabled(resource, current, &mut wanted);
+            wanted["spec"]["updateStrategy"]["rollingUpdate"].clone()
+        };
+        assert_eq!(after(&STATEFULSETS, None), json!({ "partition": 1 }));
+        assert_eq!(after(&STATEFULSETS, Some(&json!({}))), json!({ "partition": 1 }));
+        assert_eq!(after(&STATEFULSETS, Some(&has))["maxUnavailable"], 2);
+        assert_eq!(after(&DAEMONSETS, None)["maxUnavailable"], 2);
+    }
+}

@@ -1,0 +1,60 @@
+//! The few types of members that a client can get wrong and a test can ask about; a full schema is left out.
+
+use serde_json::Value;
+
+use crate::object;
+
+/// Members of `spec` that are 32-bit integers.
+const INTEGERS: [&[&str]; 5] = [
+    &["spec", "replicas"],
+    &["spec", "minReadySeconds"],
+    &["spec", "revisionHistoryLimit"],
+    &["spec", "progressDeadlineSeconds"],
+    &["spec", "updateStrategy", "rollingUpdate", "partition"],
+];
+
+/// What the server's decoder says about the first member that has a wrong type.
+pub(super) fn wrong_type(value: &Value) -> Option<String> {
+    let integers =
+        INTEGERS.iter().filter_map(|path| object::at(value, path)).filter(|member| !member.is_null());
+    for member in integers {
+        let fits = member.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
+        if !fits {
+            return Some("unrecognized type: int32".to_owned());
+        }
+    }
+    if object::at(value, &["spec", "paused"]).is_some_and(|paused| !paused.is_boolean() && !paused.is_null())
+    {
+        return Some("unrecognized type: bool".to_owned());
+    }
+    ["labels", "annotations"].into_iter().find_map(|map| not_texts(value, map))
+}
+
+fn not_texts(value: &Value, map: &str) -> Option<String> {
+    let members = object::at(value, &["metadata", map])?;
+    let all_texts = members.is_null()
+        || members
+            .as_object()
+            .is_some_and(|members| members.values().all(|member| member.is_string() || member.is_null()));
+    (!all_texts).then(|| {
+        format!(
+            "json: cannot unmarshal into Go struct field ObjectMeta.metadata.{map} of type map[string]string"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_partition_in_per_cent_is_no_number() {
+        let wrong =
+            wrong_type(&json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": "50%" } } } }));
+        assert_eq!(wrong.as_deref(), Some("unrecognized type: int32"));
+        assert_eq!(wrong_type(&json!({ "spec": { "replicas": 3, "paused": null } })), None);
+        assert!(wrong_type(&json!({ "metadata": { "annotations": { "a": 1 } } })).is_some());
+    }
+}

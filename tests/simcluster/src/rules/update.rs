@@ -1,0 +1,185 @@
+//! A change of an object that is there: PUT and PATCH, of the object or of its status.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Author, Part, create::check_kind, defaults, gates, generation, managed, types, validate};
+use crate::{
+    clock::stamp,
+    object,
+    patch::Format,
+    refusal::Refusal,
+    resource::Resource,
+    store::{Key, Store},
+};
+
+/// Metadata that an update cannot change.
+const FIXED_METADATA: [&str; 8] = [
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "generateName",
+];
+
+impl Store {
+    /// Replaces an object or its status, as a PUT does. A resourceVersion or uid in `wanted` is a precondition.
+    ///
+    /// # Errors
+    /// As the API server: 404, 409 when it moved on, 422 when a field is wrong.
+    pub fn update(
+        &mut self,
+        key: &Key,
+        part: Part,
+        mut wanted: Value,
+        author: &Author,
+    ) -> Result<Arc<Value>, Refusal> {
+        let current = Arc::clone(self.find(key)?);
+        check_identity(key, &current, &wanted)?;
+        object::drop_noise(&mut wanted);
+        gates::drop_disabled(key.resource, Some(&current), &mut wanted);
+        defaults::fill(key.resource, &mut wanted);
+        let mut after = combine(key.resource, part, &current, wanted);
+        if part == Part::Object {
+            generation::advance(key.resource, &current, &mut after);
+        }
+        if without_managed_fields(&after) == without_managed_fields(&current) {
+            return Ok(current);
+        }
+        validate::change(key.resource, part, &current, &after)?;
+        if self.attributes_writes() {
+            managed::note(
+                &current,
+                &mut after,
+                author,
+                part,
+                &key.resource.api_version(),
+                &stamp(self.now()),
+            );
+        }
+        if author.dry_run {
+            return Ok(Arc::new(after));
+        }
+        let stored = self.put(key, after);
+        self.remove_if_released(key, &stored);
+        Ok(stored)
+    }
+
+    /// Replaces an object or its status by what `change` makes of it.
+    ///
+    /// # Errors
+    /// As [`Store::update`].
+    pub fn edit(
+        &mut self,
+        key: &Key,
+        part: Part,
+        author: &Author,
+        change: impl FnOnce(&mut Value),
+    ) -> Result<Arc<Value>, Refusal> {
+        let mut wanted = Value::clone(self.find(key)?);
+        change(&mut wanted);
+        self.update(key, part, wanted, author)
+    }
+
+    /// Patches an object or its status.
+    ///
+    /// # Errors
+    /// As [`Store::update`], and when the patch is none or does not apply.
+    pub fn patch(
+        &mut self,
+        key: &Key,
+        part: Part,
+        format: Format,
+        patch: &Value,
+        author: &Author,
+    ) -> Result<Arc<Value>, Refusal> {
+        let patched = format.apply(self.find(key)?, patch)?;
+        check_kind(key.resource, &patched)?;
+        if let Some(wrong) = types::wrong_type(&patched) {
+            return Err(Refusal::unreadable_patch(&patch.to_string(), &wrong));
+        }
+        self.update(key, part, patched, author)
+    }
+
+    /// An object whose deletion waited for its last finalizer goes when that goes.
+    pub(super) fn remove_if_released(&mut self, key: &Key, stored: &Value) {
+        let graceful = object::at(stored, &["metadata", "deletionGracePeriodSeconds"])
+            .and_then(Value::as_i64)
+            .unwrap_or(0)
+            > 0;
+        if object::is_terminating(stored) && !graceful && object::finalizers(stored).next().is_none() {
+            self.remove(key);
+        }
+    }
+}
+
+fn check_identity(key: &Key, current: &Value, wanted: &Value) -> Result<(), Refusal> {
+    let name = object::name(wanted);
+    if name != key.name {
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            key.name
+        )));
+    }
+    let namespace = object::namespace(wanted);
+    if !namespace.is_empty() && namespace != key.namespace {
+        return Err(Refusal::bad_request(format!(
+            "the namespace of the object ({namespace}) does not match the namespace on the URL ({})",
+            key.namespace
+        )));
+    }
+    let (asked, there) = (object::uid(wanted), object::uid(current));
+    if !asked.is_empty() && asked != there {
+        let why = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {there}");
+        return Err(Refusal::conflict(key.resource, &key.name, &why));
+    }
+    let asked = object::text(wanted, &["metadata", "resourceVersion"]);
+    if !asked.is_empty() && asked != object::text(current, &["metadata", "resourceVersion"]) {
+        return Err(Refusal::modified(key.resource, &key.name));
+    }
+    Ok(())
+}
+
+/// `current` with what this part of `wanted` may change.
+fn combine(resource: &Resource, part: Part, current: &Value, wanted: Value) -> Value {
+    let mut after = match part {
+        Part::Object => wanted,
+        Part::Status => with_status_of(resource, current, &wanted),
+    };
+    let top = object::members(&mut after);
+    if part == Part::Object && resource.has_status() {
+        object::keep(top, current, "status");
+    }
+    top.insert("apiVersion".to_owned(), resource.api_version().into());
+    top.insert("kind".to_owned(), resource.kind.into());
+    let metadata = object::metadata(&mut after);
+    let fixed = current.get("metadata").unwrap_or(&Value::Null);
+    for member in FIXED_METADATA.into_iter().chain(["resourceVersion", "managedFields"]) {
+        object::keep(metadata, fixed, member);
+    }
+    after
+}
+
+/// A status write may also change annotations and, except for Deployments, labels.
+fn with_status_of(resource: &Resource, current: &Value, wanted: &Value) -> Value {
+    let mut after = current.clone();
+    object::keep(object::members(&mut after), wanted, "status");
+    let nothing = json!({});
+    let wanted = wanted.get("metadata").unwrap_or(&nothing);
+    let metadata = object::metadata(&mut after);
+    object::keep(metadata, wanted, "annotations");
+    if resource.kind != "Deployment" {
+        object::keep(metadata, wanted, "labels");
+    }
+    after
+}
+
+fn without_managed_fields(value: &Value) -> Value {
+    let mut bare = value.clone();
+    object::metadata(&mut bare).remove("managedFields");
+    bare
+}

@@ -1,0 +1,184 @@
+//! The cluster on a socket, with TLS, and the kubeconfig that leads to it.
+
+mod kubeconfig;
+mod pki;
+mod socket;
+mod wire;
+
+use std::{
+    fmt, io,
+    net::SocketAddr,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::Value;
+use tokio_rustls::TlsAcceptor;
+
+pub use self::pki::PkiError;
+use self::{
+    kubeconfig::{Credential, kubeconfig},
+    pki::Authority,
+    socket::{Door, Reservation},
+};
+use crate::cluster::{Shared, SimCluster};
+
+/// What the server shows as its certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ServerCertificate {
+    /// One that a client with the kubeconfig trusts.
+    #[default]
+    Good,
+    /// One that ran out long ago.
+    Expired,
+    /// One for a name that is not the server's.
+    ForAnotherName,
+}
+
+/// A cluster that is reached over TCP. It stops when this is dropped.
+pub struct Served {
+    shared: Arc<Shared>,
+    authority: Arc<Mutex<Authority>>,
+    acceptor: TlsAcceptor,
+    reservation: Reservation,
+    door: Option<Door>,
+}
+
+impl SimCluster {
+    /// Serves the cluster on a free port of the loopback address; must be called in a tokio runtime.
+    ///
+    /// # Errors
+    /// When there is no port or no certificate to be had.
+    pub fn serve(&self) -> io::Result<Served> {
+        self.serve_with(ServerCertificate::Good)
+    }
+
+    /// The same, with a certificate that clients may not like.
+    ///
+    /// # Errors
+    /// When there is no port or no certificate to be had.
+    pub fn serve_with(&self, certificate: ServerCertificate) -> io::Result<Served> {
+        let authority = Authority::new().map_err(io::Error::other)?;
+        let config = authority.server_config(certificate).map_err(io::Error::other)?;
+        let mut served = Served {
+            shared: Arc::clone(&self.shared),
+            authority: Arc::new(Mutex::new(authority)),
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            reservation: Reservation::new()?,
+            door: None,
+        };
+        served.start()?;
+        Ok(served)
+    }
+}
+
+impl Served {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.reservation.address()
+    }
+
+    /// The URL of the server.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address())
+    }
+
+    /// Stops: connections break, the port refuses new ones but stays this server's.
+    pub async fn stop(&mut self) {
+        if let Some(door) = self.door.take() {
+            door.close().await;
+        }
+    }
+
+    /// Starts again on the same port, with the same certificates and the same objects.
+    ///
+    /// # Errors
+    /// When the system refuses to listen.
+    pub fn start(&mut self) -> io::Result<()> {
+        if self.door.is_none() {
+            let listener = self.reservation.listen()?;
+            self.door = Some(Door::open(
+                listener,
+                self.acceptor.clone(),
+                Arc::clone(&self.shared),
+                Arc::clone(&self.authority),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Stops and starts: every connection and watch breaks, as when an API server is replaced.
+    ///
+    /// # Errors
+    /// When the system refuses to listen.
+    pub async fn restart(&mut self) -> io::Result<()> {
+        self.stop().await;
+        self.start()
+    }
+
+    /// The certificate of the authority, in PEM.
+    #[must_use]
+    pub fn authority_certificate(&self) -> String {
+        self.lock_authority().certificate()
+    }
+
+    /// A certificate and a key for a user, in PEM.
+    ///
+    /// # Errors
+    /// When there is no such user, or no certificate to be had.
+    pub fn client_certificate(&self, user: &str) -> io::Result<(String, String)> {
+        self.pair(user).map(|pair| (pair.certificate, pair.key))
+    }
+
+    /// A kubeconfig for a user with a client certificate of their own.
+    ///
+    /// # Errors
+    /// When there is no such user, or no certificate to be had.
+    pub fn kubeconfig(&self, user: &str, namespace: &str) -> io::Result<Value> {
+        let pair = self.pair(user)?;
+        Ok(kubeconfig(
+            &self.url(),
+            &self.authority_certificate(),
+            user,
+            &Credential::Certificate(&pair),
+            namespace,
+        ))
+    }
+
+    /// A kubeconfig for a user with a bearer token; see [`crate::Users::grant_token`].
+    #[must_use]
+    pub fn kubeconfig_with_token(&self, user: &str, token: &str, namespace: &str) -> Value {
+        kubeconfig(&self.url(), &self.authority_certificate(), user, &Credential::Token(token), namespace)
+    }
+
+    /// Writes the kubeconfig of user `admin` to a file.
+    ///
+    /// # Errors
+    /// When there is no certificate to be had or the file cannot be written.
+    pub fn write_kubeconfig(&self, path: &Path, namespace: &str) -> io::Result<()> {
+        std::fs::write(path, self.kubeconfig("admin", namespace)?.to_string())
+    }
+
+    fn pair(&self, user: &str) -> io::Result<pki::Pair> {
+        let user = self.shared.users().get(user).cloned();
+        let user = user.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "the simulated cluster has no such user")
+        })?;
+        self.lock_authority().issue(&user).map_err(io::Error::other)
+    }
+
+    fn lock_authority(&self) -> std::sync::MutexGuard<'_, Authority> {
+        self.authority.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served")
+            .field("address", &self.address())
+            .field("open", &self.door.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! The certificates of one cluster, made when it is served and never written anywhere but into its kubeconfig.
+
+use std::{collections::BTreeMap, error::Error, fmt, sync::Arc};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
+use tokio_rustls::rustls::{
+    self, RootCertStore, ServerConfig,
+    crypto::ring,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    server::WebPkiClientVerifier,
+};
+
+use super::ServerCertificate;
+use crate::users::User;
+
+/// A certificate could not be made or used.
+#[derive(Debug)]
+pub struct PkiError(String);
+
+impl fmt::Display for PkiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the simulated cluster has no certificates: {}", self.0)
+    }
+}
+
+impl Error for PkiError {}
+
+impl From<rcgen::Error> for PkiError {
+    fn from(error: rcgen::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<rustls::Error> for PkiError {
+    fn from(error: rustls::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A certificate and its key, in PEM.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) certificate: String,
+    pub(super) key: String,
+}
+
+/// The authority that signs the server's certificate and those of users.
+pub(super) struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    /// Whose certificate is whose, by its bytes: no need to take one apart again.
+    issued: BTreeMap<Vec<u8>, String>,
+}
+
+impl Authority {
+    pub(super) fn new() -> Result<Self, PkiError> {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages =
+            vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+        params.distinguished_name.push(DnType::CommonName, "simcluster-ca");
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+        Ok(Self { issuer, issued: BTreeMap::new() })
+    }
+
+    /// The certificate of the authority, in PEM.
+    pub(super) fn certificate(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// A client certificate for a user: the name is its common name, the groups are its organizations.
+    pub(super) fn issue(&mut self, user: &User) -> Result<Pair, PkiError> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, user.name());
+        if let Some(group) = user.groups().first() {
+            params.distinguished_name.push(DnType::OrganizationName, group.as_str());
+        }
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &self.issuer)?;
+        self.issued.insert(certificate.der().to_vec(), user.name().to_owned());
+        Ok(Pair { certificate: certificate.pem(), key: key.serialize_pem() })
+    }
+
+    /// Whom a client certificate was issued to.
+    pub(super) fn holder(&self, certificate: &[u8]) -> Option<String> {
+        self.issued.get(certificate).cloned()
+    }
+
+    /// The server's side of TLS: its certificate, and client certificates of this authority taken but not required.
+    pub(super) fn server_config(&self, kind: ServerCertificate) -> Result<ServerConfig, PkiError> {
+        let provider = Arc::new(ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add(self.issuer.der().clone())?;
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+            .allow_unauthenticated()
+            .build()
+            .map_err(|error| PkiError(error.to_string()))?;
+        let key = KeyPair::generate()?;
+        let certificate = server_params(kind)?.signed_by(&key, &self.issuer)?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(vec![certificate.der().clone()], key)?;
+        Ok(config)
+    }
+}
+
+fn server_params(kind: ServerCertificate) -> Result<CertificateParams, PkiError> {
+    let names = match kind {
+        ServerCertificate::ForAnotherName => vec!["elsewhere.example".to_owned()],
+        _ => vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "kubernetes".to_owned()],
+    };
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name.push(DnType::CommonName, "simcluster");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    if kind == ServerCertificate::Expired {
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(2020, 1, 2);
+    }
+    Ok(params)
+}

@@ -1,0 +1,136 @@
+//! The listening socket, its connections, and the port they keep.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::oneshot,
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
+
+use super::{pki::Authority, wire::Wire};
+use crate::{
+    cluster::Shared,
+    service::{Peer, SimService},
+};
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 128;
+
+/// A port that stays ours while nothing listens on it, so that a restart cannot lose it to a neighbour.
+pub(super) struct Reservation {
+    address: SocketAddr,
+    /// Bound and never listening: connections are refused while this is all there is.
+    _held: TcpSocket,
+}
+
+impl Reservation {
+    pub(super) fn new() -> io::Result<Self> {
+        let held = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        Ok(Self { address: held.local_addr()?, _held: held })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn listen(&self) -> io::Result<TcpListener> {
+        bind(self.address)?.listen(BACKLOG)
+    }
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.set_reuseport(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+/// A listener that accepts, and the connections it has accepted. Dropping it ends them all, some time soon.
+pub(super) struct Door {
+    close: oneshot::Sender<()>,
+    accepting: JoinSet<()>,
+}
+
+impl Door {
+    pub(super) fn open(
+        listener: TcpListener,
+        acceptor: TlsAcceptor,
+        shared: Arc<Shared>,
+        authority: Arc<Mutex<Authority>>,
+    ) -> Self {
+        let (close, closed) = oneshot::channel();
+        let mut accepting = JoinSet::new();
+        accepting.spawn(accept(listener, acceptor, shared, authority, closed));
+        Self { close, accepting }
+    }
+
+    /// Closes the listener and every connection, and waits until they are closed.
+    pub(super) async fn close(mut self) {
+        // If nobody hears it, the acceptor has ended already.
+        let _ = self.close.send(());
+        while self.accepting.join_next().await.is_some() {}
+    }
+}
+
+/// Accepts until it is told to close.
+async fn accept(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    shared: Arc<Shared>,
+    authority: Arc<Mutex<Authority>>,
+    mut closed: oneshot::Receiver<()>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                // A connection that fails while it is accepted concerns nobody else.
+                let Ok((stream, _)) = accepted else { continue };
+                connections.spawn(converse(stream, acceptor.clone(), Arc::clone(&shared), Arc::clone(&authority)));
+            }
+            Some(_) = connections.join_next() => {}
+            _ = &mut closed => break,
+        }
+    }
+    drop(listener);
+    connections.shutdown().await;
+}
+
+/// Speaks TLS and HTTP/1.1 on one connection until either side has enough.
+async fn converse(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    shared: Arc<Shared>,
+    authority: Arc<Mutex<Authority>>,
+) {
+    let connection = shared.next_connection();
+    // The options and the handshake fail when the client is gone or does not trust us; the client knows why.
+    let _ = stream.set_nodelay(true);
+    let resets = Arc::new(AtomicBool::new(false));
+    let Ok(stream) = acceptor.accept(Wire::new(stream, Arc::clone(&resets))).await else {
+        return;
+    };
+    let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let user =
+        certificate.and_then(|der| authority.lock().unwrap_or_else(PoisonError::into_inner).holder(der));
+    let service = SimService::new(shared, Peer { connection, user });
+    let serving = service_fn(move |request: http::Request<Incoming>| service.clone().answer(request));
+    let served = http1::Builder::new().serve_connection(TokioIo::new(stream), serving);
+    // The only error of ours is a connection that a fault has lost: the wire is told before it is dropped.
+    let mut served = std::pin::pin!(served);
+    if served.as_mut().await.is_err_and(|error| error.is_user()) {
+        resets.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,186 @@
+//! Responses: headers and bodies, whole or damaged by faults.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use http::{HeaderValue, Response, StatusCode, header, response::Builder};
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use serde_json::Value;
+
+use super::Lost;
+use crate::{fault::Act, refusal::Refusal};
+
+/// The body of a response.
+pub type ReplyBody = UnsyncBoxBody<Bytes, Lost>;
+
+/// What faults do to a response.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Damage {
+    pub(super) lose_answer: bool,
+    pub(super) watch: Option<WatchDamage>,
+    body: Option<BodyDamage>,
+    warnings: Vec<String>,
+}
+
+/// What happens to a watch after some events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WatchDamage {
+    pub(super) after: usize,
+    pub(super) end: WatchEnd,
+}
+
+/// How a watch goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WatchEnd {
+    Closed,
+    Silent,
+    Expired,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum BodyDamage {
+    Cut(usize),
+    Stall(usize),
+    Truncate(usize),
+}
+
+impl Damage {
+    /// Notes a fault of the response; faults of the request are over by then.
+    pub(super) fn add(&mut self, act: Act) {
+        match act {
+            Act::LoseAnswer => self.lose_answer = true,
+            Act::CutBody(bytes) => self.body = Some(BodyDamage::Cut(bytes)),
+            Act::StallBody(bytes) => self.body = Some(BodyDamage::Stall(bytes)),
+            Act::TruncateJson(bytes) => self.body = Some(BodyDamage::Truncate(bytes)),
+            Act::CloseWatch(after) => self.end_watch(after, WatchEnd::Closed),
+            Act::SilenceWatch(after) => self.end_watch(after, WatchEnd::Silent),
+            Act::ExpireWatch(after) => self.end_watch(after, WatchEnd::Expired),
+            Act::Warn(text) => self.warnings.push(text),
+            _ => {}
+        }
+    }
+
+    fn end_watch(&mut self, after: usize, end: WatchEnd) {
+        self.watch = Some(WatchDamage { after, end });
+    }
+}
+
+pub(super) fn json(
+    code: u16,
+    value: &Value,
+    warnings: &[String],
+    date: &str,
+    damage: &Damage,
+) -> Response<ReplyBody> {
+    let head = with_warnings(head(code, "application/json", date), warnings.iter().chain(&damage.warnings));
+    finish(head, whole(format!("{value}\n"), damage))
+}
+
+pub(super) fn text(text: String, date: &str, damage: &Damage) -> Response<ReplyBody> {
+    finish(with_warnings(head(200, "text/plain", date), &damage.warnings), whole(text, damage))
+}
+
+pub(super) fn refusal(refusal: &Refusal, date: &str, damage: &Damage) -> Response<ReplyBody> {
+    let mut head = with_warnings(head(refusal.code, "application/json", date), &damage.warnings);
+    if let Some(seconds) = refusal.retry_after {
+        head = head.header(header::RETRY_AFTER, seconds);
+    }
+    finish(head, whole(format!("{}\n", refusal.body()), damage))
+}
+
+/// What a proxy in the way answers.
+pub(super) fn html(code: u16, date: &str) -> Response<ReplyBody> {
+    let page = format!(
+        "<html>\r\n<head><title>{code}</title></head>\r\n<body><center><h1>{code}</h1></center></body>\r\n</html>\r\n"
+    );
+    finish(head(code, "text/html", date), whole(page, &Damage::default()))
+}
+
+/// A watch, whose lines come as they happen; damage by bytes counts them all together.
+pub(super) fn watch(
+    lines: impl Stream<Item = Bytes> + Send + 'static,
+    date: &str,
+    damage: &Damage,
+) -> Response<ReplyBody> {
+    let head = with_warnings(head(200, "application/json;stream=watch", date), &damage.warnings);
+    let body = match damage.body {
+        None => frames(lines.map(Ok)),
+        Some(BodyDamage::Truncate(bytes)) => frames(first_bytes(lines, bytes).map(Ok)),
+        Some(BodyDamage::Cut(bytes)) => frames(first_bytes(lines, bytes).map(Ok).chain(loss())),
+        Some(BodyDamage::Stall(bytes)) => frames(first_bytes(lines, bytes).map(Ok).chain(stream::pending())),
+    };
+    finish(head, body)
+}
+
+/// The loss of the connection, once what went before is on its way.
+fn loss() -> impl Stream<Item = Result<Bytes, Lost>> + Send {
+    stream::once(async {
+        tokio::task::yield_now().await;
+        Err(Lost)
+    })
+}
+
+/// The stream up to and including its `bytes`th byte; it does not wait for what comes after that.
+fn first_bytes(
+    lines: impl Stream<Item = Bytes> + Send + 'static,
+    bytes: usize,
+) -> impl Stream<Item = Bytes> + Send {
+    stream::unfold((Box::pin(lines), bytes), |(mut lines, left)| async move {
+        if left == 0 {
+            return None;
+        }
+        let mut line = lines.next().await?;
+        let shown = line.split_to(line.len().min(left));
+        let left = left - shown.len();
+        Some((shown, (lines, left)))
+    })
+}
+
+fn whole(text: String, damage: &Damage) -> ReplyBody {
+    let mut bytes = Bytes::from(text);
+    let mut first = |count: usize| bytes.split_to(bytes.len().min(count));
+    match damage.body {
+        None => full(bytes),
+        Some(BodyDamage::Truncate(count)) => full(first(count)),
+        Some(BodyDamage::Cut(count)) => frames(stream::iter([Ok(first(count))]).chain(loss())),
+        Some(BodyDamage::Stall(count)) => frames(stream::iter([Ok(first(count))]).chain(stream::pending())),
+    }
+}
+
+fn full(bytes: Bytes) -> ReplyBody {
+    Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
+}
+
+fn frames(stream: impl Stream<Item = Result<Bytes, Lost>> + Send + 'static) -> ReplyBody {
+    StreamBody::new(stream.map(|bytes| bytes.map(Frame::data))).boxed_unsync()
+}
+
+fn head(code: u16, content_type: &str, date: &str) -> Builder {
+    Response::builder()
+        .status(StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
+        .header(header::CONTENT_TYPE, content_type)
+        .header(header::CACHE_CONTROL, "no-cache, private")
+        .header(header::DATE, date)
+}
+
+/// `299 - "text"`, as RFC 7234 has it and the API server sends it.
+fn with_warnings<'t>(head: Builder, warnings: impl IntoIterator<Item = &'t String>) -> Builder {
+    warnings.into_iter().fold(head, |head, text| {
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        match HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+            Ok(value) => head.header(header::WARNING, value),
+            Err(_) => head,
+        }
+    })
+}
+
+/// A head that cannot be built would be a slip in this file; it shows as an empty 500.
+fn finish(head: Builder, body: ReplyBody) -> Response<ReplyBody> {
+    head.body(body).unwrap_or_else(|_| {
+        let mut slip = Response::new(full(Bytes::new()));
+        *slip.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        slip
+    })
+}

@@ -1,0 +1,179 @@
+//! The cluster as a `tower::Service`: recording, faults, access, and the request itself, in that order.
+
+mod body;
+mod stream;
+
+use std::{
+    error::Error,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use http::{Request, Response, header, request::Parts};
+use http_body_util::BodyExt;
+
+use self::body::Damage;
+pub use self::body::ReplyBody;
+use crate::{
+    cluster::Shared,
+    fault::Act,
+    journal::Recorded,
+    refusal::Refusal,
+    request::{self, Call, Query, Reply, Route, View},
+};
+
+/// The service; a clone is the same cluster over the same connection.
+#[derive(Clone, Debug)]
+pub struct SimService {
+    shared: Arc<Shared>,
+    peer: Peer,
+}
+
+/// Who is at the other end.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Counted from 1; 0 in process.
+    pub(crate) connection: u64,
+    /// Whom the connection's certificate names.
+    pub(crate) user: Option<String>,
+}
+
+/// The connection is lost: no answer will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost;
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the simulated connection is lost")
+    }
+}
+
+impl Error for Lost {}
+
+impl SimService {
+    pub(crate) fn new(shared: Arc<Shared>, peer: Peer) -> Self {
+        Self { shared, peer }
+    }
+
+    /// Answers one request.
+    ///
+    /// # Errors
+    /// When a fault has the connection lost, or the request's own body fails.
+    pub async fn answer<B>(self, request: Request<B>) -> Result<Response<ReplyBody>, Lost>
+    where
+        B: http_body::Body,
+    {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await.map_err(|_| Lost)?.to_bytes();
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let route = Route::of(&parts.method, parts.uri.path(), &query);
+        self.shared.record(Recorded {
+            method: parts.method.clone(),
+            path: parts.uri.path().to_owned(),
+            query: query.clone(),
+            headers: parts.headers.clone(),
+            body: body.clone(),
+            route: route.clone(),
+            connection: self.peer.connection,
+        });
+        let token = query.get("continue");
+        let mut damage = Damage::default();
+        for act in self.shared.strike(&route, !token.is_empty()) {
+            if let Some(answer) = self.suffer(act, token, &mut damage).await? {
+                return Ok(answer);
+            }
+        }
+        let now = self.shared.write(|store| store.now());
+        let outcome = self.admit(&parts, &route).and_then(|()| {
+            let view = match &route {
+                Route::Resource(_) => View::of_accept(text(&parts, header::ACCEPT), now)?,
+                Route::Path(_) => View::Whole,
+            };
+            let call = Call {
+                method: parts.method.clone(),
+                route,
+                query,
+                view,
+                content_type: text(&parts, header::CONTENT_TYPE).to_owned(),
+                user_agent: text(&parts, header::USER_AGENT).to_owned(),
+                body,
+            };
+            self.shared.write(|store| request::answer(store, &call))
+        });
+        if damage.lose_answer {
+            return Err(Lost);
+        }
+        Ok(self.respond(outcome, &damage))
+    }
+
+    /// Lets a fault happen that is before the request; an answer if the fault gives one itself.
+    async fn suffer(
+        &self,
+        act: Act,
+        token: &str,
+        damage: &mut Damage,
+    ) -> Result<Option<Response<ReplyBody>>, Lost> {
+        match act {
+            Act::Delay(by) => tokio::time::sleep(by).await,
+            Act::Stall => std::future::pending().await,
+            Act::LoseRequest => return Err(Lost),
+            Act::Refuse(refusal) => return Ok(Some(self.respond(Err(refusal), damage))),
+            Act::Html(code) => return Ok(Some(body::html(code, &self.date()))),
+            Act::ExpireContinue => {
+                return Ok(Some(self.respond(Err(request::expire_continue(token)), damage)));
+            }
+            Act::Interfere(write) => self.shared.write(|store| write(store)),
+            other => damage.add(other),
+        }
+        Ok(None)
+    }
+
+    fn admit(&self, parts: &Parts, route: &Route) -> Result<(), Refusal> {
+        let now = self.shared.now();
+        let users = self.shared.users();
+        let user = users.authenticate(&parts.headers, self.peer.user.as_deref(), now)?;
+        users.authorize(&user, route)
+    }
+
+    fn respond(&self, outcome: Result<Reply, Refusal>, damage: &Damage) -> Response<ReplyBody> {
+        match outcome {
+            Ok(Reply::Json { code, value, warnings }) => {
+                body::json(code, &value, &warnings, &self.date(), damage)
+            }
+            Ok(Reply::Text(text)) => body::text(text, &self.date(), damage),
+            Ok(Reply::Watch(plan)) => {
+                body::watch(stream::lines(Arc::clone(&self.shared), *plan, damage), &self.date(), damage)
+            }
+            Err(refusal) => body::refusal(&refusal, &self.date(), damage),
+        }
+    }
+
+    fn date(&self) -> String {
+        crate::clock::http_date(self.shared.now())
+    }
+}
+
+fn text(parts: &Parts, name: header::HeaderName) -> &str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+impl<B> tower::Service<Request<B>> for SimService
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Lost;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Lost>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        Box::pin(self.clone().answer(request))
+    }
+}

@@ -1,0 +1,100 @@
+//! The lines of a watch: what it begins with, then every change, until its time is up or a fault ends it.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use serde_json::{Value, json};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use super::body::{Damage, WatchDamage, WatchEnd};
+use crate::{
+    cluster::Shared,
+    request::{Events, Plan},
+};
+
+/// How often a watch that allows bookmarks gets one.
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+
+struct Watcher {
+    shared: Arc<Shared>,
+    moved: watch::Receiver<u64>,
+    events: Events,
+    waiting: VecDeque<Value>,
+    sent: usize,
+    damage: Option<WatchDamage>,
+    end: Instant,
+    next_bookmark: Option<Instant>,
+}
+
+/// The lines of a planned watch.
+pub(super) fn lines(
+    shared: Arc<Shared>,
+    plan: Plan,
+    damage: &Damage,
+) -> impl Stream<Item = Bytes> + Send + 'static {
+    let now = Instant::now();
+    let watcher = Watcher {
+        moved: shared.moved(),
+        shared,
+        events: plan.events,
+        waiting: plan.first.into(),
+        sent: 0,
+        damage: damage.watch,
+        end: now + plan.timeout,
+        next_bookmark: plan.bookmarks.then_some(now + BOOKMARK_EVERY),
+    };
+    stream::unfold(watcher, |mut watcher| async move {
+        let event = watcher.next().await?;
+        Some((Bytes::from(format!("{event}\n")), watcher))
+    })
+}
+
+impl Watcher {
+    /// The next event; none when the watch is over.
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(damage) = self.damage.filter(|damage| damage.after <= self.sent) {
+                match damage.end {
+                    WatchEnd::Closed => return None,
+                    WatchEnd::Silent => std::future::pending::<()>().await,
+                    WatchEnd::Expired => {
+                        self.damage = None;
+                        self.waiting.clear();
+                        return Some(self.shared.write(|store| self.events.expire(store)));
+                    }
+                }
+            }
+            if let Some(event) = self.waiting.pop_front() {
+                self.sent += 1;
+                return Some(event);
+            }
+            if self.events.ended() {
+                return None;
+            }
+            // Marked as seen before looking, so that no change falls between the look and the wait.
+            self.moved.mark_unchanged();
+            self.waiting = self.shared.write(|store| self.events.catch_up(store)).into();
+            if self.waiting.is_empty() && !self.wait().await {
+                return None;
+            }
+        }
+    }
+
+    /// Waits for a change or for the time of a bookmark; false when the watch's own time is up.
+    async fn wait(&mut self) -> bool {
+        let bookmark = self.next_bookmark.unwrap_or(self.end);
+        tokio::select! {
+            changed = self.moved.changed() => changed.is_ok(),
+            () = sleep_until(self.end) => false,
+            () = sleep_until(bookmark), if bookmark < self.end => {
+                self.next_bookmark = Some(bookmark + BOOKMARK_EVERY);
+                self.waiting.push_back(self.events.bookmark(&json!({})));
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The ring of changes that watches and consistent lists read, as long as it reaches back.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use serde_json::Value;
+
+use super::Key;
+
+/// One committed write.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The resourceVersion that it made.
+    pub revision: u64,
+    /// What it was made to.
+    pub key: Key,
+    /// The object before; none if this made it.
+    pub before: Option<Arc<Value>>,
+    /// The object after; none if this removed it.
+    pub after: Option<Arc<Value>>,
+}
+
+/// The last changes, oldest first.
+#[derive(Debug)]
+pub(super) struct History {
+    changes: VecDeque<Change>,
+    capacity: usize,
+    /// Every change after this revision is still here.
+    complete_after: u64,
+}
+
+impl History {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { changes: VecDeque::new(), capacity, complete_after: 0 }
+    }
+
+    pub(super) fn push(&mut self, change: Change) {
+        self.changes.push_back(change);
+        while self.changes.len() > self.capacity {
+            self.forget_oldest();
+        }
+    }
+
+    /// Forgets everything up to and including `revision`, as etcd's compaction does.
+    pub(super) fn compact(&mut self, revision: u64) {
+        while self.changes.front().is_some_and(|oldest| oldest.revision <= revision) {
+            self.forget_oldest();
+        }
+        self.complete_after = self.complete_after.max(revision);
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(forgotten) = self.changes.pop_front() {
+            self.complete_after = forgotten.revision;
+        }
+    }
+
+    /// The changes after `revision`; the oldest revision that could be asked for when they are not all here any more.
+    pub(super) fn after(&self, revision: u64) -> Result<impl DoubleEndedIterator<Item = &Change>, u64> {
+        if revision < self.complete_after {
+            return Err(self.complete_after);
+        }
+        let first = self.changes.partition_point(|change| change.revision <= revision);
+        Ok(self.changes.range(first..))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::PODS;
+
+    fn ring(capacity: usize, revisions: std::ops::RangeInclusive<u64>) -> History {
+        let mut history = History::new(capacity);
+        for revision in revisions {
+            history.push(Change { revision, key: Key::new(&PODS, "a", "b"), before: None, after: None });
+        }
+        history
+    }
+
+    #[test]
+    fn changes_come_after_the_revision_asked_for() {
+        let history = ring(10, 1..=5);
+        let seen: Vec<u64> = history.after(3).unwrap().map(|change| change.revision).collect();
+        assert_eq!(seen, [4, 5]);
+    }
+
+    #[test]
+    fn what_the_ring_lost_cannot_be_asked_for() {
+        let history = ring(2, 1..=5);
+        assert_eq!(history.after(2).err(), Some(3));
+        assert_eq!(history.after(3).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn compaction_forgets_at_once() {
+        let mut history = ring(10, 1..=5);
+        history.compact(5);
+        assert_eq!(history.after(4).err(), Some(5));
+        assert_eq!(history.after(5).unwrap().count(), 0);
+    }
+}

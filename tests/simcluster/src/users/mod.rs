@@ -1,0 +1,180 @@
+//! Who may come in, and what they may do.
+
+mod user;
+
+use std::collections::BTreeMap;
+
+use http::{HeaderMap, header::AUTHORIZATION};
+use jiff::Timestamp;
+
+pub use self::user::{Rule, User};
+use crate::{
+    refusal::Refusal,
+    request::{Route, Target},
+};
+
+#[derive(Clone, Debug)]
+struct Token {
+    user: String,
+    expires: Option<Timestamp>,
+}
+
+/// The users and their bearer tokens.
+#[derive(Clone, Debug, Default)]
+pub struct Users {
+    users: BTreeMap<String, User>,
+    tokens: BTreeMap<String, Token>,
+}
+
+/// The user that requests without a credential are from.
+const ANONYMOUS: &str = "system:anonymous";
+
+impl Users {
+    /// Adds a user, or replaces one of the same name.
+    pub fn add(&mut self, user: User) {
+        self.users.insert(user.name().to_owned(), user);
+    }
+
+    /// The user of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&User> {
+        self.users.get(name)
+    }
+
+    /// Gives a user a bearer token, valid until a time if one is given.
+    pub fn grant_token(&mut self, token: &str, user: &str, expires: Option<Timestamp>) {
+        self.tokens.insert(token.to_owned(), Token { user: user.to_owned(), expires });
+    }
+
+    /// Makes a token worthless at once.
+    pub fn revoke_token(&mut self, token: &str) {
+        self.tokens.remove(token);
+    }
+
+    /// Who a request is from: its bearer token, else the connection's certificate, else nobody; or whom it impersonates.
+    pub(crate) fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        connection_user: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String, Refusal> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let user = match headers.get(AUTHORIZATION) {
+            Some(value) => self.token_user(value.to_str().unwrap_or_default(), now)?,
+            None => connection_user.unwrap_or(ANONYMOUS).to_owned(),
+        };
+        let Some(other) = text("impersonate-user") else {
+            return Ok(user);
+        };
+        if self.allows(&user, "impersonate", "users", None) {
+            return Ok(other.to_owned());
+        }
+        let why = format!(
+            "User \"{user}\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope"
+        );
+        Err(Refusal::with_status(403, format!("users \"{other}\" is forbidden: {why}")))
+    }
+
+    fn token_user(&self, authorization: &str, now: Timestamp) -> Result<String, Refusal> {
+        authorization
+            .strip_prefix("Bearer ")
+            .and_then(|token| self.tokens.get(token))
+            .filter(|token| token.expires.is_none_or(|expires| now < expires))
+            .map(|token| token.user.clone())
+            .ok_or_else(Refusal::unauthorized)
+    }
+
+    /// Whether a user may do what a request asks; paths that are no resources are open to everybody with a name.
+    pub(crate) fn authorize(&self, user: &str, route: &Route) -> Result<(), Refusal> {
+        match route {
+            Route::Path(path)
+                if user == ANONYMOUS
+                    && !matches!(path.as_str(), "/version" | "/healthz" | "/livez" | "/readyz") =>
+            {
+                Err(Refusal::forbidden_path(&format!("User \"{user}\" cannot get path \"{path}\"")))
+            }
+            Route::Path(_) => Ok(()),
+            Route::Resource(target) => self.authorize_target(user, target),
+        }
+    }
+
+    fn authorize_target(&self, user: &str, target: &Target) -> Result<(), Refusal> {
+        let resource = match target.subresource.as_str() {
+            "" => target.resource.plural.to_owned(),
+            part => format!("{}/{part}", target.resource.plural),
+        };
+        if self.allows(user, target.verb.word(), &resource, target.namespace.as_deref()) {
+            return Ok(());
+        }
+        let place = match &target.namespace {
+            Some(namespace) => format!("in the namespace \"{namespace}\""),
+            None => "at the cluster scope".to_owned(),
+        };
+        let (verb, group) = (target.verb.word(), target.resource.group);
+        let why =
+            format!("User \"{user}\" cannot {verb} resource \"{resource}\" in API group \"{group}\" {place}");
+        Err(Refusal::forbidden(target.resource, target.name.as_deref().unwrap_or_default(), &why))
+    }
+
+    fn allows(&self, user: &str, verb: &str, resource: &str, namespace: Option<&str>) -> bool {
+        self.users.get(user).is_some_and(|user| user.may(verb, resource, namespace))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderValue, Method};
+
+    use super::*;
+    use crate::request::Query;
+
+    fn users() -> Users {
+        let mut users = Users::default();
+        users.add(User::admin("admin"));
+        users.add(User::limited(
+            "gina",
+            [Rule::allow(&["get"], &["deployments", "pods/log"]).in_namespace("shop")],
+        ));
+        users.grant_token("t", "gina", Some("2026-11-20T14:00:00Z".parse().unwrap()));
+        users
+    }
+
+    fn refusal(user: &str, path: &str) -> Option<String> {
+        let route = Route::of(&Method::GET, path, &Query::default());
+        users().authorize(user, &route).err().map(|refusal| refusal.message)
+    }
+
+    #[test]
+    fn rules_allow_and_refusals_say_what() {
+        assert_eq!(refusal("admin", "/api/v1/nodes"), None);
+        assert_eq!(refusal("gina", "/apis/apps/v1/namespaces/shop/deployments/web"), None);
+        assert_eq!(refusal("gina", "/api/v1/namespaces/shop/pods/web-1/log"), None);
+        assert_eq!(
+            refusal("gina", "/apis/apps/v1/namespaces/shop/deployments").unwrap(),
+            "deployments.apps is forbidden: User \"gina\" cannot list resource \"deployments\" in API group \"apps\" in the namespace \"shop\""
+        );
+        assert_eq!(
+            refusal("gina", "/api/v1/nodes").unwrap(),
+            "nodes is forbidden: User \"gina\" cannot list resource \"nodes\" in API group \"\" at the cluster scope"
+        );
+    }
+
+    #[test]
+    fn a_token_is_good_until_it_expires() {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer t"));
+        let at = |time: &str| users().authenticate(&headers, None, time.parse().unwrap());
+        assert_eq!(at("2026-11-20T13:59:59Z").unwrap(), "gina");
+        assert_eq!(at("2026-11-20T14:00:00Z").unwrap_err().code, 401);
+    }
+
+    #[test]
+    fn only_who_may_impersonates() {
+        let mut headers = HeaderMap::new();
+        headers.insert("impersonate-user", HeaderValue::from_static("gina"));
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(users().authenticate(&headers, Some("admin"), now).unwrap(), "gina");
+        assert_eq!(users().authenticate(&headers, Some("gina"), now).unwrap_err().code, 403);
+        assert_eq!(users().authenticate(&HeaderMap::new(), None, now).unwrap(), ANONYMOUS);
+    }
+}

@@ -1,0 +1,73 @@
+//! A user, and the rules that say what a user may do.
+
+/// Somebody with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    name: String,
+    groups: Vec<String>,
+    /// None allows everything.
+    rules: Option<Vec<Rule>>,
+}
+
+impl User {
+    /// Somebody who may do everything.
+    #[must_use]
+    pub fn admin(name: &str) -> Self {
+        Self { name: name.to_owned(), groups: vec!["system:masters".to_owned()], rules: None }
+    }
+
+    /// Somebody who may do what the rules allow, and nothing else.
+    #[must_use]
+    pub fn limited(name: &str, rules: impl IntoIterator<Item = Rule>) -> Self {
+        Self { name: name.to_owned(), groups: Vec::new(), rules: Some(rules.into_iter().collect()) }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the rules allow a verb on a resource.
+    pub(super) fn may(&self, verb: &str, resource: &str, namespace: Option<&str>) -> bool {
+        self.rules
+            .as_ref()
+            .is_none_or(|rules| rules.iter().any(|rule| rule.allows(verb, resource, namespace)))
+    }
+
+    /// The groups, as a client certificate's organizations.
+    #[must_use]
+    pub fn groups(&self) -> &[String] {
+        &self.groups
+    }
+}
+
+/// Verbs that are allowed on resources; `*` is every one. A part of an object is a resource of its own, such as `pods/log`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    verbs: Vec<String>,
+    resources: Vec<String>,
+    namespace: Option<String>,
+}
+
+impl Rule {
+    /// Allows verbs on resources, in every namespace.
+    #[must_use]
+    pub fn allow(verbs: &[&str], resources: &[&str]) -> Self {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self { verbs: owned(verbs), resources: owned(resources), namespace: None }
+    }
+
+    /// The same in one namespace only.
+    #[must_use]
+    pub fn in_namespace(self, namespace: &str) -> Self {
+        Self { namespace: Some(namespace.to_owned()), ..self }
+    }
+
+    fn allows(&self, verb: &str, resource: &str, namespace: Option<&str>) -> bool {
+        let names = |words: &[String], wanted: &str| words.iter().any(|word| word == "*" || word == wanted);
+        names(&self.verbs, verb)
+            && names(&self.resources, resource)
+            && self.namespace.as_deref().is_none_or(|only| namespace == Some(only))
+    }
+}

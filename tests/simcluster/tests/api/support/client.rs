@@ -1,0 +1,34 @@
+//! The client under most programs in Rust, and what it says.
+
+use std::error::Error;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{
+    Api, Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::Value;
+use simcluster::Served;
+
+/// A client with a kubeconfig, as a user has one.
+pub(crate) async fn client(kubeconfig: Value) -> Client {
+    let kubeconfig: Kubeconfig = serde_json::from_value(kubeconfig).unwrap();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    Client::try_from(config).unwrap()
+}
+
+/// The Deployments of the shop, as the admin sees them.
+pub(crate) async fn admin(served: &Served) -> Api<Deployment> {
+    Api::default_namespaced(client(served.kubeconfig("admin", "shop").unwrap()).await)
+}
+
+/// An error and everything it comes from, in one text.
+pub(crate) fn whole(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,53 @@
+//! The recorded objects were at rest: a controller that reads them as the real one did has nothing to write.
+
+use serde_json::Value;
+use simcluster::controller::{Controller, Quota, Task, Write};
+use simcluster::{Controllers, SimCluster, Upkeep, object};
+
+fn snapshot(namespace: &str) -> Value {
+    let path = format!("{}/../data/{namespace}/snapshot.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// What the controllers would write to a recorded namespace, told in words.
+fn wanted_writes(namespace: &str) -> Vec<String> {
+    let recorded = snapshot(namespace);
+    let newest = object::list(&recorded, &["items"])
+        .iter()
+        .filter(|item| item["kind"] == "Event")
+        .filter_map(|item| object::text(item, &["lastTimestamp"]).parse().ok())
+        .max();
+    let builder = SimCluster::builder().snapshot(&recorded).unwrap().upkeep(Upkeep::ByControllers).nodes(3);
+    let cluster = builder.clock(simcluster::Clock::stepped(newest.unwrap())).build();
+    let mut controllers = Controllers::new().quota("quota", Quota { name: "q".to_owned(), pods: 2 });
+    cluster.store(|store| {
+        let controller_of = |kind: &str| match kind {
+            "Deployment" => Some(Controller::Deployment),
+            "ReplicaSet" => Some(Controller::ReplicaSet),
+            "DaemonSet" => Some(Controller::DaemonSet),
+            "StatefulSet" => Some(Controller::StatefulSet),
+            "Pod" => Some(Controller::Scheduler),
+            _ => None,
+        };
+        let keys: Vec<_> = store.all().map(|(key, _)| key.clone()).collect();
+        let tasks =
+            keys.into_iter().filter_map(|key| Some(Task::new(controller_of(key.resource.kind)?, key)));
+        tasks
+            .flat_map(|task| {
+                let plan = controllers.plan(store, &task);
+                let writes = plan.writes.into_iter().filter(|write| !matches!(write, Write::Event(_)));
+                writes
+                    .map(move |write| format!("{} {}: {write:?}", task.key.resource.kind, task.key.name))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    })
+}
+
+#[test]
+fn nothing_is_left_to_do_in_any_recorded_namespace() {
+    for namespace in ["shop", "broken", "quota", "many"] {
+        let writes = wanted_writes(namespace);
+        assert!(writes.is_empty(), "{namespace}:\n{}", writes.join("\n"));
+    }
+}

@@ -1,0 +1,130 @@
+//! What pretended containers do, as the recorded pods did it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simcluster::resource::{EVENTS, PODS};
+use simcluster::{Behaviour, Key, object};
+
+use crate::lab::Lab;
+
+/// A lab with one pod of an image that has been running for some time.
+fn running(image: &str, seconds: u64) -> (Lab, Value) {
+    let mut lab = Lab::new();
+    let web = lab.deployment(1, &json!({}));
+    lab.image(&web, image);
+    lab.run_for(seconds);
+    let pod =
+        lab.cluster.store(|store| store.list(&PODS, None).map(|(_, pod)| Value::clone(pod)).next().unwrap());
+    (lab, pod)
+}
+
+fn container(pod: &Value) -> &Value {
+    &pod["status"]["containerStatuses"][0]
+}
+
+fn waits_for(pod: &Value) -> &str {
+    object::text(container(pod), &["state", "waiting", "reason"])
+}
+
+fn events(lab: &Lab, pod: &Value) -> Vec<String> {
+    lab.cluster.store(|store| {
+        let all = store.list(&EVENTS, None);
+        let mine = all.filter(|(_, event)| event["involvedObject"]["uid"] == pod["metadata"]["uid"]);
+        mine.map(|(_, event)| {
+            format!("{} {}", object::text(event, &["type"]), object::text(event, &["reason"]))
+        })
+        .collect()
+    })
+}
+
+fn log(lab: &Lab, pod: &Value, previous: bool) -> Vec<String> {
+    lab.cluster.store(|store| {
+        let output = store.logs().of(object::uid(pod), "app").cloned().unwrap_or_default();
+        (if previous { output.previous } else { output.current }).unwrap_or_default()
+    })
+}
+
+#[test]
+fn the_tag_decides_what_a_pod_says() {
+    for (image, phase, reason, restarts) in [
+        ("app:1.0", "Running", "", 0),
+        ("app:1.0-bad", "Pending", "ImagePullBackOff", 0),
+        ("app:1.0-config", "Pending", "CreateContainerConfigError", 0),
+        ("app:1.0-crash", "Running", "CrashLoopBackOff", 4),
+        ("app:1.0-oom", "Running", "CrashLoopBackOff", 4),
+        ("app:1.0-notready", "Running", "", 0),
+    ] {
+        let (_, pod) = running(image, 13);
+        assert_eq!(object::text(&pod, &["status", "phase"]), phase, "{image}");
+        assert_eq!(waits_for(&pod), reason, "{image}");
+        assert_eq!(container(&pod)["restartCount"], restarts, "{image}");
+        assert_eq!(container(&pod)["ready"], image == "app:1.0", "{image}");
+    }
+}
+
+#[test]
+fn a_slow_pod_is_ready_after_six_seconds() {
+    assert_eq!(container(&running("app:1.0-slow", 5).1)["ready"], false);
+    assert_eq!(container(&running("app:1.0-slow", 7).1)["ready"], true);
+}
+
+#[test]
+fn a_crash_leaves_its_exit_code_its_events_and_its_last_words() {
+    let (lab, pod) = running("app:1.0-crash", 10);
+    assert_eq!(container(&pod)["lastState"]["terminated"]["exitCode"], 1);
+    assert!(events(&lab, &pod).contains(&"Warning BackOff".to_owned()));
+    assert_eq!(log(&lab, &pod, true).last().unwrap(), "app: panic: DB_URL is not set");
+    let (_, pod) = running("app:1.0-oom", 10);
+    let ended = &container(&pod)["lastState"]["terminated"];
+    assert_eq!((&ended["exitCode"], &ended["reason"]), (&json!(137), &json!("OOMKilled")));
+}
+
+#[test]
+fn a_working_pod_tells_that_it_was_scheduled_and_started() {
+    let (lab, pod) = running("app:1.0", 10);
+    assert_eq!(events(&lab, &pod), ["Normal Scheduled", "Normal Started"]);
+    assert_eq!(log(&lab, &pod, false).last().unwrap(), "app: listening on :8080");
+}
+
+#[test]
+fn a_test_can_make_a_pod_fail_and_recover() {
+    let (mut lab, pod) = running("app:1.0", 10);
+    let key = Key::of(&PODS, &pod);
+    lab.impose(&key, Some(Behaviour::NotReady));
+    lab.settle();
+    assert_eq!(container(&lab.get(&key))["ready"], false);
+    lab.impose(&key, Some(Behaviour::Crash));
+    lab.run_for(10);
+    assert_eq!(waits_for(&lab.get(&key)), "CrashLoopBackOff");
+    lab.impose(&key, None);
+    lab.settle();
+    assert_eq!(container(&lab.get(&key))["ready"], true);
+}
+
+#[test]
+fn a_deleted_pod_goes_after_a_while_and_another_of_its_name_is_another_pod() {
+    let mut lab = Lab::new();
+    lab.stateful_set(1, &json!({}));
+    lab.settle();
+    let key = Key::new(&PODS, "default", "db-0");
+    let uid = object::uid(&lab.get(&key)).to_owned();
+    lab.delete(&key, &json!({}));
+    lab.controllers.run_for(&lab.cluster, Duration::from_millis(200));
+    assert!(object::is_terminating(&lab.get(&key)));
+    lab.settle();
+    assert_ne!(object::uid(&lab.get(&key)), uid);
+    assert_eq!(container(&lab.get(&key))["ready"], true);
+}
+
+#[test]
+fn a_pod_that_no_node_takes_stays_pending_and_says_why() {
+    let mut lab = Lab::new();
+    let web = lab.deployment(1, &json!({}));
+    lab.patch(&web, &json!({ "spec": { "template": { "spec": { "nodeSelector": { "gpu": "yes" } } } } }));
+    lab.settle();
+    let pod =
+        lab.cluster.store(|store| store.list(&PODS, None).map(|(_, pod)| Value::clone(pod)).next().unwrap());
+    assert_eq!(pod["status"]["conditions"][0]["reason"], "Unschedulable");
+    assert_eq!(events(&lab, &pod), ["Warning FailedScheduling"]);
+}

@@ -1,0 +1,179 @@
+//! A cluster with its controllers, and what watchers of one object would have seen.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simcluster::patch::Format;
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
+use simcluster::rules::{Author, Part};
+use simcluster::{
+    Behaviour, Builder, Controller, Controllers, Key, Resource, SimCluster, Task, Upkeep, object,
+};
+
+/// Long enough for every rollout that ends at all.
+pub(crate) const LONG: Duration = Duration::from_secs(3600);
+
+/// A cluster of three nodes that its controllers run on stepped time.
+pub(crate) struct Lab {
+    pub(crate) cluster: SimCluster,
+    pub(crate) controllers: Controllers,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        Self::with(Controllers::new())
+    }
+
+    pub(crate) fn with(controllers: Controllers) -> Self {
+        Self { cluster: builder().unattributed().build(), controllers }
+    }
+
+    /// A lab that keeps `managedFields`.
+    pub(crate) fn attributed() -> Self {
+        Self { cluster: builder().build(), controllers: Controllers::new() }
+    }
+
+    /// Creates an object of apps/v1 in the namespace `default`.
+    pub(crate) fn create(&self, resource: &'static Resource, value: &Value) -> Key {
+        let made = self.cluster.store(|store| {
+            store.create(resource, "default", value.clone(), &Author::new("kubectl-create")).unwrap()
+        });
+        Key::of(resource, &made)
+    }
+
+    /// Merges a patch into an object.
+    pub(crate) fn patch(&self, key: &Key, patch: &Value) {
+        let author = Author::new("kubectl-patch");
+        self.cluster.store(|store| store.patch(key, Part::Object, Format::Merge, patch, &author).unwrap());
+    }
+
+    /// Sets the image of the only container.
+    pub(crate) fn image(&self, key: &Key, image: &str) {
+        let containers = json!([{ "name": "app", "image": image }]);
+        self.patch(key, &json!({ "spec": { "template": { "spec": { "containers": containers } } } }));
+    }
+
+    pub(crate) fn delete(&self, key: &Key, options: &Value) {
+        let options = simcluster::rules::Deletion::of_options(options);
+        self.cluster.store(|store| store.delete(key, &options, &Author::new("kubectl")).unwrap());
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Value {
+        self.cluster.store(|store| Value::clone(store.find(key).unwrap()))
+    }
+
+    /// Lets one controller look at one object.
+    pub(crate) fn step(&mut self, controller: Controller, key: &Key) {
+        let task = Task::new(controller, key.clone());
+        self.cluster.store(|store| self.controllers.step(store, &task));
+    }
+
+    /// Has a pod's containers behave in a way, or as their images say.
+    pub(crate) fn impose(&mut self, pod: &Key, behaviour: Option<Behaviour>) {
+        self.cluster.store(|store| self.controllers.impose(store, pod, behaviour));
+    }
+
+    /// The `ReplicaSet` that was made last.
+    pub(crate) fn newest_set(&self) -> Key {
+        let number = |key: &Key| object::resource_version(&self.get(key));
+        let keys: Vec<Key> =
+            self.cluster.store(|store| store.list(&REPLICASETS, None).map(|(key, _)| key.clone()).collect());
+        keys.into_iter().max_by_key(number).unwrap()
+    }
+
+    /// Runs until nothing is left to do for an hour; some seconds later somebody may do the next thing.
+    pub(crate) fn settle(&mut self) {
+        self.controllers.settle(&self.cluster, LONG);
+        self.cluster.store(|store| store.clock().advance(Duration::from_secs(10)));
+    }
+
+    /// Runs for some seconds.
+    pub(crate) fn run_for(&mut self, seconds: u64) {
+        self.controllers.run_for(&self.cluster, Duration::from_secs(seconds));
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.cluster.store(|store| store.revision())
+    }
+
+    /// Every state of an object after a revision, told by `tell`, without the repeated ones.
+    pub(crate) fn states(&self, key: &Key, after: u64, tell: impl Fn(&Value) -> String) -> Vec<String> {
+        let mut states: Vec<String> = self.cluster.store(|store| {
+            let changes = store.changes_after(after).unwrap().filter(|change| change.key == *key);
+            changes.filter_map(|change| change.after.as_deref().map(&tell)).collect()
+        });
+        states.dedup();
+        states
+    }
+
+    /// The names and images of the pods that stay, in the order of their names.
+    pub(crate) fn images(&self) -> Vec<(String, String)> {
+        self.cluster.store(|store| {
+            let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
+            let image = |pod: &Value| object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
+            staying.map(|(key, pod)| (key.name.clone(), image(pod))).collect()
+        })
+    }
+
+    /// A Deployment `web` of `replicas` pods.
+    pub(crate) fn deployment(&self, replicas: i64, more: &Value) -> Key {
+        self.workload(&DEPLOYMENTS, "web", &with(json!({ "replicas": replicas }), more))
+    }
+
+    /// A `StatefulSet` `db` of `replicas` pods.
+    pub(crate) fn stateful_set(&self, replicas: i64, more: &Value) -> Key {
+        let spec = json!({ "replicas": replicas, "serviceName": "db" });
+        self.workload(&STATEFULSETS, "db", &with(spec, more))
+    }
+
+    /// A `DaemonSet` `agent`.
+    pub(crate) fn daemon_set(&self, more: &Value) -> Key {
+        self.workload(&DAEMONSETS, "agent", more)
+    }
+
+    fn workload(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
+        let labels = json!({ "app": name });
+        let template = json!({
+            "metadata": { "labels": labels }, "spec": { "containers": [{ "name": "app", "image": "app:1.0" }] },
+        });
+        let base = json!({ "selector": { "matchLabels": labels }, "template": template });
+        self.create(resource, &json!({ "metadata": { "name": name }, "spec": with(base, spec) }))
+    }
+}
+
+fn builder() -> Builder {
+    SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).history(100_000)
+}
+
+/// `base` with the members of `more`.
+pub(crate) fn with(mut base: Value, more: &Value) -> Value {
+    if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
+        base.extend(more.clone());
+    }
+    base
+}
+
+/// The state of a Deployment in the words of the recorded traces: generation, observed generation, revision,
+/// `replicas/updated/ready/available/terminating` and the reason of `Progressing`.
+pub(crate) fn told(deployment: &Value) -> String {
+    let status = &deployment["status"];
+    let count = |member: &str| match status.get(member).and_then(Value::as_i64) {
+        None | Some(0) if member != "terminatingReplicas" => "-".to_owned(),
+        None => "-".to_owned(),
+        Some(number) => number.to_string(),
+    };
+    let counts: Vec<String> =
+        ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas"]
+            .map(count)
+            .into();
+    let conditions = object::list(status, &["conditions"]);
+    let progressing = conditions.iter().find(|condition| condition["type"] == "Progressing");
+    format!(
+        "{} obs={} rev={} {} {}",
+        object::generation(deployment),
+        status["observedGeneration"],
+        object::text(deployment, &["metadata", "annotations", "deployment.kubernetes.io/revision"]),
+        counts.join("/"),
+        progressing.map_or("", |condition| object::text(condition, &["reason"])),
+    )
+}

@@ -1,0 +1,15 @@
+//! The controllers, held against what a real control plane was seen to do.
+
+#![expect(clippy::unwrap_used, reason = "a test that unwraps says what it expected")]
+
+mod at_rest;
+mod collection;
+mod daemon_set;
+mod deployment;
+mod interleaving;
+mod kubelets;
+mod lab;
+mod stateful_set;
+mod trace_daemon_set;
+mod trace_deployment;
+mod trace_stateful_set;

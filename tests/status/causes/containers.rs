@@ -1,0 +1,192 @@
+//! Containers: images, configuration, commands, crashes.
+
+use serde_json::json;
+
+use super::{crashed, of_container, only, waiting};
+use crate::objects::{broken_pod, document, warning, with, workload};
+
+/// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. What follows `ErrImagePull: ` is the
+/// runtime's; `runtime_words` has more of it.
+#[test]
+fn images_that_cannot_be_pulled() {
+    for (reason, message, expected) in [
+        (
+            "ImagePullBackOff",
+            r#"Back-off pulling image "x:2": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "docker.io/library/x:2": failed to resolve reference "docker.io/library/x:2": docker.io/library/x:2: not found"#,
+            ("image-not-found", false, "ImagePullBackOff, no image x:2"),
+        ),
+        (
+            "ErrImagePull",
+            r#"failed to pull and unpack image "docker.io/library/x:2": failed to resolve reference "docker.io/library/x:2": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed"#,
+            ("image-unauthorized", false, "ImagePullBackOff, not allowed to pull x:2"),
+        ),
+        (
+            "ErrImagePull",
+            r#"failed to do request: Head "https://registry-1.docker.io/v2/x/manifests/2": dial tcp 199.96.61.1:443: connect: connection timed out"#,
+            ("registry-unreachable", true, "ImagePullBackOff, cannot reach the registry of x:2"),
+        ),
+        (
+            "ErrImagePull",
+            "429 Too Many Requests - Server message: toomanyrequests: You have reached your pull rate limit.",
+            ("registry-rate-limit", true, "ImagePullBackOff, the registry limits pulls of x:2"),
+        ),
+        (
+            "SignatureValidationFailed",
+            "image pull failed for x:2 because the signature validation failed",
+            (
+                "image-signature-invalid",
+                false,
+                "SignatureValidationFailed, image x:2 is not signed as it must be",
+            ),
+        ),
+        ("ErrImagePull", "layer is corrupt", ("image-pull", true, "ImagePullBackOff, cannot pull x:2")),
+        (
+            "ErrImageNeverPull",
+            r#"Container image "x:2" is not present with pull policy of Never"#,
+            ("image-not-found", false, "ErrImageNeverPull, image x:2 is not on the node"),
+        ),
+        (
+            "InvalidImageName",
+            r#"Failed to apply default image tag "x:2": couldn't parse image name "x:2": invalid reference format"#,
+            ("image-name-invalid", false, "InvalidImageName x:2"),
+        ),
+    ] {
+        let document = of_container(&waiting(reason, message));
+        let (id, heals, summary, evidence) = only(&document);
+        assert_eq!((id, heals, summary), expected);
+        assert!(evidence.is_some_and(|evidence| message.ends_with(evidence)), "{evidence:?}");
+    }
+}
+
+/// An older kubelet: the reason to wait says nothing, the event says it.
+#[test]
+fn an_old_kubelet_says_why_in_an_event() {
+    let pod = broken_pod(
+        "Deployment",
+        "web-2-a",
+        2,
+        &waiting("ImagePullBackOff", r#"Back-off pulling image "x:2""#),
+    );
+    let failed = r#"Failed to pull image "x:2": rpc error: code = Unknown desc = Error response from daemon: pull access denied for x, repository does not exist or may require 'docker login'"#;
+    let event = warning("uid-web-2-a", "Failed", failed);
+    let document = document("Deployment", &[workload("Deployment"), pod, event]);
+    let (id, _, _, evidence) = only(&document);
+    assert_eq!(id, "image-unauthorized");
+    assert_eq!(
+        evidence.unwrap(),
+        "Error response from daemon: pull access denied for x, repository does not exist or may require 'docker login'"
+    );
+}
+
+/// kubelet: `pkg/kubelet/kubelet_pods.go`, `security_context_others.go`, `util/manager/watch_based_manager.go`;
+/// the API server's `KIND "NAME" not found`.
+#[test]
+fn configuration_that_is_not_there() {
+    for (message, expected) in [
+        (r#"configmap "cfg" not found"#, ("missing-configmap", false, r#"configmap "cfg" not found"#, None)),
+        (r#"secret "tls" not found"#, ("missing-secret", false, r#"secret "tls" not found"#, None)),
+        (
+            "couldn't find key url in ConfigMap n/cfg",
+            ("missing-key", false, "couldn't find key url in ConfigMap n/cfg", None),
+        ),
+        (
+            "couldn't find key pass in Secret n/tls",
+            ("missing-key", false, "couldn't find key pass in Secret n/tls", None),
+        ),
+        (
+            r#"container has runAsNonRoot and image will run as root (pod: "web-2-a_n(u)", container: app)"#,
+            (
+                "config-error",
+                false,
+                "CreateContainerConfigError",
+                Some(
+                    r#"container has runAsNonRoot and image will run as root (pod: "web-2-a_n(u)", container: app)"#,
+                ),
+            ),
+        ),
+        (
+            "failed to sync configmap cache: timed out waiting for the condition",
+            (
+                "config-cache",
+                true,
+                "CreateContainerConfigError",
+                Some("failed to sync configmap cache: timed out waiting for the condition"),
+            ),
+        ),
+    ] {
+        assert_eq!(only(&of_container(&waiting("CreateContainerConfigError", message))), expected);
+    }
+}
+
+/// containerd (reported in `lightspeed-core/lightspeed-stack`#226) and CRI-O (`opencontainers/runc`#4713)
+/// with runc; kubelet: `pkg/kubelet/kuberuntime/kuberuntime_container.go` for the reasons.
+#[test]
+fn commands_that_are_not_there() {
+    let runc = r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "-c": executable file not found in $PATH"#;
+    let document = of_container(&crashed("StartError", 128, runc));
+    let (id, heals, summary, _) = only(&document);
+    assert_eq!((id, heals, summary), ("command-not-found", false, r#"command "-c" not found"#));
+
+    let crio = r#"container create failed: runc create failed: unable to start container process: exec: "/app": permission denied"#;
+    let document = of_container(&waiting("CreateContainerError", crio));
+    assert_eq!(only(&document).2, r#"command "/app" may not be executed"#);
+
+    let document = of_container(&waiting("RunContainerError", "context deadline exceeded"));
+    let expected = ("container-start", true, "cannot be started", Some("context deadline exceeded"));
+    assert_eq!(only(&document), expected);
+}
+
+/// kubelet: the status of a container that ended (`lastState.terminated`), with the termination message
+/// or, with `FallbackToLogsOnError`, the end of its log.
+#[test]
+fn containers_that_end_again_and_again() {
+    for (container, expected) in [
+        (
+            crashed("Error", 1, "panic: DB_URL is not set\n\ngoroutine 1 [running]:\n"),
+            ("crash-loop", false, "CrashLoopBackOff, exit 1", Some("panic: DB_URL is not set")),
+        ),
+        (crashed("Completed", 0, ""), ("crash-loop", false, "CrashLoopBackOff, exit 0", None)),
+        (crashed("Error", 139, ""), ("crash-loop", false, "CrashLoopBackOff, exit 139 (SIGSEGV)", None)),
+        (crashed("OOMKilled", 137, ""), ("out-of-memory", false, "OOMKilled, exit 137", None)),
+        (
+            // It ended, and is to be started again.
+            json!({"state": {"terminated": {"reason": "Error", "exitCode": 2}}}),
+            ("crash-loop", false, "crashed, exit 2", None),
+        ),
+        (
+            // It was started again, and is not ready yet: still the same crash loop.
+            json!({
+                "state": {"running": {"startedAt": "2026-11-20T13:59:59Z"}}, "restartCount": 4,
+                "lastState": {"terminated": {"reason": "Error", "exitCode": 2}},
+            }),
+            ("crash-loop", false, "CrashLoopBackOff, exit 2", None),
+        ),
+    ] {
+        assert_eq!(only(&of_container(&container)), expected);
+    }
+}
+
+#[test]
+fn the_memory_limit_is_told_with_the_kill() {
+    let limits = json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "app", "image": "x:3", "resources": {"limits": {"memory": "64Mi"}}},
+    ]}}}});
+    let workload = with(workload("Deployment"), &limits);
+    let revision = with(crate::objects::revision("Deployment", 3), &limits);
+    let pod = broken_pod("Deployment", "web-3-a", 3, &crashed("OOMKilled", 137, ""));
+    assert_eq!(
+        only(&document("Deployment", &[workload, revision, pod])).2,
+        "OOMKilled, exit 137, memory limit 64Mi"
+    );
+}
+
+#[test]
+fn an_init_container_keeps_the_others_from_starting() {
+    let init = with(crashed("Error", 1, "no route to db"), &json!({"name": "migrate"}));
+    let pod = broken_pod("Deployment", "web-2-a", 2, &waiting("PodInitializing", ""));
+    let pod = with(pod, &json!({"status": {"initContainerStatuses": [init]}}));
+    let document = document("Deployment", &[workload("Deployment"), pod]);
+    let expected = ("init-crash", false, "init container, CrashLoopBackOff, exit 1", Some("no route to db"));
+    assert_eq!(only(&document), expected);
+    assert_eq!(document["causes"][0]["container"], "migrate");
+}

@@ -1,0 +1,36 @@
+//! Each cause from the words of the component that knows it, which its source is named for.
+
+mod containers;
+mod pods;
+mod probes;
+mod refused;
+mod told;
+
+use serde_json::{Value, json};
+
+use crate::objects::{broken_pod, document, with, workload};
+
+/// The causes of a Deployment whose one updated pod has this container status.
+fn of_container(container: &Value) -> Value {
+    document("Deployment", &[workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, container)])
+}
+
+/// Its only cause: id, whether it heals by itself, summary and evidence.
+fn only(document: &Value) -> (&str, bool, &str, Option<&str>) {
+    let causes = document["causes"].as_array().unwrap();
+    assert_eq!(causes.len(), 1, "{document:#}");
+    let text = |field: &str| causes[0][field].as_str();
+    let heals = causes[0]["healsByItself"].as_bool().unwrap();
+    (text("id").unwrap(), heals, text("summary").unwrap(), text("evidence"))
+}
+
+fn waiting(reason: &str, message: &str) -> Value {
+    json!({"state": {"waiting": {"reason": reason, "message": message}}})
+}
+
+fn crashed(reason: &str, exit_code: i64, message: &str) -> Value {
+    let ending = json!({"reason": reason, "exitCode": exit_code, "message": message});
+    let back_off =
+        waiting("CrashLoopBackOff", "back-off 40s restarting failed container=app pod=web-2-a_n(uid)");
+    with(back_off, &json!({"restartCount": 3, "lastState": {"terminated": ending}}))
+}

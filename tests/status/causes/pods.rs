@@ -1,0 +1,162 @@
+//! Pods as a whole: without a node, a volume, a sandbox; put out, unreachable, or not gone.
+
+use serde_json::json;
+
+use super::{of_container, only, waiting};
+use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
+
+/// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
+/// server: `pkg/registry/core/pod/strategy.go` for the gates.
+#[test]
+fn pods_without_a_node() {
+    for (reason, message, expected) in [
+        (
+            "Unschedulable",
+            "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.",
+            ("unschedulable", true, "unschedulable"),
+        ),
+        (
+            "Unschedulable",
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
+            ("volume-unbound", true, "unbound volume"),
+        ),
+        (
+            "Unschedulable",
+            "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind.",
+            ("volume-unbound", true, "unbound volume"),
+        ),
+        (
+            "Unschedulable",
+            r#"0/3 nodes are available: persistentvolumeclaim "data" not found. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."#,
+            ("missing-claim", false, r#"persistentvolumeclaim "data" not found"#),
+        ),
+        (
+            "Unschedulable",
+            r#"persistentvolumeclaim "data" is being deleted"#,
+            ("volume-unbound", true, "unbound volume"),
+        ),
+        (
+            "SchedulingGated",
+            "Scheduling is blocked due to non-empty scheduling gates",
+            ("scheduling-gated", true, "waits for its scheduling gates"),
+        ),
+    ] {
+        let scheduled =
+            json!({"type": "PodScheduled", "status": "False", "reason": reason, "message": message});
+        let pod = broken_pod("Deployment", "web-2-a", 2, &json!({}));
+        let unbound = json!({"spec": {"nodeName": null}, "status": {"containerStatuses": [], "conditions": [scheduled]}});
+        let document = document("Deployment", &[workload("Deployment"), with(pod, &unbound)]);
+        let (id, heals, summary, evidence) = only(&document);
+        assert_eq!((id, heals, summary), expected);
+        assert_eq!(evidence, Some(message));
+    }
+}
+
+/// kubelet: `pkg/volume/util/operationexecutor`, `pkg/volume/configmap`, `pkg/kubelet/kuberuntime`; the attach-detach
+/// controller: the Multi-Attach error.
+#[test]
+fn pods_whose_containers_cannot_be_made() {
+    for (reason, message, expected) in [
+        (
+            "FailedMount",
+            r#"MountVolume.SetUp failed for volume "data" : mount failed: exit status 32"#,
+            ("volume-mount", true, "a volume cannot be mounted", true),
+        ),
+        (
+            "FailedAttachVolume",
+            r#"Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) web-1-a"#,
+            ("volume-mount", true, "a volume cannot be attached", true),
+        ),
+        (
+            "FailedMount",
+            r#"MountVolume.SetUp failed for volume "cfg" : configmap "cfg" not found"#,
+            ("missing-configmap", false, r#"configmap "cfg" not found"#, false),
+        ),
+        (
+            "FailedCreatePodSandBox",
+            r#"Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "1f": plugin type="calico" failed"#,
+            ("pod-sandbox", true, "no sandbox for the pod", true),
+        ),
+    ] {
+        let pod = broken_pod("Deployment", "web-2-a", 2, &waiting("ContainerCreating", ""));
+        let objects = [workload("Deployment"), pod, warning("uid-web-2-a", reason, message)];
+        let document = document("Deployment", &objects);
+        let (id, heals, summary, evidence) = only(&document);
+        assert_eq!((id, heals, summary, evidence.is_some()), expected);
+    }
+    // Without a warning it is merely being created.
+    assert_eq!(cause_ids(&of_container(&waiting("ContainerCreating", ""))), [""; 0]);
+}
+
+/// kubelet: `pkg/kubelet/eviction/helpers.go` and `pkg/kubelet/lifecycle/predicate.go`.
+#[test]
+fn pods_that_their_node_put_out_or_refused() {
+    for (reason, message, expected) in [
+        (
+            "Evicted",
+            "The node was low on resource: memory. ",
+            ("evicted", true, "Evicted", Some("The node was low on resource: memory.")),
+        ),
+        (
+            "OutOfcpu",
+            "Node didn't have enough resource: cpu, requested: 2000, used: 3500, capacity: 4000",
+            (
+                "node-refused",
+                true,
+                "refused by its node, OutOfcpu",
+                Some("Node didn't have enough resource: cpu, requested: 2000, used: 3500, capacity: 4000"),
+            ),
+        ),
+    ] {
+        let failed = json!({"status": {"phase": "Failed", "reason": reason, "message": message, "containerStatuses": []}});
+        let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &failed);
+        let document = document("Deployment", &[workload("Deployment"), pod]);
+        assert_eq!(only(&document), expected);
+    }
+}
+
+/// node lifecycle controller: `pkg/controller/util/node/controller_utils.go` (`MarkPodsNotReady`), which
+/// leaves the containers' own states as the kubelet wrote them last.
+#[test]
+fn nodes_that_do_not_answer_are_told_apart() {
+    let silent = json!({"status": {"conditions": [
+        {"type": "Ready", "status": "False", "lastTransitionTime": "2026-11-20T13:50:00Z"},
+        {"type": "ContainersReady", "status": "True"},
+    ]}});
+    let silent = with(crate::objects::pod("DaemonSet", "web-a", 1), &silent);
+    let bad = waiting("ErrImagePull", "docker.io/library/x:2: not found");
+    let objects = [workload("DaemonSet"), silent, broken_pod("DaemonSet", "web-b", 2, &bad)];
+    let document = document("DaemonSet", &objects);
+    assert_eq!(cause_ids(&document), ["image-not-found", "node-not-ready"]);
+    assert_eq!(document["causes"][1]["summary"], "node node-1 does not answer");
+}
+
+/// API server: `metadata.deletionTimestamp` is when the grace period ends; `pkg/util/node` for `NodeLost`.
+#[test]
+fn pods_that_outlive_their_grace_period() {
+    for (gone_by, changes, summary) in [
+        ("2026-11-20T13:59:31Z", json!({}), None),
+        ("2026-11-20T13:59:29Z", json!({}), Some("stuck terminating")),
+        (
+            "2026-11-20T13:00:00Z",
+            json!({"metadata": {"finalizers": ["example.com/drain"]}}),
+            Some("stuck terminating, waits for example.com/drain"),
+        ),
+        (
+            "2026-11-20T13:00:00Z",
+            json!({"status": {
+                "reason": "NodeLost", "message": "Node node-1 which was running pod web-1-a is unresponsive",
+            }}),
+            Some("stuck terminating, node node-1 does not answer"),
+        ),
+    ] {
+        let pod = with(crate::objects::pod("Deployment", "web-1-a", 1), &changes);
+        let pod = with(pod, &json!({"metadata": {"deletionTimestamp": gone_by}}));
+        let document = document("Deployment", &[workload("Deployment"), pod]);
+        let found = document["causes"].as_array().unwrap().first();
+        assert_eq!(found.map(|cause| cause["summary"].as_str().unwrap()), summary, "{document:#}");
+        assert!(
+            found.is_none_or(|cause| cause["id"] == "stuck-terminating" && cause["healsByItself"] == true)
+        );
+    }
+}

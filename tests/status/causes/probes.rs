@@ -1,0 +1,74 @@
+//! Containers that run and are not ready.
+
+use serde_json::{Value, json};
+
+use super::{crashed, of_container, only};
+use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
+
+/// kubelet: `pkg/kubelet/prober/prober.go`.
+#[test]
+fn probes_that_fail() {
+    let probes = json!({"spec": {"template": {"spec": {"containers": [{
+        "name": "app", "image": "x:3",
+        "readinessProbe": {"httpGet": {"port": 8080, "path": "/healthz"}, "failureThreshold": 2},
+    }]}}}});
+    let rollout = |since: &str, container: Value, said: &str| {
+        let running = json!({"state": {"running": {"startedAt": since}}});
+        let pod = broken_pod("Deployment", "web-3-a", 3, &with(running, &container));
+        let revision = with(crate::objects::revision("Deployment", 3), &probes);
+        document(
+            "Deployment",
+            &[
+                with(workload("Deployment"), &probes),
+                revision,
+                pod,
+                warning("uid-web-3-a", "Unhealthy", said),
+            ],
+        )
+    };
+    let said = "Readiness probe failed: HTTP probe failed with statuscode: 503";
+    let failing = rollout("2026-11-20T13:59:00Z", json!({}), said);
+    let expected = (
+        "readiness-probe",
+        true,
+        "readiness probe fails, GET :8080/healthz",
+        Some("HTTP probe failed with statuscode: 503"),
+    );
+    assert_eq!(only(&failing), expected);
+
+    let starting = rollout("2026-11-20T13:59:41Z", json!({}), said);
+    assert_eq!(cause_ids(&starting), [""; 0], "its threshold takes 20 s");
+
+    for (which, id) in [("Liveness", "liveness-probe"), ("Startup", "startup-probe")] {
+        let killed = with(crashed("Error", 137, ""), &json!({}));
+        let said =
+            format!("{which} probe errored and resulted in unknown state: rpc error: deadline exceeded");
+        let summary = format!("killed by its {} probe, exit 137 (SIGKILL)", which.to_lowercase());
+        let killed =
+            rollout("2026-11-20T13:59:00Z", with(killed, &json!({"state": {"running": null}})), &said);
+        assert_eq!(only(&killed), (id, true, summary.as_str(), Some("rpc error: deadline exceeded")));
+    }
+}
+
+#[test]
+fn a_container_that_runs_and_is_not_ready_has_some_time_to_say_so() {
+    let since = |time: &str| json!({"state": {"running": {"startedAt": time}}});
+    assert_eq!(cause_ids(&of_container(&since("2026-11-20T13:59:51Z"))), [""; 0]);
+    let late = of_container(&since("2026-11-20T13:59:49Z"));
+    assert_eq!(only(&late), ("not-ready", true, "runs, but is not ready", None));
+}
+
+/// kubelet: `pkg/kubelet/status/generate.go`.
+#[test]
+fn readiness_gates_that_are_closed() {
+    let message =
+        r#"the status of pod readiness gate "target-health.elbv2.k8s.aws/tg" is not "True", but False"#;
+    let gate =
+        json!({"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady", "message": message});
+    let ready = json!({"ready": true, "state": {"running": {"startedAt": "2026-11-20T13:00:00Z"}}});
+    let pod = broken_pod("Deployment", "web-2-a", 2, &ready);
+    let conditions = json!([gate, {"type": "ContainersReady", "status": "True"}]);
+    let pod = with(pod, &json!({"status": {"conditions": conditions}}));
+    let document = document("Deployment", &[workload("Deployment"), pod]);
+    assert_eq!(only(&document), ("readiness-gate", true, "a readiness gate is closed", Some(message)));
+}

@@ -1,0 +1,69 @@
+//! Pods that the API server refuses.
+
+use serde_json::json;
+
+use super::only;
+use crate::objects::{cause_ids, document, warning, with, workload};
+
+/// API server: `plugin/pkg/admission/resourcequota` and `webhook/errors/statuserror.go`; Pod Security; told by
+/// the controllers in a condition of the ReplicaSet, or in events (`pkg/controller/controller_utils.go`,
+/// `stateful_pod_control.go`).
+#[test]
+fn pods_that_are_refused() {
+    let quota =
+        r#"pods "web-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"#;
+    let webhook = r#"admission webhook "policy.example.com" denied the request: no latest tags"#;
+    let security = r#"pods "web-x" is forbidden: violates PodSecurity "restricted:latest": privileged"#;
+    let used_up = (
+        "quota-exceeded",
+        true,
+        "pods refused, quota q is used up",
+        Some("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"),
+    );
+    let denied =
+        ("admission-refused", true, "pods refused by admission webhook policy.example.com", Some(webhook));
+    let insecure = (
+        "admission-refused",
+        true,
+        "pods refused",
+        Some(r#"violates PodSecurity "restricted:latest": privileged"#),
+    );
+    for (message, expected) in [(quota, used_up), (webhook, denied), (security, insecure)] {
+        let failure =
+            json!({"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message});
+        let replica_set =
+            json!({"metadata": {"name": "web-3", "uid": "r3"}, "status": {"conditions": [failure]}});
+        let template =
+            json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3"}]}}}});
+        let replica_set = with(with(crate::objects::revision("Deployment", 3), &template), &replica_set);
+        let deployment = with(workload("Deployment"), &template);
+        let seen = document("Deployment", &[deployment, replica_set]);
+        assert_eq!(only(&seen), expected);
+        assert_eq!(seen["verdict"], "progressing", "until the Deployment's own deadline");
+
+        let missing = json!({"status": {"replicas": 2}});
+        let told = warning(
+            "w",
+            "FailedCreate",
+            &format!("create Pod web-2 in StatefulSet web failed error: {message}"),
+        );
+        let seen = document("StatefulSet", &[with(workload("StatefulSet"), &missing), told]);
+        assert_eq!(only(&seen), expected);
+
+        let missing = json!({"status": {"currentNumberScheduled": 2}});
+        let told = warning("w", "FailedCreate", &format!("Error creating: {message}"));
+        let seen = document("DaemonSet", &[with(workload("DaemonSet"), &missing), told]);
+        assert_eq!(only(&seen), expected);
+    }
+}
+
+#[test]
+fn a_replica_set_that_was_refused_is_told() {
+    let message = r#"Failed to create new replica set "web-9": admission webhook "policy.example.com" denied the request: no"#;
+    let condition = json!({"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": message});
+    let image = json!([{"name": "app", "image": "x:9"}]);
+    let changes =
+        json!({"spec": {"template": {"spec": {"containers": image}}}, "status": {"conditions": [condition]}});
+    let document = document("Deployment", &[with(workload("Deployment"), &changes)]);
+    assert_eq!(cause_ids(&document), ["admission-refused"]);
+}

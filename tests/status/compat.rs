@@ -1,0 +1,13 @@
+//! `--compat`: what kubectl prints, byte for byte.
+
+use harness::golden;
+
+/// Recordings that a snapshot cannot answer, with the reason.
+const EXCEPTIONS: &str = include_str!("exceptions.txt");
+
+#[test]
+fn every_recorded_status_is_the_same_byte_for_byte() {
+    let comparison = golden::compare("status", EXCEPTIONS);
+    assert!(comparison.differing.is_empty(), "{}", comparison.differing.join("\n\n"));
+    assert_eq!((comparison.same.len(), comparison.excepted.len()), (31, 1));
+}

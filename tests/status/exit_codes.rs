@@ -1,0 +1,158 @@
+//! Every verdict in every mode: the line, where it goes, and the exit code.
+
+use serde_json::{Value, json};
+
+use crate::objects::{pod, status, with, workload};
+
+/// A workload for each verdict, its line, and kubectl's exit codes for one look and for following.
+struct Case {
+    verdict: &'static str,
+    kind: &'static str,
+    changes: Value,
+    exit: u8,
+    kubectl_once: u8,
+    kubectl_following: u8,
+}
+
+fn cases() -> Vec<Case> {
+    let case = |verdict, kind, exit, [kubectl_once, kubectl_following]: [u8; 2], changes| Case {
+        verdict,
+        kind,
+        changes,
+        exit,
+        kubectl_once,
+        kubectl_following,
+    };
+    let condition =
+        |reason: &str, message: &str| json!([{"type": "Progressing", "reason": reason, "message": message}]);
+    let timed_out = condition("ProgressDeadlineExceeded", "ReplicaSet \"web-2\" has timed out progressing.");
+    let complete = json!({"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3});
+    let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
+    vec![
+        case("complete", "Deployment", 0, [0, 0], json!({"status": complete})),
+        case("progressing", "Deployment", 3, [0, 1], json!({})),
+        case("paused", "Deployment", 5, [0, 1], json!({"spec": {"paused": true}})),
+        case("unobserved", "Deployment", 3, [0, 1], json!({"metadata": {"generation": 3}})),
+        case("failed", "Deployment", 4, [1, 1], json!({"status": {"conditions": timed_out}})),
+        case(
+            "complete",
+            "DaemonSet",
+            0,
+            [0, 0],
+            json!({"status": {"updatedNumberScheduled": 3, "numberAvailable": 3}}),
+        ),
+        case("progressing", "DaemonSet", 3, [0, 1], json!({})),
+        case("held", "DaemonSet", 5, [1, 1], json!({"spec": on_delete})),
+        case("unobserved", "DaemonSet", 3, [0, 1], json!({"metadata": {"generation": 3}})),
+        case(
+            "complete",
+            "StatefulSet",
+            0,
+            [0, 0],
+            json!({"status": {"readyReplicas": 3, "updatedReplicas": 3}}),
+        ),
+        case("progressing", "StatefulSet", 3, [0, 1], json!({})),
+        case("held", "StatefulSet", 5, [1, 1], json!({"spec": on_delete})),
+        case(
+            "held",
+            "StatefulSet",
+            5,
+            [0, 0],
+            json!({
+                "spec": {"updateStrategy": {"rollingUpdate": {"partition": 3}}},
+                "status": {"readyReplicas": 3, "updatedReplicas": 0},
+            }),
+        ),
+        case("unobserved", "StatefulSet", 3, [0, 1], json!({"metadata": {"generation": 3}})),
+    ]
+}
+
+#[test]
+fn every_verdict_has_its_exit_code_in_every_mode() {
+    for Case { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
+        let objects = [with(workload(kind), &changes), pod(kind, "web-0", 1)];
+        for (args, expected) in [
+            (&["--watch=false"][..], exit),
+            (&["-w=false", "-o", "json"], exit),
+            (&[], exit), // a snapshot does not change: following it is to look once
+            (&["-o", "json"], exit),
+            (&["--compat", "--watch=false"], kubectl_once),
+            (&["--compat"], kubectl_following),
+        ] {
+            let ended = status(kind, &objects, args);
+            let told = format!("{verdict} {kind} {args:?}\n{}", ended.transcript);
+            assert_eq!(ended.exit, expected, "{told}");
+            if args.contains(&"json") {
+                let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+                assert_eq!(document["verdict"], verdict, "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failure_is_told_on_stderr_and_every_other_verdict_on_stdout() {
+    for Case { verdict, kind, changes, .. } in cases() {
+        let ended =
+            status(kind, &[with(workload(kind), &changes), pod(kind, "web-0", 1)], &["--watch=false"]);
+        assert_eq!(
+            ended.stdout.lines().count(),
+            usize::from(verdict != "failed"),
+            "{verdict} {}",
+            ended.transcript
+        );
+        assert_eq!(ended.stderr.contains("error: "), verdict == "failed", "{verdict} {}", ended.transcript);
+    }
+}
+
+#[test]
+fn of_several_workloads_the_worst_decides() {
+    let run = |namespace: &str, targets: &[&str]| {
+        let path = harness::data().join(namespace).join("snapshot.json");
+        harness::Run::of(["status", "--watch=false"].iter().chain(targets)).arg("--from").arg(path).run().exit
+    };
+    assert_eq!(run("broken", &["deploy/recreate", "deploy/zero"]), 0);
+    assert_eq!(run("broken", &["deploy/recreate", "deploy/paused"]), 5);
+    assert_eq!(run("broken", &["ds/ds-bad", "deploy/paused"]), 3);
+    assert_eq!(run("broken", &["ds/ds-bad", "deploy/oom", "deploy/paused"]), 4);
+    assert_eq!(run("broken", &["deploy/nope", "deploy/oom"]), 1);
+}
+
+#[test]
+fn what_cannot_be_asked_is_a_usage_error() {
+    for (args, stderr) in [
+        (&["status"][..], "error: "),
+        (&["status", "deploy/web", "--timeout", "5", "--from", "x"], "error: \"5\" is no duration\nhint: "),
+        (&["status", "deploy/web", "--watch=maybe", "--from", "x"], "error: invalid value 'maybe'"),
+        (&["status", "deploy/web", "--revision", "?", "--from", "x"], "error: \"?\" is no revision"),
+        (&["status", "pod/web", "--from", "-"], "error: "),
+    ] {
+        let ended = harness::Run::of(args).stdin("{}").run();
+        assert!(ended.stderr.starts_with(stderr), "{args:?} {}", ended.stderr);
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?} {}", ended.stderr);
+    }
+}
+
+#[test]
+fn kubectls_words_for_a_bad_flag_are_kept() {
+    for (args, stderr) in [
+        (
+            &["--timeout", "5"][..],
+            "error: invalid argument \"5\" for \"--timeout\" flag: time: missing unit in duration \"5\"\nSee 'kubectl rollout status --help' for usage.\n",
+        ),
+        (&["--revision", "-1"], "error: revision must be a positive integer: -1\n"),
+    ] {
+        let ended = harness::Run::of(["status", "deploy/web", "--compat"].iter().chain(args)).run();
+        assert_eq!((ended.stderr.as_str(), ended.exit), (stderr, 1));
+    }
+}
+
+#[test]
+fn kubectls_words_for_other_types_are_kept() {
+    let pod =
+        json!({"kind": "List", "items": [workload("Deployment"), pod("Deployment", "web-0", 1)]}).to_string();
+    let ended =
+        harness::Run::of(["status", "pod/web-0", "-n", "n", "--compat", "--from", "-"]).stdin(pod).run();
+    assert_eq!(ended.stderr, "error: no status viewer has been implemented for Pod\n");
+    assert_eq!(ended.exit, 1);
+}

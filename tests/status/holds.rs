@@ -1,0 +1,306 @@
+//! Where kubectl is wrong or silent (reference 8), and what is said instead.
+
+use serde_json::{Value, json};
+
+use crate::objects::{NOW, broken_pod, cause_ids, document, pod, status, with, workload};
+
+fn verdict(document: &Value) -> &str {
+    document["verdict"].as_str().unwrap()
+}
+
+fn summary(document: &Value) -> &str {
+    document["causes"][0]["summary"].as_str().unwrap()
+}
+
+/// Weakness 1. The condition of a failed rollout outlives the undo for a moment (reference 9: 1 replica).
+#[test]
+fn a_deadline_that_another_replica_set_missed_is_not_believed() {
+    for (blamed, expected) in [
+        ("ReplicaSet \"web-2\"", "failed"),
+        ("ReplicaSet \"web-1\"", "progressing"),
+        ("Deployment \"web\"", "failed"),
+    ] {
+        let message = format!("{blamed} has timed out progressing.");
+        let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": message});
+        let changes = json!({"status": {
+            "replicas": 2, "updatedReplicas": 1, "availableReplicas": 1, "conditions": [condition],
+        }});
+        let objects = [with(workload("Deployment"), &changes)];
+        assert_eq!(verdict(&document("Deployment", &objects)), expected, "{blamed}");
+        let ended = status("Deployment", &objects, &["--compat"]);
+        assert_eq!(ended.stderr, "error: deployment \"web\" exceeded its progress deadline\n");
+    }
+}
+
+/// Weakness 2.
+#[test]
+fn a_pause_is_said_and_holds_only_while_pods_are_outdated() {
+    let paused = with(workload("Deployment"), &json!({"spec": {"paused": true}}));
+    let held = document("Deployment", std::slice::from_ref(&paused));
+    assert_eq!(
+        (verdict(&held), summary(&held)),
+        ("paused", "paused, until kubectl rollout2 resume deployment/web -n n")
+    );
+    assert_eq!(held["causes"][0]["hold"], true);
+    for updated in [
+        json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}}),
+        json!({"spec": {"replicas": 0}, "status": {"replicas": 0, "updatedReplicas": 0, "availableReplicas": 0}}),
+    ] {
+        let done = document("Deployment", &[with(paused.clone(), &updated)]);
+        assert_eq!((verdict(&done), cause_ids(&done).len()), ("complete", 0));
+    }
+}
+
+/// Weakness 10: kubectl takes ready for available.
+#[test]
+fn min_ready_seconds_count_for_stateful_sets() {
+    let changes = json!({
+        "spec": {"minReadySeconds": 30},
+        "status": {"readyReplicas": 3, "updatedReplicas": 3, "availableReplicas": 1},
+    });
+    let ready = |name: &str, since: &str| {
+        let conditions = json!([{"type": "Ready", "status": "True", "lastTransitionTime": since}]);
+        with(pod("StatefulSet", name, 2), &json!({"status": {"conditions": conditions}}))
+    };
+    let objects = [
+        with(workload("StatefulSet"), &changes),
+        ready("web-0", "2026-11-20T13:59:31Z"),
+        ready("web-1", NOW),
+        ready("web-2", "2026-11-20T13:59:30Z"),
+    ];
+    let ended = status("StatefulSet", &objects, &[]);
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("Waiting for 2 pods to be ready...\n", 3));
+    assert_eq!(ended.stderr, "  ~ web-0 and 1 more  ready, but not for minReadySeconds (30s) yet\n");
+    let compat = status("StatefulSet", &objects, &["--compat"]);
+    assert_eq!(compat.stdout, "partitioned roll out complete: 3 new pods have been updated...\n");
+}
+
+/// Weakness 10: which pods a partition keeps, and one that lets no pod update.
+#[test]
+fn a_partition_says_which_ordinals_stay_old() {
+    let partitioned = |partition: i64, start: i64, updated: i64| {
+        let changes = json!({
+            "spec": {"ordinals": {"start": start}, "updateStrategy": {"rollingUpdate": {"partition": partition}}},
+            "status": {"readyReplicas": 3, "updatedReplicas": updated},
+        });
+        let mut objects = vec![with(workload("StatefulSet"), &changes)];
+        for index in 0..3 {
+            let revision = if index < 3 - updated { 1 } else { 2 };
+            objects.push(pod("StatefulSet", &format!("web-{}", start + index), revision));
+        }
+        objects
+    };
+    for (partition, start, updated, expected, keeps, exit) in [
+        (2, 0, 1, "complete", "partition 2 keeps web-0..web-1 on revision 1", 0),
+        (1, 10, 2, "complete", "partition 1 keeps web-10 on revision 1", 0),
+        (3, 0, 0, "held", "partition 3 keeps web-0..web-2 on revision 1", 5),
+        (2_147_483_647, 0, 0, "held", "partition 2147483647 keeps web-0..web-2 on revision 1", 5),
+    ] {
+        let objects = partitioned(partition, start, updated);
+        let document = document("StatefulSet", &objects);
+        assert_eq!((verdict(&document), summary(&document)), (expected, keeps));
+        let ended = status("StatefulSet", &objects, &[]);
+        let line = format!("partitioned roll out complete: {updated} new pods have been updated...\n");
+        assert_eq!((ended.stdout, ended.exit), (line, exit));
+        assert_eq!(ended.stderr, format!("  - statefulset.apps/web  {keeps}\n"));
+    }
+    let gone = document("StatefulSet", &partitioned(3, 0, 3));
+    assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
+}
+
+/// Weakness 11. With updated pods that are not ready yet there is still something to wait for.
+#[test]
+fn on_delete_counts_outdated_pods() {
+    let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
+    let starting = |kind: &str| {
+        let creating = json!({"state": {"waiting": {"reason": "ContainerCreating"}}});
+        broken_pod(kind, "web-2", 2, &creating)
+    };
+    for (kind, line, until) in [
+        (
+            "DaemonSet",
+            "Waiting for daemon set \"web\" rollout to finish: 1 out of 3 new pods have been updated...\n",
+            "deleted; pods that die and new nodes get the new one",
+        ),
+        (
+            "StatefulSet",
+            "waiting for statefulset rolling update to complete 1 pods at revision web-2...\n",
+            "deleted; pods that die get the new one",
+        ),
+    ] {
+        let set = with(workload(kind), &on_delete);
+        let objects = [set, pod(kind, "web-0", 1), pod(kind, "web-1", 1), pod(kind, "web-2", 2)];
+        let ended = status(kind, &objects, &[]);
+        assert_eq!((ended.stdout.as_str(), ended.exit), (line, 5));
+        let stay = format!("OnDelete, 2 pods stay on revision 1 until {until}");
+        assert_eq!(ended.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
+
+        let [set, first, second, _] = objects;
+        assert_eq!(verdict(&document(kind, &[set, first, second, starting(kind)])), "progressing");
+    }
+    let complete = json!({"status": {"updatedReplicas": 3, "readyReplicas": 3}});
+    let set = with(with(workload("StatefulSet"), &on_delete), &complete);
+    let ended = status("StatefulSet", &[set], &[]);
+    let line = "statefulset rolling update complete 3 pods at revision web-2...\n";
+    assert_eq!((ended.stdout.as_str(), ended.exit), (line, 0), "currentRevision never moves under OnDelete");
+}
+
+/// Design rule 14: reference 9, a broken pod after an undo.
+#[test]
+fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
+    let undone = json!({
+        "spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:1"}]}}},
+        "status": {"updatedReplicas": 2, "updateRevision": "web-1"},
+    });
+    let bad = json!({"state": {"waiting": {"reason": "ErrImagePull", "message": "x:2: not found"}}});
+    let objects = |policy: &str, pods: [Value; 3]| {
+        let policy = json!({"spec": {"podManagementPolicy": policy}});
+        let set = with(with(workload("StatefulSet"), &undone), &policy);
+        [&[set], pods.as_slice()].concat()
+    };
+    let healthy = |ordinal: i64| pod("StatefulSet", &format!("web-{ordinal}"), 1);
+    let broken = |revision: i64| broken_pod("StatefulSet", "web-2", revision, &bad);
+    let ordered = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(2)]));
+    assert_eq!(cause_ids(&ordered), ["blocked-by-pod"]);
+    let cause = &ordered["causes"][0];
+    assert_eq!((&cause["example"], &cause["healsByItself"]), (&json!("web-2"), &json!(false)));
+    assert_eq!(
+        summary(&ordered),
+        "ImagePullBackOff, no image x:2; of revision 2, and blocks the rollout until it is ready or deleted"
+    );
+
+    let parallel = document("StatefulSet", &objects("Parallel", [healthy(0), healthy(1), broken(2)]));
+    assert_eq!(cause_ids(&parallel), [""; 0], "it is replaced whatever it does");
+    let own = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(1)]));
+    assert_eq!(cause_ids(&own), ["image-not-found"], "it is the rollout's own");
+}
+
+/// Kubernetes 1.35 and later with the gate `MaxUnavailableStatefulSet`; reference 6.8.
+#[test]
+fn pods_that_are_not_available_use_up_max_unavailable() {
+    let strategy = json!({"spec": {
+        "podManagementPolicy": "Parallel", "updateStrategy": {"rollingUpdate": {"maxUnavailable": "50%"}},
+    }});
+    let crash = json!({"state": {"waiting": {"reason": "CrashLoopBackOff"}}});
+    let objects = [
+        with(workload("StatefulSet"), &strategy),
+        broken_pod("StatefulSet", "web-0", 1, &crash),
+        pod("StatefulSet", "web-1", 1),
+        pod("StatefulSet", "web-2", 2),
+    ];
+    let document = document("StatefulSet", &objects);
+    assert_eq!(cause_ids(&document), ["max-unavailable"]);
+    assert_eq!(summary(&document), "not available, which uses up maxUnavailable 1");
+    assert_eq!(document["causes"][0]["example"], "web-0");
+}
+
+/// Weakness 9: the controller has yet to number the revision, and then another one takes over.
+#[test]
+fn a_pinned_revision_fails_once_another_one_runs() {
+    for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
+        let objects = [workload(kind), pod(kind, "web-0", 1)];
+        for (revision, exit, stderr) in [
+            ("2", 3, ""),
+            ("0", 3, ""),
+            ("current", 3, ""),
+            ("web-2", 3, ""),
+            ("1", 4, "error: desired revision (1) is different from the running revision (2)\n"),
+            ("previous", 4, "error: desired revision (1) is different from the running revision (2)\n"),
+            ("9", 4, "error: desired revision (9) is different from the running revision (2)\n"),
+            ("nope", 1, "error: no revision nope in the history; there are 1, 2\n"),
+        ] {
+            let ended = status(kind, &objects, &["--revision", revision]);
+            assert_eq!((ended.stderr.as_str(), ended.exit), (stderr, exit), "{kind} {revision}");
+        }
+        let unobserved = with(workload(kind), &json!({"metadata": {"generation": 3}}));
+        let ended = status(kind, &[unobserved], &["--revision", "3"]);
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3), "{kind}");
+    }
+}
+
+#[test]
+fn an_unobserved_change_has_no_causes_yet() {
+    let crash = json!({"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 1}}});
+    let unobserved = with(workload("Deployment"), &json!({"metadata": {"generation": 3}}));
+    let document = document("Deployment", &[unobserved, broken_pod("Deployment", "web-2-a", 2, &crash)]);
+    assert_eq!((verdict(&document), cause_ids(&document).len()), ("unobserved", 0));
+}
+
+/// Pods that are not there are not outdated: the controller makes them on the new revision by itself.
+#[test]
+fn missing_pods_of_a_daemon_set_are_not_held() {
+    let changes = json!({
+        "spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}},
+        "status": {
+            "desiredNumberScheduled": 3, "currentNumberScheduled": 2, "updatedNumberScheduled": 2,
+            "numberReady": 2, "numberAvailable": 2,
+        },
+    });
+    let missing = document("DaemonSet", &[with(workload("DaemonSet"), &changes)]);
+    assert_eq!((verdict(&missing), cause_ids(&missing).len()), ("progressing", 0));
+}
+
+/// A paused Deployment is scaled all the same, unless its template has no ReplicaSet yet.
+#[test]
+fn a_pause_does_not_hold_a_scaling() {
+    let scaled = json!({
+        "spec": {"paused": true, "replicas": 5},
+        "status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3},
+    });
+    let scaled = with(workload("Deployment"), &scaled);
+    assert_eq!(verdict(&document("Deployment", std::slice::from_ref(&scaled))), "progressing");
+    let template = json!({"spec": {"containers": [{"name": "app", "image": "x:9"}]}});
+    let new = json!({"spec": {"template": template}, "status": {"replicas": 0, "updatedReplicas": 0}});
+    assert_eq!(verdict(&document("Deployment", &[with(scaled, &new)])), "paused");
+}
+
+/// The stamps of a pod are of its node's clock, the controller's verdict is of its own.
+#[test]
+fn a_complete_rollout_waits_for_no_min_ready_seconds() {
+    let changes = json!({
+        "spec": {"minReadySeconds": 30},
+        "status": {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 3},
+    });
+    let conditions = json!([{"type": "Ready", "status": "True", "lastTransitionTime": NOW}]);
+    let pod = with(pod("Deployment", "web-2-a", 2), &json!({"status": {"conditions": conditions}}));
+    let complete = document("Deployment", &[with(workload("Deployment"), &changes), pod]);
+    assert_eq!((verdict(&complete), cause_ids(&complete).len()), ("complete", 0));
+}
+
+/// A node puts a pod out and a new one takes its place; the old one stays, and runs nothing.
+#[test]
+fn pods_that_are_over_are_not_outdated() {
+    let changes = json!({
+        "spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}},
+        "status": {"updatedNumberScheduled": 2, "numberReady": 3, "numberAvailable": 3},
+    });
+    let evicted = json!({"status": {"phase": "Failed", "reason": "Evicted", "conditions": []}});
+    let objects = [
+        with(workload("DaemonSet"), &changes),
+        pod("DaemonSet", "web-a", 1),
+        with(pod("DaemonSet", "web-b", 1), &evicted),
+        pod("DaemonSet", "web-c", 2),
+    ];
+    assert_eq!(document("DaemonSet", &objects)["causes"][0]["pods"], 1);
+}
+
+#[test]
+fn without_a_partition_nothing_holds_a_set_that_is_scaled_to_nothing() {
+    let changes = json!({
+        "spec": {"replicas": 0}, "status": {"replicas": 2, "updatedReplicas": 0, "readyReplicas": 2},
+    });
+    assert_eq!(verdict(&document("StatefulSet", &[with(workload("StatefulSet"), &changes)])), "complete");
+}
+
+/// The pods that are still to be updated are none of those that the partition keeps.
+#[test]
+fn a_partition_below_all_outdated_pods_keeps_none() {
+    let changes = json!({
+        "spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}},
+        "status": {"readyReplicas": 3, "updatedReplicas": 2},
+    });
+    let pods = [("web-0", 2), ("web-1", 1), ("web-2", 2)];
+    let mut objects = vec![with(workload("StatefulSet"), &changes)];
+    objects.extend(pods.map(|(name, revision)| pod("StatefulSet", name, revision)));
+    assert_eq!(cause_ids(&document("StatefulSet", &objects)), [""; 0]);
+}

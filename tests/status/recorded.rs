@@ -1,0 +1,80 @@
+//! Every recorded workload gets its true cause, and nothing healthy gets one.
+
+use harness::{Run, data};
+use serde_json::Value;
+
+use crate::objects::cause_ids;
+
+/// The documents of every workload of a namespace.
+fn documents(namespace: &str) -> Vec<Value> {
+    let ended = Run::of(["status", "all", "-o", "json", "--watch=false", "--from"])
+        .arg(data().join(namespace).join("snapshot.json"))
+        .run();
+    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// `NAME VERDICT CAUSE...` of every workload, as its document has them.
+fn told(namespace: &str) -> Vec<String> {
+    let line = |document: &Value| {
+        let name = document["workload"]["name"].as_str().unwrap();
+        let verdict = document["verdict"].as_str().unwrap();
+        [&[name, verdict], cause_ids(document).as_slice()].concat().join(" ")
+    };
+    documents(namespace).iter().map(line).collect()
+}
+
+#[test]
+fn every_broken_workload_gets_its_true_cause() {
+    assert_eq!(
+        told("broken"),
+        [
+            "ds-bad progressing image-not-found",
+            "ds-ondelete held on-delete",
+            "ds-surge progressing not-ready",
+            "badimage failed image-not-found",
+            "config failed missing-configmap",
+            "crash failed crash-loop",
+            "fresh failed image-not-found",
+            "notready failed not-ready",
+            "oom failed out-of-memory",
+            "paused paused paused",
+            "recreate complete",
+            "undone complete",
+            "unschedulable failed unschedulable",
+            "zero complete",
+            "sts-bad progressing image-not-found",
+            "sts-ondelete held on-delete",
+            "sts-parallel progressing crash-loop",
+        ]
+    );
+}
+
+#[test]
+fn a_quota_is_named_and_the_verdict_is_the_deadline() {
+    assert_eq!(told("quota"), ["quota failed quota-exceeded"]);
+    let documents = documents("quota");
+    let cause = &documents[0]["causes"][0];
+    assert_eq!(cause["summary"], "pods refused, quota q is used up");
+    assert_eq!(cause["evidence"], "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2");
+    assert_eq!(cause["healsByItself"], true);
+}
+
+#[test]
+fn nothing_healthy_gets_a_cause() {
+    assert_eq!(
+        told("shop"),
+        ["agent complete", "checkout progressing missing-claim", "web complete", "db complete partition"]
+    );
+    assert_eq!(told("many"), ["api complete", "log complete"]);
+}
+
+/// The lines as a person and a script see them.
+#[test]
+fn the_lines_of_the_recorded_workloads() {
+    for namespace in ["broken", "quota", "shop"] {
+        let ended =
+            Run::of(["status", "all", "--from"]).arg(data().join(namespace).join("snapshot.json")).run();
+        let transcript = ended.transcript.lines().filter(|line| !line.starts_with("note: "));
+        insta::assert_snapshot!(namespace, transcript.collect::<Vec<_>>().join("\n"));
+    }
+}

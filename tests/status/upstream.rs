@@ -1,0 +1,206 @@
+//! The cases of Kubernetes' own tests of `kubectl rollout status`, by the numbers of the reference
+//! (7.1: 19 to 23, 7.2: 52 to 67).
+//!
+//! The other cases of 7.2 do not apply here: 24 to 35 are about history, 36 to 45 about undo, 46 to 51
+//! about pause and resume. What 19 to 21 tell apart (a name, a selector, `--watch=false`) is the same
+//! object found in three ways, which `compat` and `exit_codes` do with recorded ones.
+
+use serde_json::{Value, json};
+
+use crate::objects::{status, with, workload};
+
+/// What kubectl 1.36 says of a workload with these fields.
+fn compat(kind: &str, changes: &Value) -> (String, String, u8) {
+    let bare = with(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
+    let ended = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
+    (ended.stdout, ended.stderr, ended.exit)
+}
+
+fn deployment(generation: i64, [observed, wanted, total, updated, available]: [i64; 5]) -> String {
+    let changes = json!({
+        "metadata": {"generation": generation}, "spec": {"replicas": wanted},
+        "status": {
+            "observedGeneration": observed, "replicas": total, "updatedReplicas": updated,
+            "availableReplicas": available,
+        },
+    });
+    let (stdout, stderr, exit) = compat("Deployment", &changes);
+    assert_eq!((stderr.as_str(), exit), ("", 0));
+    stdout
+}
+
+fn daemon_set(generation: i64, [observed, updated, desired, available]: [i64; 4]) -> String {
+    let changes = json!({
+        "metadata": {"generation": generation},
+        "status": {
+            "observedGeneration": observed, "updatedNumberScheduled": updated,
+            "desiredNumberScheduled": desired, "numberAvailable": available,
+        },
+    });
+    let (stdout, stderr, exit) = compat("DaemonSet", &changes);
+    assert_eq!((stderr.as_str(), exit), ("", 0));
+    stdout
+}
+
+fn stateful_set(changes: &Value) -> String {
+    let observed = json!({"spec": {"replicas": 3}, "status": {"observedGeneration": 1}});
+    let (stdout, stderr, exit) = compat("StatefulSet", &with(observed, changes));
+    assert_eq!((stderr.as_str(), exit), ("", 0));
+    stdout
+}
+
+#[test]
+fn case_19_to_21_a_deployment_that_is_complete_is_rolled_out() {
+    assert_eq!(deployment(1, [1, 1, 1, 1, 1]), "deployment \"web\" successfully rolled out\n");
+}
+
+#[test]
+fn case_22_one_look_at_an_unavailable_deployment_returns_with_its_line() {
+    let waiting =
+        "Waiting for deployment \"web\" rollout to finish: 0 of 1 updated replicas are available...\n";
+    assert_eq!(deployment(1, [1, 1, 1, 1, 0]), waiting);
+}
+
+#[test]
+fn case_23_nothing_found_is_said_on_stderr_and_is_no_error_to_kubectl() {
+    for (args, exit) in [
+        (&["-l", "app=none"][..], 1),
+        (&["-l", "app=none", "--allow-empty"], 0),
+        (&["-l", "app=none", "--compat"], 0),
+    ] {
+        let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
+        let run = harness::Run::of(["status", "deployment", "-n", "n", "--from", "-"].iter().chain(args));
+        let ended = run.stdin(snapshot).run();
+        assert_eq!(ended.stdout, "");
+        assert_eq!(
+            (ended.stderr.as_str(), ended.exit),
+            ("No resources found in n namespace.\n", exit),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn case_52_replicas_are_to_be_updated() {
+    assert_eq!(
+        deployment(0, [1, 1, 1, 0, 1]),
+        "Waiting for deployment \"web\" rollout to finish: 0 out of 1 new replicas have been updated...\n"
+    );
+}
+
+#[test]
+fn case_53_old_replicas_are_to_go() {
+    assert_eq!(
+        deployment(1, [1, 1, 2, 1, 2]),
+        "Waiting for deployment \"web\" rollout to finish: 1 old replicas are pending termination...\n"
+    );
+}
+
+#[test]
+fn case_54_updated_replicas_are_to_become_available() {
+    assert_eq!(
+        deployment(1, [1, 2, 2, 2, 1]),
+        "Waiting for deployment \"web\" rollout to finish: 1 of 2 updated replicas are available...\n"
+    );
+}
+
+#[test]
+fn case_55_all_replicas_are_updated_and_available() {
+    assert_eq!(deployment(1, [1, 2, 2, 2, 2]), "deployment \"web\" successfully rolled out\n");
+}
+
+#[test]
+fn case_56_a_deployment_is_to_be_observed() {
+    assert_eq!(deployment(2, [1, 2, 2, 2, 2]), "Waiting for deployment spec update to be observed...\n");
+}
+
+#[test]
+fn case_57_pods_of_a_daemon_set_are_to_be_updated() {
+    assert_eq!(
+        daemon_set(0, [1, 0, 1, 0]),
+        "Waiting for daemon set \"web\" rollout to finish: 0 out of 1 new pods have been updated...\n"
+    );
+}
+
+#[test]
+fn case_58_pods_of_a_daemon_set_are_to_become_available() {
+    assert_eq!(
+        daemon_set(1, [1, 2, 2, 1]),
+        "Waiting for daemon set \"web\" rollout to finish: 1 of 2 updated pods are available...\n"
+    );
+}
+
+#[test]
+fn case_59_all_pods_of_a_daemon_set_are_available() {
+    assert_eq!(daemon_set(1, [1, 2, 2, 2]), "daemon set \"web\" successfully rolled out\n");
+}
+
+#[test]
+fn case_60_a_daemon_set_is_to_be_observed() {
+    assert_eq!(daemon_set(2, [1, 2, 2, 2]), "Waiting for daemon set spec update to be observed...\n");
+}
+
+#[test]
+fn cases_61_and_62_on_delete_has_no_status() {
+    for kind in ["DaemonSet", "StatefulSet"] {
+        let strategy = json!({"type": "OnDelete", "rollingUpdate": null});
+        let changes = json!({"spec": {"updateStrategy": strategy}, "status": {"observedGeneration": 1}});
+        let error = "error: rollout status is only available for RollingUpdate strategy type\n";
+        assert_eq!(compat(kind, &changes), (String::new(), error.to_owned(), 1));
+    }
+}
+
+#[test]
+fn case_63_a_stateful_set_is_to_be_observed() {
+    let unobserved = "Waiting for statefulset spec update to be observed...\n";
+    assert_eq!(stateful_set(&json!({"metadata": {"generation": 2}})), unobserved);
+    // One that was never observed, even if nothing says what there is to observe.
+    let never = json!({"metadata": {"generation": 0}, "status": {"observedGeneration": 0}});
+    assert_eq!(stateful_set(&never), unobserved);
+}
+
+#[test]
+fn case_64_pods_of_a_stateful_set_are_to_become_ready() {
+    assert_eq!(stateful_set(&json!({"status": {"readyReplicas": 2}})), "Waiting for 1 pods to be ready...\n");
+}
+
+#[test]
+fn case_65_a_partition_is_complete() {
+    assert_eq!(partitioned(2, 1), "partitioned roll out complete: 1 new pods have been updated...\n");
+}
+
+#[test]
+fn case_66_a_partition_is_to_be_completed() {
+    assert_eq!(
+        partitioned(2, 0),
+        "Waiting for partitioned roll out to finish: 0 out of 1 new pods have been updated...\n"
+    );
+}
+
+#[test]
+fn case_67_without_a_rolling_update_the_revisions_names_tell() {
+    let status = |current: &str, updated: i64| {
+        json!({
+            "spec": {"updateStrategy": {"rollingUpdate": null}},
+            "status": {
+                "readyReplicas": 3, "currentReplicas": 3 - updated, "updatedReplicas": updated,
+                "currentRevision": current, "updateRevision": "foo",
+            },
+        })
+    };
+    assert_eq!(
+        stateful_set(&status("foo", 0)),
+        "statefulset rolling update complete 3 pods at revision foo...\n"
+    );
+    assert_eq!(
+        stateful_set(&status("old", 2)),
+        "waiting for statefulset rolling update to complete 2 pods at revision foo...\n"
+    );
+}
+
+fn partitioned(partition: i64, updated: i64) -> String {
+    stateful_set(&json!({
+        "spec": {"updateStrategy": {"rollingUpdate": {"partition": partition}}},
+        "status": {"readyReplicas": 3, "updatedReplicas": updated},
+    }))
+}

@@ -1,0 +1,67 @@
+//! Every recording of a verb, held against us.
+
+use std::collections::BTreeMap;
+
+use crate::{Ended, Recorded};
+
+/// What came of a comparison.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// The recordings that we print byte for byte, with the same exit code.
+    pub same: Vec<String>,
+    /// The recordings that the list of exceptions names.
+    pub excepted: Vec<String>,
+    /// What differs, ready to be read, and what is wrong with the list of exceptions.
+    pub differing: Vec<String>,
+}
+
+/// Runs every recorded command of a verb from its snapshot under `--compat` and compares stdout,
+/// stderr and exit code.
+///
+/// `exceptions` lists what a snapshot cannot answer, one `NAMESPACE/FILE  REASON` a line; empty lines
+/// and those that begin with `#` are left out. An exception that is not needed is a difference too.
+#[must_use]
+pub fn compare(verb: &str, exceptions: &str) -> Comparison {
+    let mut excepted: BTreeMap<_, _> = exceptions
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_once(char::is_whitespace).unwrap_or((line, "")))
+        .collect();
+    let mut comparison = Comparison::default();
+    for recorded in Recorded::of_verb(verb) {
+        let ended = recorded.from_snapshot().arg("--compat").run();
+        let difference = difference(&recorded, &ended);
+        match (excepted.remove(recorded.name.as_str()), difference) {
+            (None, None) => comparison.same.push(recorded.name),
+            (None, Some(difference)) => comparison.differing.push(difference),
+            (Some(reason), _) if reason.trim().is_empty() => {
+                comparison.differing.push(format!("{}: excepted without a reason", recorded.name));
+            }
+            (Some(_), Some(_)) => comparison.excepted.push(recorded.name),
+            (Some(_), None) => {
+                comparison.differing.push(format!("{}: excepted, but it is the same", recorded.name));
+            }
+        }
+    }
+    let unknown = excepted.keys().map(|name| format!("{name}: excepted, but there is no such recording"));
+    comparison.differing.extend(unknown);
+    comparison
+}
+
+fn difference(recorded: &Recorded, ended: &Ended) -> Option<String> {
+    let theirs = (&recorded.stdout, &recorded.stderr, recorded.exit);
+    let ours = (&ended.stdout, &ended.stderr, ended.exit);
+    (theirs != ours).then(|| {
+        format!(
+            "{}: {}\n--- kubectl, exit {}\n{}{}--- ours, exit {}\n{}{}",
+            recorded.name,
+            recorded.args.join(" "),
+            recorded.exit,
+            recorded.stdout,
+            recorded.stderr,
+            ended.exit,
+            ended.stdout,
+            ended.stderr
+        )
+    })
+}

@@ -1,0 +1,12 @@
+//! Runs `kubectl-rollout2` inside a test, and compares it with recorded outputs of kubectl.
+//!
+//! A [`Run`] is one command line in a world of its own: no process is started, no variable is set
+//! and no clock is waited for, so tests run side by side. A [`Recorded`] is what kubectl printed for
+//! one command, and [`golden::compare`] holds every recording of a verb against us.
+
+pub mod golden;
+mod recorded;
+mod run;
+
+pub use recorded::{Recorded, data};
+pub use run::{Ended, Run};

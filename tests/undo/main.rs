@@ -1,0 +1,11 @@
+//! `undo`: the built command against recorded objects, both streams and the exit code.
+
+mod compat;
+mod dry_run;
+
+use harness::{Run, data};
+
+/// `undo ARGS... --from tests/data/NAMESPACE/snapshot.json`.
+fn undo(namespace: &str, args: &[&str]) -> Run {
+    Run::of(["undo"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
+}

@@ -1,0 +1,54 @@
+//! A terminal, as far as a test can see it.
+
+use rollout2::world::Terminal;
+
+/// Far more than any test writes: what scrolled away must be found.
+const SCROLLBACK: Option<usize> = None;
+
+/// A terminal that breaks lines anew when it becomes narrower.
+pub(crate) struct Emulator {
+    terminal: avt::Terminal,
+}
+
+impl Emulator {
+    pub(crate) fn new(size: Terminal) -> Self {
+        let (width, height) = (size.width.into(), size.height.into());
+        Self { terminal: avt::Terminal::with_scrollback(width, height, SCROLLBACK).unwrap() }
+    }
+
+    /// Writes to it through a terminal device, which returns the carriage with every newline.
+    pub(crate) fn write(&mut self, text: &str) {
+        self.terminal.feed(text.replace('\n', "\r\n").as_str());
+    }
+
+    pub(crate) fn resize(&mut self, size: Terminal) {
+        self.terminal.resize(size.width.into(), size.height.into());
+    }
+
+    /// All that can be seen, what scrolled away included, as it was written: lines that the terminal broke
+    /// are whole again.
+    pub(crate) fn text(&self) -> String {
+        joined(self.terminal.screen().text())
+    }
+
+    /// What can be seen without scrolling, row by row.
+    pub(crate) fn screen(&self) -> String {
+        joined(self.terminal.screen().visible_lines().map(avt::Line::text))
+    }
+
+    /// How many rows scrolled away.
+    pub(crate) fn scrolled(&self) -> usize {
+        let screen = self.terminal.screen();
+        screen.all_lines().count() - screen.visible_lines().len()
+    }
+
+    pub(crate) fn cursor_is_visible(&self) -> bool {
+        self.terminal.cursor().position().is_some()
+    }
+}
+
+/// Lines without the blanks at their ends, without the empty ones at the end of all.
+fn joined<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
+    let lines: Vec<_> = lines.into_iter().map(|line| line.as_ref().trim_end().to_owned()).collect();
+    lines.join("\n").trim_end().to_owned()
+}

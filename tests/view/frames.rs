@@ -1,0 +1,100 @@
+//! One frame at a time, as a person sees it.
+
+use rollout2::model::follow::Follower;
+use rollout2::render::live::drawing;
+use rollout2::world::Terminal;
+
+use crate::emulator::Emulator;
+use crate::objects::{Release, crashing, follower, frame, starting, without_image};
+
+const SIZES: [Terminal; 3] = [
+    Terminal { width: 80, height: 24 },
+    Terminal { width: 40, height: 10 },
+    Terminal { width: 200, height: 50 },
+];
+
+/// What terminals of three sizes show. The frame leaves the last row to the cursor, and nothing scrolls
+/// away.
+fn shown(follower: &Follower, seconds: u64) -> String {
+    let shown = SIZES.map(|size| {
+        let mut emulator = Emulator::new(size);
+        emulator.write(&drawing(&frame(follower, seconds, size), true));
+        assert_eq!(emulator.scrolled(), 0, "{}", emulator.text());
+        assert_eq!(emulator.screen(), emulator.text(), "a line was broken");
+        assert!(emulator.cursor_is_visible());
+        format!("-- {}x{}\n{}\n", size.width, size.height, emulator.screen())
+    });
+    shown.concat()
+}
+
+#[test]
+fn a_good_rollout() {
+    let before = Release::new("web", 10, 2, 8).with(1, &starting());
+    let after = Release::new("web", 10, 5, 4).with(1, &starting());
+    let follower = follower(&[(2, &[before]), (14, &[after])]);
+    insta::assert_snapshot!(shown(&follower, 14));
+}
+
+#[test]
+fn a_good_rollout_that_is_complete() {
+    let before = Release::new("web", 10, 2, 8);
+    let follower = follower(&[(2, &[before]), (34, &[Release::new("web", 10, 10, 0)])]);
+    insta::assert_snapshot!(shown(&follower, 40));
+}
+
+#[test]
+fn a_bad_rollout() {
+    let log = &["listening on :8080", "panic: DB_URL is not set", "main.main() main.go:12 +0x1d"];
+    let bad = Release::new("web", 10, 3, 6).with(2, &crashing()).saying(log).with(1, &starting());
+    let follower = follower(&[(0, &[bad])]);
+    insta::assert_snapshot!(shown(&follower, 14));
+}
+
+#[test]
+fn twelve_workloads_at_once() {
+    let releases: Vec<_> = (1..=12)
+        .map(|number| match number {
+            3 => Release::new("cart", 4, 1, 3).with(1, &crashing()),
+            7 => Release::new("checkout-and-billing", 10, 4, 5).with(2, &starting()),
+            8 => Release::new("search", 6, 0, 5)
+                .with(2, &without_image("rpc error: code = NotFound: shop/search:5: not found")),
+            number if number % 2 == 0 => Release::new(&format!("app-{number}"), 3, 3, 0),
+            number => Release::new(&format!("app-{number}"), 3, 1, 2),
+        })
+        .collect();
+    insta::assert_snapshot!(shown(&follower(&[(3, &releases)]), 8));
+}
+
+#[test]
+fn a_long_message_with_escapes() {
+    let message = "\x1b[2J\x1b[1;1Hall is well\r\n\x1b]0;title\x07 \u{202e}txet\u{9b}31m ".repeat(6);
+    let bad = Release::new("web", 10, 2, 7).with(3, &without_image(&message));
+    insta::assert_snapshot!(shown(&follower(&[(3, &[bad])]), 8));
+}
+
+#[test]
+fn wide_characters() {
+    let message =
+        "鏡像不存在：shop/web:5 在倉庫中找不到，請確認標籤是否已經推送到正確的倉庫 🚀🚀🚀".repeat(3);
+    let bad = Release::new("web", 10, 2, 7).with(3, &without_image(&message));
+    insta::assert_snapshot!(shown(&follower(&[(3, &[bad])]), 8));
+}
+
+/// However small the terminal, the frame is lower and no wider than it.
+#[test]
+fn a_frame_fits_into_every_terminal() {
+    let bad = |name: &str| Release::new(name, 10, 2, 7).with(2, &crashing()).with(1, &without_image("no"));
+    let one = follower(&[(3, &[bad("web")])]);
+    let many: Vec<_> = (0..20).map(|number| bad(&format!("大-{number}"))).collect();
+    let many = follower(&[(3, &many)]);
+    for follower in [&one, &many] {
+        let widths = [1, 2, 5, 10, 19, 20, 21, 39, 40, 79, 200];
+        let heights = [2, 3, 4, 5, 6, 8, 9, 10, 24, 31, 50];
+        for size in widths.iter().flat_map(|&width| heights.map(|height| Terminal { width, height })) {
+            let frame = frame(follower, 8, size);
+            assert!(frame.lines().len() < usize::from(size.height), "{size:?}");
+            let widest = frame.lines().iter().map(rollout2::render::frame::Line::cells).max();
+            assert!(widest.is_some_and(|widest| widest < usize::from(size.width).max(2)), "{size:?}");
+        }
+    }
+}

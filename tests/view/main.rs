@@ -1,0 +1,10 @@
+//! The live view, as a terminal emulator shows it: frames at several sizes, and what is left of one
+//! frame when the next has taken its place.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+
+mod emulator;
+mod frames;
+mod objects;
+mod sequences;
+mod world;

@@ -1,0 +1,168 @@
+//! Rollouts in the middle, made by hand, and followers that have seen them.
+
+use std::time::Duration;
+
+use rollout2::model::follow::{Follower, LogLines, Moment, News, Options, Seen, TargetId};
+use rollout2::model::object::Object;
+use rollout2::model::pod::Pod;
+use rollout2::model::workload::Workload;
+use rollout2::render::frame::{Frame, Scene};
+use rollout2::render::status::Company;
+use rollout2::world::Terminal;
+use serde_json::{Value, json};
+
+/// A Deployment from revision 4 to revision 5 of the image `shop/NAME`.
+#[derive(Clone)]
+pub(crate) struct Release {
+    pub(crate) name: String,
+    pub(crate) wanted: usize,
+    /// Pods of revision 5 that are ready, and what the others are doing.
+    pub(crate) ready: usize,
+    pub(crate) troubled: Vec<Value>,
+    /// Pods of revision 4, all ready.
+    pub(crate) old: usize,
+    pub(crate) logs: Vec<LogLines>,
+}
+
+impl Release {
+    pub(crate) fn new(name: &str, wanted: usize, ready: usize, old: usize) -> Self {
+        Self { name: name.to_owned(), wanted, ready, troubled: Vec::new(), old, logs: Vec::new() }
+    }
+
+    /// The same with pods of revision 5 whose container is in this state.
+    pub(crate) fn with(mut self, count: usize, container: &Value) -> Self {
+        self.troubled.extend(std::iter::repeat_n(container.clone(), count));
+        self
+    }
+
+    /// The same once the container of the first pod in trouble has said this.
+    pub(crate) fn saying(mut self, lines: &[&str]) -> Self {
+        self.logs.push(LogLines {
+            pod: self.pod_name(5, self.ready),
+            container: "app".to_owned(),
+            lines: lines.iter().map(|&line| line.to_owned()).collect(),
+        });
+        self
+    }
+
+    fn workload(&self) -> Workload {
+        let updated = self.ready + self.troubled.len();
+        let object = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": self.name, "namespace": "shop", "uid": self.name, "generation": 5},
+            "spec": {
+                "replicas": self.wanted, "selector": {"matchLabels": {"app": self.name}},
+                "strategy": {"rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}},
+                "template": self.template(5),
+            },
+            "status": {
+                "observedGeneration": 5, "replicas": updated + self.old, "updatedReplicas": updated,
+                "readyReplicas": self.ready + self.old, "availableReplicas": self.ready + self.old,
+            },
+        });
+        Workload::of(Object::read(object).unwrap()).unwrap()
+    }
+
+    fn template(&self, number: usize) -> Value {
+        json!({"spec": {"containers": [{"name": "app", "image": format!("shop/{}:{number}", self.name)}]}})
+    }
+
+    fn revision(&self, number: usize) -> Object {
+        let object = json!({
+            "kind": "ReplicaSet",
+            "metadata": {
+                "name": self.revision_name(number), "uid": self.revision_name(number),
+                "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
+                "ownerReferences": [{"controller": true, "uid": self.name}],
+            },
+            "spec": {"template": self.template(number)},
+        });
+        Object::read(object).unwrap()
+    }
+
+    fn revision_name(&self, number: usize) -> String {
+        format!("{}-{}", self.name, ["6f9ab", "7c5d9"][number % 2])
+    }
+
+    fn pod_name(&self, number: usize, index: usize) -> String {
+        format!("{}-{index:05}", self.revision_name(number))
+    }
+
+    fn pods(&self) -> Vec<Pod> {
+        let ready = json!({"name": "app", "ready": true, "state": {"running": {}}});
+        let new = std::iter::repeat_n(&ready, self.ready).chain(&self.troubled);
+        let new = new.enumerate().map(|(index, container)| self.pod(5, index, container));
+        let old = (0..self.old).map(|index| self.pod(4, index, &ready));
+        new.chain(old).collect()
+    }
+
+    fn pod(&self, number: usize, index: usize, container: &Value) -> Pod {
+        let ready = if container["ready"] == true { "True" } else { "False" };
+        let object = json!({
+            "kind": "Pod",
+            "metadata": {
+                "name": self.pod_name(number, index), "uid": self.pod_name(number, index),
+                "ownerReferences": [{"controller": true, "uid": self.revision_name(number)}],
+            },
+            "spec": {"nodeName": "node-1"},
+            "status": {
+                "phase": "Running", "containerStatuses": [container],
+                "conditions": [{"type": "Ready", "status": ready}],
+            },
+        });
+        Pod::read(&Object::read(object).unwrap())
+    }
+}
+
+/// A container that crashes and comes back, and crashes.
+pub(crate) fn crashing() -> Value {
+    json!({
+        "name": "app", "image": "x", "restartCount": 3,
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40s restarting"}},
+        "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}},
+    })
+}
+
+/// A container whose image cannot be had, in the words of whoever knows.
+pub(crate) fn without_image(message: &str) -> Value {
+    json!({
+        "name": "app", "image": "x",
+        "state": {"waiting": {"reason": "ErrImagePull", "message": message}},
+    })
+}
+
+/// A container that is only about to start.
+pub(crate) fn starting() -> Value {
+    json!({"name": "app", "image": "x", "state": {"waiting": {"reason": "ContainerCreating"}}})
+}
+
+/// What is followed, seen at some seconds after the beginning: each row is all targets at one time.
+pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
+    let found = seen.first().into_iter().flat_map(|(_, releases)| releases.iter().map(Release::workload));
+    let mut follower = Follower::new(Options::default(), found);
+    for (seconds, releases) in seen {
+        for (index, release) in releases.iter().enumerate() {
+            let revisions = [4, 5].map(|number| release.revision(number)).to_vec();
+            let news = [
+                News::Workload(Box::new(release.workload())),
+                News::Revisions(Some(revisions)),
+                News::Pods(Some(release.pods())),
+            ];
+            let logs = release.logs.iter().cloned().map(News::Log);
+            for news in news.into_iter().chain(logs) {
+                follower.apply(Seen::News(TargetId(index), news), at(*seconds));
+            }
+        }
+    }
+    follower
+}
+
+/// So many seconds after the beginning.
+pub(crate) fn at(seconds: u64) -> Moment {
+    Moment { elapsed: Duration::from_secs(seconds), wall: "2026-11-20T13:00:00Z".parse().unwrap() }
+}
+
+/// The frame of a follower at a time.
+pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame {
+    Frame::of(Scene { follower, now: at(seconds), company: Company::default() }, size)
+}

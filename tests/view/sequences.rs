@@ -1,0 +1,112 @@
+//! Frame after frame: each takes the place of the one before it, and leaves everything else alone.
+
+use proptest::prelude::*;
+use rollout2::render::frame::{Frame, Line};
+use rollout2::render::live::{Standing, drawing};
+use rollout2::render::style::Style;
+use rollout2::world::Terminal;
+
+use crate::emulator::Emulator;
+
+/// What was on the terminal before we came.
+const BEFORE: &str = "$ make release\nreleased\n";
+
+/// Letters of one and two cells, and what must be shown instead of done. Marks that stand over a letter are
+/// left out: terminals do not agree on them, and this one counts a cell for each.
+fn line() -> impl Strategy<Value = Line> {
+    let text = prop_oneof!["[a-z ]{0,90}", "[大小a🚀 ]{0,40}", r"[a-z\x1b\x08\[;0-9A-H\r\n\t]{0,30}"];
+    (text, any::<bool>()).prop_map(|(text, bad)| {
+        Line::of("").with(if bad { Style::Bad } else { Style::Plain }, text.trim_end())
+    })
+}
+
+fn lines() -> impl Strategy<Value = Vec<Line>> {
+    prop::collection::vec(line(), 0..7)
+}
+
+fn text(frame: &Frame) -> String {
+    let lines: Vec<_> = frame.lines().iter().map(|line| line.text().trim_end().to_owned()).collect();
+    format!("{BEFORE}{}", lines.join("\n")).trim_end().to_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// At one size nothing but the last frame is ever seen below what was there before.
+    #[test]
+    fn no_debris_is_left(frames in prop::collection::vec(lines(), 1..8)) {
+        let size = Terminal { width: 60, height: 10 };
+        let mut emulator = Emulator::new(size);
+        emulator.write(BEFORE);
+        let mut standing = Standing::new(Frame::default(), size);
+        for lines in frames {
+            let frame = Frame::new(lines, size);
+            emulator.write(&standing.replacement(&frame, size, true));
+            prop_assert_eq!(emulator.text(), text(&frame));
+            prop_assert!(emulator.cursor_is_visible());
+            standing = Standing::new(frame, size);
+        }
+    }
+
+    /// Nor when the terminal becomes wider or narrower in between, and breaks lines that have become too
+    /// long, as this emulator and most terminals do. (What scrolls out of sight for it is out of reach, so
+    /// the terminal is high enough, and full, as that of a shell is.)
+    #[test]
+    fn a_terminal_may_be_resized_at_any_time(before in lines(), after in lines(), widths in [20_u16..90, 20..90]) {
+        let [size, next] = widths.map(|width| Terminal { width, height: 40 });
+        let screenful = "\n".repeat(size.height.into());
+        let mut emulator = Emulator::new(size);
+        emulator.write(&(screenful.clone() + BEFORE));
+        let frame = Frame::new(before, size);
+        emulator.write(&drawing(&frame, true));
+        emulator.resize(next);
+        let standing = Standing::new(frame, size);
+        let frame = Frame::new(after, next);
+        emulator.write(&standing.replacement(&frame, next, true));
+        prop_assert_eq!(emulator.text(), screenful + &text(&frame));
+    }
+
+    /// A line that is said meanwhile stands above the frame.
+    #[test]
+    fn a_frame_can_be_taken_away_and_put_back(lines in lines()) {
+        let size = Terminal { width: 60, height: 10 };
+        let mut emulator = Emulator::new(size);
+        emulator.write(BEFORE);
+        let frame = Frame::new(lines, size);
+        let standing = Standing::new(frame.clone(), size);
+        emulator.write(&drawing(&frame, true));
+        emulator.write(&standing.erasure(size));
+        prop_assert_eq!(emulator.text(), BEFORE.trim_end());
+        emulator.write(&drawing(&frame, true));
+        prop_assert_eq!(emulator.text(), text(&frame));
+    }
+}
+
+#[test]
+fn what_has_not_changed_is_not_written() {
+    let size = Terminal { width: 60, height: 10 };
+    let frame = |words: &[&str]| Frame::new(words.iter().map(Line::of), size);
+    let standing = Standing::new(frame(&["one", "two", "three"]), size);
+    assert_eq!(standing.replacement(&frame(&["one", "two", "three"]), size, true), "");
+    let replacement = standing.replacement(&frame(&["one", "2", "three"]), size, true);
+    assert_eq!(replacement, "\r\x1b[3A\n\x1b[K2\n\n\x1b[J");
+}
+
+/// Whoever kills us finds a terminal in order: nothing but moves, deletions and colours is ever written.
+#[test]
+fn nothing_is_switched_on_that_would_have_to_be_switched_off() {
+    let size = Terminal { width: 60, height: 10 };
+    let bad = || Line::of("").with(Style::Bad, "\x1b[?25l bad");
+    let frame = |count: usize| Frame::new((0..count).map(|_| bad()), size);
+    let written = drawing(&frame(3), true)
+        + &Standing::new(frame(3), size).replacement(&frame(5), size, true)
+        + &Standing::new(frame(5), size).erasure(size);
+    let sequences: Vec<_> = written.split('\x1b').skip(1).collect();
+    assert!(!sequences.is_empty());
+    for sequence in sequences {
+        let end = sequence.find(|c: char| c.is_ascii_alphabetic()).unwrap();
+        assert!(["m", "K", "J", "A"].contains(&&sequence[end..=end]), "{sequence:?}");
+        assert!(!sequence.contains('?') || sequence.contains("^[[?25l"), "{sequence:?}");
+    }
+    assert_eq!(written.matches("\x1b[31m").count(), written.matches("\x1b[0m").count());
+}
