@@ -10,7 +10,6 @@ use rollout2::world::Clock;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
-use simcluster::rules::Author;
 use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
 
 /// Three pods of a StatefulSet in the recorded shop, seen by a user.
