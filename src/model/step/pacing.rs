@@ -78,6 +78,17 @@ pub enum Reach {
     All,
 }
 
+impl OnFailure {
+    /// As it is typed, and kept.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::Undo => "undo",
+        }
+    }
+}
+
 impl Default for Pacing {
     fn default() -> Self {
         Self {
