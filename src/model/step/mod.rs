@@ -1,4 +1,10 @@
 //! Stepping an update: releasing it batch by batch, at a pace and with checks that no controller knows.
+//!
+//! A [`Stepper`] is of the [follower](super::follow)'s form: it does no I/O and has no clock. It decides
+//! on nothing but a fresh look: before a pod is released, a batch is done or has failed, everything is
+//! read again, so that a missed event can delay it, and never mislead it. What cannot be seen of the
+//! objects is in the [plan](Plan), which is in the cluster; so any process can go on where another one
+//! died.
 
 mod act;
 mod amount;
@@ -7,6 +13,11 @@ mod end;
 mod event;
 mod lease;
 mod pacing;
+mod plan;
+mod request;
+mod stepper;
+mod view;
+mod words;
 
 pub use act::{Act, Checked, Removed, Seen, Wrote};
 pub use amount::Amount;
@@ -15,3 +26,7 @@ pub use end::{Back, End, Failure, Why};
 pub use event::Event;
 pub use lease::{LASTS, Lease, RENEWED};
 pub use pacing::{Batches, Check, OnFailure, Pacing, Reach};
+pub use plan::{Begun, Plan};
+pub use request::{CheckWish, Given, Identity, Request};
+pub use stepper::{Output, Stepper, foresee};
+pub use view::{Soaked, View};
