@@ -29,7 +29,10 @@ pub struct Recorded {
     pub user: Option<String>,
     /// When it arrived.
     pub at: Timestamp,
-    /// What it changed: the revisions it made, none if it was refused or lost, or is not done yet.
+    /// The newest revision when it arrived.
+    pub arrived: u64,
+    /// What it changed: the revisions it made, none if it was refused or lost, or is a
+    /// read, which begins after the revision it answers. `0..0` while it is not done.
     pub made: Range<u64>,
 }
 

@@ -70,6 +70,7 @@ impl SimService {
         let body = body.collect().await.map_err(|_| Lost)?.to_bytes();
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let route = Route::of(&parts.method, parts.uri.path(), &query);
+        let (at, arrived) = self.shared.write(|store| (store.now(), store.revision()));
         let number = self.shared.record(Recorded {
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
@@ -79,7 +80,8 @@ impl SimService {
             route: route.clone(),
             connection: self.peer.connection,
             user: self.peer.user.clone(),
-            at: self.shared.now(),
+            at,
+            arrived,
             made: 0..0,
         });
         let token = query.get("continue");
