@@ -12,10 +12,18 @@ use crate::mortal::Death;
 use crate::others::Deed;
 use crate::words::{Batches, Reach, Share, Words};
 
+/// What is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    StatefulSet,
+    DaemonSet,
+}
+
 /// One run.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
     pub(crate) spec: Value,
+    pub(crate) nodes: usize,
     /// Whether several pods of the set may be replaced at once.
     pub(crate) is_gated: bool,
     pub(crate) spread: Duration,
@@ -38,7 +46,8 @@ const BROKEN: [&str; 5] =
     ["app:2.0-bad", "app:2.0-crash", "app:2.0-config", "app:2.0-oom", "app:2.0-notready"];
 
 impl Draw {
-    pub(crate) fn of(dice: &mut Dice) -> Self {
+    pub(crate) fn of(kind: Kind, dice: &mut Dice) -> Self {
+        let is_daemon_set = kind == Kind::DaemonSet;
         let replicas = match dice.below(12) {
             0 => 20 + signed(dice.below(31)),
             1 | 2 => 7 + signed(dice.below(12)),
@@ -56,7 +65,11 @@ impl Draw {
             "minReadySeconds": dice.one_of(&[0, 0, 0, 2, 10]),
             "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
         });
-        if dice.once_in(4) {
+        if is_daemon_set {
+            let rolling =
+                json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1 + dice.below(3)}});
+            spec = json!({"minReadySeconds": spec["minReadySeconds"], "updateStrategy": rolling});
+        } else if dice.once_in(4) {
             spec["ordinals"] = json!({"start": 1 + dice.below(5)});
         }
         let image = match dice.below(10) {
@@ -68,15 +81,20 @@ impl Draw {
         let count = |most| if is_disturbed { most } else { 1 };
         Self {
             spec,
+            nodes: if is_daemon_set { usize::try_from(replicas).unwrap_or(1) } else { 3 },
             is_gated,
             spread: Duration::from_millis(dice.below(2_000)),
             image,
             is_paused_first: !dice.once_in(4),
-            words: words(dice, replicas),
+            words: if is_daemon_set { node_words(dice, replicas) } else { words(dice, replicas) },
             deaths: (0..dice.below(4)).map(|_| death(dice)).collect(),
             faults: (0..dice.below(count(4))).map(|_| fault(dice)).collect(),
-            deeds: (0..dice.below(count(4))).map(|_| (dice.below(60_000), deed(dice, replicas))).collect(),
-            second: dice.once_in(6).then(|| (dice.below(30_000), Words::default())),
+            deeds: (0..dice.below(count(4)))
+                .map(|_| (dice.below(60_000), deed(kind, dice, replicas)))
+                .collect(),
+            second: dice
+                .once_in(6)
+                .then(|| (dice.below(30_000), Words { is_daemon_set, ..Words::default() })),
         }
     }
 
@@ -134,6 +152,17 @@ fn words(dice: &mut Dice, replicas: i64) -> Words {
         complete: dice.once_in(12),
         new_plan: false,
         timeout: dice.once_in(8).then(|| 20 + signed(dice.below(100))),
+        ..Words::default()
+    }
+}
+
+fn node_words(dice: &mut Dice, nodes: i64) -> Words {
+    Words {
+        is_daemon_set: true,
+        ignore_unready: dice.once_in(2),
+        by_zone: dice.once_in(3),
+        evict: dice.once_in(4),
+        ..words(dice, nodes)
     }
 }
 
@@ -142,8 +171,15 @@ fn death(dice: &mut Dice) -> Death {
     Death { at: dice.index(most), is_done: dice.once_in(2) }
 }
 
-fn deed(dice: &mut Dice, replicas: i64) -> Deed {
+fn deed(kind: Kind, dice: &mut Dice, replicas: i64) -> Deed {
     match dice.below(12) {
+        0 if kind == Kind::DaemonSet => Deed::NodeGone(dice.index(50)),
+        1 if kind == Kind::DaemonSet => Deed::NodeComes,
+        2 if kind == Kind::DaemonSet => Deed::NodeReady(dice.index(50), dice.once_in(3)),
+        6 if kind == Kind::DaemonSet => {
+            let rolling = json!({"maxUnavailable": 1 + dice.below(3)});
+            Deed::Strategy(json!({"type": "RollingUpdate", "rollingUpdate": rolling}))
+        }
         0..=2 => Deed::Scale((replicas + signed(dice.below(7)) - 3).max(1)),
         3 | 4 => Deed::Pause,
         5 => Deed::Image("app:3.0"),

@@ -77,8 +77,9 @@ impl Left {
 async fn paused(scenario: Scenario, lab: &Lab) {
     lab.stateful_set(3, &json!({}));
     lab.pass(30).await;
-    command(&lab.cluster, "pause").await;
-    Others::default().act(&lab.cluster, &Deed::Image(scenario.image)).await;
+    let set = key(&STATEFULSETS, "db");
+    command(&lab.cluster, &set, "pause").await;
+    Others::default().act(&lab.cluster, &set, &Deed::Image(scenario.image)).await;
     lab.pass(5).await;
 }
 

@@ -9,6 +9,7 @@
 mod draw;
 mod kill;
 mod mortal;
+mod nodes;
 mod oracle;
 mod others;
 mod person;

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use harness::Run;
-use harness::lab::{START, key};
+use harness::lab::START;
 use serde_json::{Value, json};
 use simcluster::patch::Format;
-use simcluster::resource::{PODS, STATEFULSETS};
+use simcluster::resource::PODS;
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{SimCluster, Store};
+use simcluster::{Key, SimCluster, Store};
+
+use crate::nodes;
 
 /// What somebody does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,12 @@ pub(crate) enum Deed {
     Delete(usize),
     /// Ends the containers of a pod.
     Restart(usize),
+    /// Takes a node away, with what runs on it.
+    NodeGone(usize),
+    /// Adds a node.
+    NodeComes,
+    /// A node is not ready any more, or is again.
+    NodeReady(usize, bool),
     /// Writes an annotation that concerns nobody.
     Annotate(u64),
 }
@@ -38,12 +46,12 @@ impl Others {
         self.0.lock().unwrap().clone()
     }
 
-    pub(crate) async fn act(&self, cluster: &SimCluster, deed: &Deed) {
+    pub(crate) async fn act(&self, cluster: &SimCluster, set: &Key, deed: &Deed) {
         match deed {
-            Deed::Pause => drop(command(cluster, "pause").await),
+            Deed::Pause => drop(command(cluster, set, "pause").await),
             deed => cluster.store(|store| {
                 let before = store.revision();
-                deed.happen(store);
+                deed.happen(store, set);
                 self.0.lock().unwrap().extend(before + 1..=store.revision());
             }),
         }
@@ -51,24 +59,36 @@ impl Others {
 }
 
 /// A command of ours that does not step, typed by a colleague.
-pub(crate) async fn command(cluster: &SimCluster, verb: &str) -> harness::Ended {
+pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harness::Ended {
     let client = kube::Client::new(cluster.service_for("colleague"), "default");
     cluster.users(|users| users.add(simcluster::User::admin("colleague")));
-    Run::of([verb, "statefulset/db"]).at(START.parse().unwrap()).run_through(client).await
+    let target = format!("{}/{}", set.resource.singular, set.name);
+    Run::of([verb, &target]).at(START.parse().unwrap()).run_through(client).await
 }
 
 impl Deed {
-    fn happen(&self, store: &mut Store) {
-        let set = key(&STATEFULSETS, "db");
-        let mut patch = |key, patch: Value| {
-            store.patch(key, Part::Object, Format::Merge, &patch, &Author::new("kubectl")).map(drop)
+    fn happen(&self, store: &mut Store, set: &Key) {
+        let patch = |store: &mut Store, patch: Value| {
+            store.patch(set, Part::Object, Format::Merge, &patch, &Author::new("kubectl")).map(drop)
         };
         let done = match self {
-            Self::Scale(replicas) => patch(&set, json!({"spec": {"replicas": replicas}})),
-            Self::Image(image) => patch(&set, image_of(image)),
-            Self::Strategy(strategy) => patch(&set, json!({"spec": {"updateStrategy": strategy}})),
+            Self::Scale(replicas) => patch(store, json!({"spec": {"replicas": replicas}})),
+            Self::Image(image) => patch(store, image_of(image)),
+            Self::Strategy(strategy) => patch(store, json!({"spec": {"updateStrategy": strategy}})),
             Self::Annotate(mark) => {
-                patch(&set, json!({"metadata": {"annotations": {"other": mark.to_string()}}}))
+                patch(store, json!({"metadata": {"annotations": {"other": mark.to_string()}}}))
+            }
+            Self::NodeGone(index) => {
+                nodes::goes(store, *index);
+                Ok(())
+            }
+            Self::NodeComes => {
+                nodes::comes(store);
+                Ok(())
+            }
+            Self::NodeReady(index, is_ready) => {
+                nodes::is_ready(store, *index, *is_ready);
+                Ok(())
             }
             Self::Pause => Ok(()),
             Self::Delete(index) => match pod(store, *index) {

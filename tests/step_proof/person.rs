@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use harness::lab::{Lab, START, key};
+use harness::lab::{Lab, START};
 use harness::{Ended, Run};
 use serde_json::Value;
-use simcluster::User;
-use simcluster::resource::STATEFULSETS;
+use simcluster::{Key, User};
 
 use crate::mortal::{Death, Mortal};
 use crate::others::command;
@@ -19,6 +18,7 @@ const PATIENCE: usize = 80;
 
 /// A terminal with a cluster at its other end.
 pub(crate) struct Terminal<'a> {
+    pub(crate) set: Key,
     pub(crate) lab: &'a Lab,
     pub(crate) processes: RefCell<Vec<Process>>,
     /// Whether writes can be hit by faults.
@@ -74,13 +74,13 @@ impl Terminal<'_> {
             let ended = self.step(&words, deaths.next()).await;
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *image;
-            words = Words::default();
+            words = Words { is_daemon_set: first.is_daemon_set, ..Words::default() };
             match ended {
                 Some(ended) if ended.exit == 4 || ended.exit == 2 => return Left::With(ended.exit),
                 _ if is_another => return Left::Overruled,
                 Some(ended) if ended.exit == 0 && hold(&set).is_none() => return Left::With(0),
                 Some(ended) if ended.exit == 5 && is_paused(&set) => {
-                    command(&self.lab.cluster, "resume").await;
+                    command(&self.lab.cluster, &self.set, "resume").await;
                 }
                 Some(ended) if ended.exit == 5 => {
                     words.new_plan = ended.transcript.contains("--new-plan");
@@ -94,7 +94,7 @@ impl Terminal<'_> {
     }
 
     fn set(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.find(&key(&STATEFULSETS, "db")).unwrap()))
+        self.lab.cluster.store(|store| Value::clone(store.find(&self.set).unwrap()))
     }
 }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use harness::dice::Dice;
 use harness::lab::Lab;
+use simcluster::resource::{DAEMONSETS, STATEFULSETS};
 use simcluster::{Controllers, Order, Pace, SimCluster};
 
-use crate::draw::Draw;
+use crate::draw::{Draw, Kind};
 use crate::oracle::judge;
 use crate::others::{Deed, Others, command};
 use crate::person::{Left, Terminal};
@@ -22,39 +23,40 @@ pub(crate) struct Played {
 }
 
 /// Plays the run of a seed on a runtime of its own.
-pub(crate) fn play(seed: u64) -> Played {
+pub(crate) fn play(kind: Kind, seed: u64) -> Played {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
-    tokio::task::LocalSet::new().block_on(&runtime, one(seed))
+    tokio::task::LocalSet::new().block_on(&runtime, one(kind, seed))
 }
 
-async fn one(seed: u64) -> Played {
-    let draw = Draw::of(&mut Dice::new(seed));
+async fn one(kind: Kind, seed: u64) -> Played {
+    let draw = Draw::of(kind, &mut Dice::new(seed));
     let pace = Pace { spread: draw.spread, ..Pace::default() };
-    let builder = SimCluster::builder().unattributed().nodes(3).seed(seed);
+    let builder = SimCluster::builder().unattributed().nodes(draw.nodes).seed(seed);
     let builder = if draw.is_gated { builder.max_unavailable_stateful_set() } else { builder };
     let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).pace(pace));
-    lab.stateful_set(1, &draw.spec);
+    let resource = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
+    let set = lab.hands().workload(resource, "db", &draw.spec);
     lab.pass(900).await;
     let others = Others::default();
     if draw.is_paused_first {
-        command(&lab.cluster, "pause").await;
+        command(&lab.cluster, &set, "pause").await;
     }
     let from = lab.revision();
-    others.act(&lab.cluster, &Deed::Image(draw.image)).await;
+    others.act(&lab.cluster, &set, &Deed::Image(draw.image)).await;
     if !draw.is_paused_first {
         tokio::time::sleep(Duration::from_millis(seed % 7 * 300)).await;
     }
     draw.faults.iter().for_each(|fault| lab.cluster.fault(fault.clone()));
     for (after, deed) in draw.deeds.clone() {
-        let (others, cluster) = (others.clone(), lab.cluster.clone());
+        let (others, cluster, set) = (others.clone(), lab.cluster.clone(), set.clone());
         tokio::task::spawn_local(async move {
             tokio::time::sleep(Duration::from_millis(after)).await;
-            others.act(&cluster, &deed).await;
+            others.act(&cluster, &set, &deed).await;
         });
     }
     let terminal =
-        Terminal { lab: &lab, processes: RefCell::default(), is_disturbed: !draw.faults.is_empty() };
+        Terminal { set, lab: &lab, processes: RefCell::default(), is_disturbed: !draw.faults.is_empty() };
     let second = async {
         if let Some((after, words)) = &draw.second {
             tokio::time::sleep(Duration::from_millis(*after)).await;

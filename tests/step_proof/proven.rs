@@ -72,7 +72,15 @@ impl History {
     fn push(&mut self, by: By, what: What) {
         let revision = self.timeline.changes.len() as u64 + 1;
         let known = vec![revision - 1];
-        self.timeline.changes.push(Change { revision, at: self.now, by, what, decided: self.now, known });
+        self.timeline.changes.push(Change {
+            revision,
+            at: self.now,
+            by,
+            what,
+            decided: self.now,
+            known,
+            read: None,
+        });
     }
 
     fn pass(&mut self, seconds: i64) {

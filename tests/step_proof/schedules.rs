@@ -2,9 +2,9 @@
 //! the rules say.
 //!
 //! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
-//! `ROLLOUT2_STEP_SEED=17 cargo test --test step_proof one_seed -- --ignored --nocapture` shows one.
+//! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture` shows one.
 
-use crate::draw::Draw;
+use crate::draw::{Draw, Kind};
 use crate::person::Left;
 use crate::play::{Played, play};
 use crate::timeline::{By, Timeline};
@@ -14,22 +14,32 @@ use crate::world::World;
 const RUNS: u64 = 300;
 
 #[test]
-fn seeded_runs_keep_every_promise_even() {
-    run(0);
+fn seeded_runs_of_stateful_sets_even() {
+    run(Kind::StatefulSet, 0);
 }
 
 #[test]
-fn seeded_runs_keep_every_promise_odd() {
-    run(1);
+fn seeded_runs_of_stateful_sets_odd() {
+    run(Kind::StatefulSet, 1);
+}
+
+#[test]
+fn seeded_runs_of_daemon_sets_even() {
+    run(Kind::DaemonSet, 0);
+}
+
+#[test]
+fn seeded_runs_of_daemon_sets_odd() {
+    run(Kind::DaemonSet, 1);
 }
 
 /// Half of the runs, so that two processors share them.
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
-fn run(half: u64) {
+fn run(kind: Kind, half: u64) {
     let asked = std::env::var("ROLLOUT2_STEPS").ok().and_then(|count| count.parse().ok());
     let (mut ends, mut failed, mut said) = ([0; 8], 0, String::new());
     for seed in (half..asked.unwrap_or(RUNS)).step_by(2) {
-        let played = play(seed);
+        let played = play(kind, seed);
         ends[match played.left {
             Left::With(exit) => usize::from(exit.min(5)),
             Left::Overruled => 6,
@@ -53,7 +63,9 @@ fn run(half: u64) {
 #[expect(clippy::print_stdout, reason = "to be read")]
 fn one_seed() {
     let seed = std::env::var("ROLLOUT2_STEP_SEED").unwrap().parse().unwrap();
-    let played = play(seed);
+    let is_daemon_set = std::env::var("ROLLOUT2_STEP_KIND").is_ok_and(|kind| kind == "daemonset");
+    let kind = if is_daemon_set { Kind::DaemonSet } else { Kind::StatefulSet };
+    let played = play(kind, seed);
     println!("{}", told(seed, &played));
     for change in &played.timeline.changes {
         if change.by != By::Cluster {
@@ -76,6 +88,11 @@ fn told(seed: u64, played: &Played) -> String {
     }
     told += &format!("wrong: {:#?}\n", played.wrong);
     told
+}
+
+/// The places whose pods the strategy lets go in the end.
+fn must_be_updated(end: &World) -> Vec<i64> {
+    if end.is_daemon_set() { end.wanted() } else { end.released().collect() }
 }
 
 /// Whether a run ended as the rules say.
@@ -105,7 +122,7 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         let is_complete = left == Left::With(0)
             && end.hold().is_none()
             && all_available
-            && end.released().all(|ordinal| end.is_updated(ordinal))
+            && must_be_updated(end).iter().all(|place| end.is_updated(*place))
             && end.image() == draw.image;
         return if is_complete { Ok(()) } else { Err(format!("not complete: {left:?}")) };
     }
@@ -117,7 +134,7 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         }
         Left::With(4) if end.has_plan() => Ok(()),
         Left::Overruled if is_undone => Ok(()), // killed on the way back
-        Left::With(0) if end.released_count() == 0 => Ok(()), // its own partition lets none go
+        Left::With(0) if must_be_updated(end).is_empty() => Ok(()), // its own partition lets none go
         left => Err(format!("it is broken, and ended: {left:?}")),
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Change {
     pub(crate) decided: Millis,
     /// The revisions at which whoever made it had looked for the last time, and had asked for it.
     pub(crate) known: Vec<u64>,
+    /// The revision at which it had read the workload itself.
+    pub(crate) read: Option<u64>,
 }
 
 /// One request of a process that changes something.
@@ -111,11 +113,19 @@ impl Timeline {
                     continue;
                 }
                 let (revision, at) = (change.revision, change.at.as_millisecond());
-                let unknown = Change { revision, at, by: By::Cluster, what, decided: at, known: Vec::new() };
+                let unknown = Change {
+                    revision,
+                    at,
+                    by: By::Cluster,
+                    what,
+                    decided: at,
+                    known: Vec::new(),
+                    read: None,
+                };
                 timeline.changes.push(match makers.0.get(&revision) {
-                    Some(Maker { process: Some(process), decided, known }) => {
+                    Some(Maker { process: Some(process), decided, known, read }) => {
                         let by = By::Process(*process);
-                        Change { by, decided: *decided, known: known.clone(), ..unknown }
+                        Change { by, decided: *decided, known: known.clone(), read: *read, ..unknown }
                     }
                     Some(_) => Change { by: By::Other, ..unknown },
                     None if others.contains(&revision) => Change { by: By::Other, ..unknown },
@@ -167,11 +177,12 @@ struct Maker {
     process: Option<usize>,
     decided: Millis,
     known: Vec<u64>,
+    read: Option<u64>,
 }
 
 impl Makers {
     fn of(requests: &[Recorded]) -> Self {
-        let mut looked: BTreeMap<usize, u64> = BTreeMap::new();
+        let (mut looked, mut read): (BTreeMap<usize, u64>, BTreeMap<usize, u64>) = Default::default();
         let mut makers = BTreeMap::new();
         let mut answered: Vec<&Recorded> = requests.iter().filter(|request| request.made.start > 0).collect();
         answered.sort_by_key(|request| request.made.start);
@@ -182,9 +193,19 @@ impl Makers {
             {
                 looked.insert(process, request.made.start - 1);
             }
+            if let (Some(process), Some(Verb::List | Verb::Get)) = (process, request.verb())
+                && request.path.contains("sets")
+            {
+                read.insert(process, request.made.start - 1);
+            }
             let look = process.and_then(|process| looked.get(&process)).copied();
             let known = look.into_iter().chain([request.arrived]).collect();
-            let maker = Maker { process, decided: request.at.as_millisecond(), known };
+            let maker = Maker {
+                process,
+                decided: request.at.as_millisecond(),
+                known,
+                read: process.and_then(|process| read.get(&process)).copied(),
+            };
             makers.extend(request.made.clone().map(|revision| (revision, maker.clone())));
         }
         Self(makers)

@@ -46,6 +46,14 @@ pub(crate) enum Reach {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Words {
+    /// Whether it is a DaemonSet that is stepped.
+    pub(crate) is_daemon_set: bool,
+    pub(crate) ignore_unready: bool,
+    /// DaemonSets: by zone.
+    pub(crate) by_zone: bool,
+    /// DaemonSets: only the nodes of the zone of this number.
+    pub(crate) zone: Option<i64>,
+    pub(crate) evict: bool,
     pub(crate) batches: Option<Batches>,
     pub(crate) reach: Option<Reach>,
     pub(crate) max_unavailable: Option<Share>,
@@ -64,7 +72,13 @@ pub(crate) struct Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("step statefulset/db")?;
+        f.write_str(if self.is_daemon_set { "step daemonset/db" } else { "step statefulset/db" })?;
+        if self.by_zone {
+            f.write_str(" --order topology.kubernetes.io/zone")?;
+        }
+        if let Some(zone) = self.zone {
+            write!(f, " --node-selector topology.kubernetes.io/zone=z{zone}")?;
+        }
         match &self.batches {
             Some(Batches::By(share)) => write!(f, " --by {share}")?,
             Some(Batches::Until(list)) => {
@@ -96,6 +110,8 @@ impl fmt::Display for Words {
         }
         for (name, is_said) in [
             ("no-canary", self.no_canary),
+            ("evict", self.evict),
+            ("ignore-unready-nodes", self.ignore_unready),
             ("force", self.force),
             ("take-over", self.take_over),
             ("complete", self.complete),
@@ -118,6 +134,9 @@ pub(crate) struct Pace {
     pub(crate) soak: i64,
     pub(crate) final_soak: i64,
     pub(crate) undo: bool,
+    pub(crate) ignores_unready: bool,
+    pub(crate) by_zone: bool,
+    pub(crate) zone: Option<i64>,
 }
 
 impl Default for Pace {
@@ -130,6 +149,9 @@ impl Default for Pace {
             soak: 0,
             final_soak: 0,
             undo: false,
+            ignores_unready: false,
+            by_zone: false,
+            zone: None,
         }
     }
 }
@@ -144,6 +166,9 @@ impl Pace {
             soak: words.soak.unwrap_or(self.soak),
             final_soak: words.final_soak.unwrap_or(self.final_soak),
             undo: words.undo.unwrap_or(self.undo),
+            ignores_unready: words.ignore_unready || self.ignores_unready,
+            by_zone: words.by_zone || self.by_zone,
+            zone: words.zone.or(self.zone),
         }
     }
 }

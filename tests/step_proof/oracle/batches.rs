@@ -34,6 +34,9 @@ impl Oracle for BatchOrder {
             self.goal = 0;
             return Ok(());
         }
+        if scene.before.is_daemon_set() {
+            return Ok(());
+        }
         if scene.ends_plan() {
             let soak = scene.pace.soak.max(scene.pace.final_soak);
             return self.check_soaked(scene, soak, "the plan ends");

@@ -24,7 +24,10 @@ impl Oracle for Endings {
     }
 
     fn ended(&mut self, (number, process): (usize, &Process), world: &World) -> Result<(), String> {
-        let all_updated = || world.released().all(|ordinal| world.is_updated(ordinal));
+        let all_updated = || {
+            let places = if world.is_daemon_set() { world.wanted() } else { world.released().collect() };
+            places.into_iter().all(|place| world.is_updated(place))
+        };
         let promise = match process.exit {
             Some(0) if world.hold().is_none() => {
                 (all_updated(), "exit 0 without a plan, and pods are outdated")

@@ -4,6 +4,7 @@ mod batches;
 mod bound;
 mod endings;
 mod lease;
+mod nodes;
 mod requests;
 mod strategy;
 
@@ -20,6 +21,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) after: &'a World,
     /// What the process that made it can have seen when it decided to.
     pub(crate) views: &'a [&'a World],
+    /// What it had read of the workload itself for the last time, and at which revision.
+    pub(crate) read: Option<(u64, &'a World)>,
     pub(crate) pace: &'a Pace,
     /// What the process that made it was told.
     pub(crate) words: Option<&'a Words>,
@@ -28,6 +31,16 @@ pub(crate) struct Scene<'a> {
 impl Scene<'_> {
     pub(crate) fn now(&self) -> Millis {
         self.change.at
+    }
+
+    /// What was there as far as the process can have known, the newest first.
+    pub(crate) fn views(&self) -> impl Iterator<Item = &World> {
+        [self.before].into_iter().chain(self.views.iter().copied())
+    }
+
+    /// The process of ours that made the change.
+    pub(crate) fn process(&self) -> Option<usize> {
+        if let By::Process(process) = self.change.by { Some(process) } else { None }
     }
 
     /// The process of ours that wrote the set.
@@ -72,12 +85,17 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
     let mut oracles: Vec<Box<dyn Oracle>> = vec![
         Box::new(bound::Bound::default()),
         Box::new(batches::BatchOrder::default()),
+        Box::new(nodes::Nodes::default()),
         Box::new(lease::Leases::default()),
         Box::new(strategy::Strategies::default()),
         Box::new(endings::Endings::default()),
     ];
     let mut wrong = requests::wrong(timeline);
-    let needed: BTreeSet<u64> = timeline.changes.iter().flat_map(|change| change.known.clone()).collect();
+    let needed: BTreeSet<u64> = timeline
+        .changes
+        .iter()
+        .flat_map(|change| change.known.clone().into_iter().chain(change.read))
+        .collect();
     let (mut world, mut pace) = (timeline.start.clone(), Paces::default());
     let mut kept: BTreeMap<u64, World> = BTreeMap::new();
     let mut last = timeline.start.clone();
@@ -104,7 +122,9 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         };
         pace.see(change, words, &last, &world);
         let views: Vec<&World> = change.known.iter().filter_map(|revision| kept.get(revision)).collect();
-        let scene = Scene { change, before: &last, after: &world, views: &views, pace: &pace.now, words };
+        let read = change.read.and_then(|revision| Some((revision, kept.get(&revision)?)));
+        let scene =
+            Scene { change, before: &last, after: &world, views: &views, read, pace: &pace.now, words };
         let said = oracles.iter_mut().map(|oracle| oracle.see(&scene));
         wrong.extend(said.filter_map(Result::err).map(|said| format!("at {}: {said}", change.revision)));
     }
