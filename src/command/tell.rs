@@ -98,7 +98,7 @@ impl<'a, 'w> Teller<'a, 'w> {
     }
 }
 
-impl<'w> Tell<'w> for Teller<'_, 'w> {
+impl<'w> Tell<'w, Follower, Event> for Teller<'_, 'w> {
     fn screen(&mut self) -> &mut Screen<'w> {
         self.screen
     }
