@@ -48,7 +48,7 @@ pub(super) async fn make(
                 let compat = subject.explained(failure).compat_sentence();
                 return Err(subject.deleted().in_compat(compat));
             }
-            Fate::Unchanged => return Err(subject.explained(failure)),
+            Fate::Unchanged | Fate::NotNow => return Err(subject.explained(failure)),
             Fate::Unknown if options.dry_run => return Err(subject.explained(failure)),
             Fate::Unknown | Fate::TestsFailed => {}
         }

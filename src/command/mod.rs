@@ -15,6 +15,7 @@ mod heal;
 pub mod history;
 pub mod hold;
 mod make;
+mod remove;
 pub mod restart;
 pub mod status;
 mod stops;

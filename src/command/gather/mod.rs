@@ -2,10 +2,12 @@
 
 mod declared;
 mod named;
+mod nodes;
 mod observe;
 mod place;
 
 pub use named::Refusal;
+pub use nodes::{disruption_budgets, nodes};
 pub use observe::{glimpse, observe, observe_revisions, warnings};
 
 use std::io::Read;

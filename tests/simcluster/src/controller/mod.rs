@@ -10,6 +10,7 @@ mod concern;
 mod count;
 mod daemonset;
 mod deployment;
+mod disruption;
 mod drive;
 mod event;
 mod fit;
@@ -53,6 +54,8 @@ pub enum Controller {
     Scheduler,
     /// Runs a pod's containers.
     Kubelet,
+    /// Counts what `PodDisruptionBudgets` allow.
+    Disruption,
 }
 
 impl Controller {
