@@ -9,12 +9,17 @@
 mod act;
 mod amount;
 mod batch;
+mod daemon_set;
 mod end;
 mod event;
+mod kind;
 mod lease;
+mod next;
 mod pacing;
 mod plan;
 mod request;
+mod spot;
+mod stateful_set;
 mod stepper;
 mod view;
 mod words;
