@@ -18,7 +18,7 @@ pub(super) trait Picture<Driven, Event> {
     fn frame(&self, driven: &Driven, now: Moment, size: Terminal) -> Frame;
 
     /// What is said of an event above the frame, because no frame shows it.
-    fn said(&self, _driven: &Driven, _event: &Event) -> Vec<String> {
+    fn said(&self, _driven: &Driven, _event: &Event, _now: Moment) -> Vec<String> {
         Vec::new()
     }
 }
@@ -50,9 +50,9 @@ impl<'w, P: Picture<Driven, Event>, Driven, Event> Tell<'w, Driven, Event> for D
         self.screen
     }
 
-    fn event(&mut self, driven: &Driven, event: &Event, _elapsed: Duration) {
+    fn event(&mut self, driven: &Driven, event: &Event, now: Moment) {
         self.outdated = true;
-        self.screen.notes(&self.picture.said(driven, event));
+        self.screen.notes(&self.picture.said(driven, event, now));
     }
 
     fn note_once(&mut self, line: &str) {

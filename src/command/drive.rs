@@ -21,8 +21,8 @@ pub trait Tell<'w, Driven, Event> {
     /// Where it tells.
     fn screen(&mut self) -> &mut Screen<'w>;
 
-    /// Something happened, so long after it began.
-    fn event(&mut self, driven: &Driven, event: &Event, elapsed: Duration);
+    /// Something happened at a moment.
+    fn event(&mut self, driven: &Driven, event: &Event, now: Moment);
 
     /// Something is done without.
     fn note_once(&mut self, line: &str);
@@ -53,8 +53,7 @@ pub async fn follow<'w>(
     };
     let ears = Ears::new(cluster, &found, breadth, signals);
     let follower = Follower::new(options, found);
-    let mut drive =
-        Drive { cluster, ears, follower, to_undo: Vec::new(), to_delete: Vec::new(), tell };
+    let mut drive = Drive { cluster, ears, follower, to_undo: Vec::new(), to_delete: Vec::new(), tell };
     drive.run().await;
     drive.follower
 }
@@ -106,7 +105,7 @@ impl<'w, T: Tell<'w, Follower, Event>> Drive<'_, T> {
                 }
                 Event::Ask(Ask::Undo(target)) => self.to_undo.push(*target),
                 Event::Ask(Ask::Delete(target, pod)) => self.to_delete.push((*target, pod.clone())),
-                event => self.tell.event(&self.follower, event, now.elapsed),
+                event => self.tell.event(&self.follower, event, now),
             }
         }
     }

@@ -39,12 +39,7 @@ pub(super) struct Heard {
 
 impl<'a> Ears<'a> {
     /// Begins to listen to workloads as they were found.
-    pub(super) fn new(
-        cluster: &'a Cluster,
-        found: &[Workload],
-        breadth: Breadth,
-        signals: Signals,
-    ) -> Self {
+    pub(super) fn new(cluster: &'a Cluster, found: &[Workload], breadth: Breadth, signals: Signals) -> Self {
         Self {
             cluster,
             observer: cluster.observe(found, breadth),

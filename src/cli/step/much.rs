@@ -77,8 +77,10 @@ fn goals_of(words: &str) -> Result<Vec<Amount>> {
             Amount::PerCent(number) => (*number, &mut per_cents),
         };
         if number <= *last {
-            return Err(Error::usage(format!("--batches {words:?}: {goal} is not above what stands before it"))
-                .hint("each says how many pods run the new revision after a batch: 1,10%,50%,100%"));
+            return Err(Error::usage(format!(
+                "--batches {words:?}: {goal} is not above what stands before it"
+            ))
+            .hint("each says how many pods run the new revision after a batch: 1,10%,50%,100%"));
         }
         *last = number;
     }

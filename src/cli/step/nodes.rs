@@ -46,8 +46,10 @@ impl NodeArgs {
             ("--evict", self.evict),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
-                .hint("a StatefulSet is stepped from its highest ordinal down")),
+            Some((flag, _)) => {
+                Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
+                    .hint("a StatefulSet is stepped from its highest ordinal down"))
+            }
             None => Ok(()),
         }
     }
