@@ -44,6 +44,17 @@ pub(super) fn check(workload: &Workload, request: &Request) -> Result<()> {
     }
 }
 
+/// Why a workload cannot be stepped as the plan says, by what is known beside it.
+///
+/// # Errors
+/// When the plan goes by the labels of nodes, and those may not be read.
+pub(super) fn check_sight(sight: &Sight<'_>) -> Result<()> {
+    match &sight.observed.workload {
+        Workload::Deployment(_) | Workload::StatefulSet(_) => Ok(()),
+        Workload::DaemonSet(_) => daemon_set::check_nodes(sight),
+    }
+}
+
 /// The places, in the order of release.
 pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
     match &sight.observed.workload {
@@ -67,7 +78,7 @@ pub(super) fn release(sight: &Sight<'_>, spots: &[Spot<'_>], batch: &Begun, free
     match &sight.observed.workload {
         Workload::Deployment(_) => None,
         Workload::StatefulSet(_) => stateful_set::release(sight, spots, batch, free),
-        Workload::DaemonSet(_) => daemon_set::release(spots, batch, free),
+        Workload::DaemonSet(_) => daemon_set::release(sight, spots, batch, free),
     }
 }
 

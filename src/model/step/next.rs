@@ -52,12 +52,16 @@ pub(super) fn next(
         Reach::Next | Reach::All => goal,
     };
     let mut places = Vec::new();
+    let mut group = None;
     for spot in spots.iter().filter(|spot| spot.waits()) {
-        if updated + places.len() >= goal {
+        if updated + places.len() >= goal || group.is_some_and(|group| group != &spot.group) {
             break;
         }
         match &spot.unready_node {
-            None => places.push(spot.name.clone()),
+            None => {
+                group = Some(&spot.group);
+                places.push(spot.name.clone());
+            }
             Some(_) if kind::passes_over(workload) => {}
             Some(node) if places.is_empty() => {
                 return Next::Blocked { pod: spot.name.clone(), node: node.clone() };

@@ -47,6 +47,8 @@ pub(super) struct Spot<'a> {
     pub(super) kept: Option<Kept>,
     /// The node its pod is on, if that is not ready.
     pub(super) unready_node: Option<String>,
+    /// The group that it is released with: no batch goes on from one group into the next.
+    pub(super) group: Option<String>,
 }
 
 /// What keeps a plan from a place for good.

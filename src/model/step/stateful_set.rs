@@ -47,6 +47,7 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
             goes_down: is_released && !is_new,
             kept: (index < own).then_some(Kept::OwnPartition),
             unready_node: sight.unready_node_of(pod),
+            group: None,
         }
     };
     (0..workload.wanted()).rev().map(spot).collect()

@@ -29,7 +29,7 @@ mod statefulset;
 mod template;
 
 pub use self::event::Event;
-pub use self::kubelet::{Behaviour, Pace};
+pub use self::kubelet::{Behaviour, Pace, restarted};
 pub use self::plan::{Plan, Write};
 pub use self::queue::Order;
 pub use self::quota::Quota;
