@@ -45,7 +45,9 @@ impl Story {
         };
         let next = match &self.lease {
             _ if self.hold.is_paused() => {
-                format!("paused, until kubectl rollout2 resume {target} and then kubectl rollout2 step {target}")
+                format!(
+                    "paused, until kubectl rollout2 resume {target} and then kubectl rollout2 step {target}"
+                )
             }
             Some(lease) => {
                 format!("stepped now by {}", lease.by.as_deref().unwrap_or("a process that has no name"))
