@@ -70,6 +70,7 @@ impl Terminal<'_> {
     pub(crate) async fn step_to_the_end(&self, first: &Words, deaths: &[Death], image: &str) -> Left {
         let mut words = first.clone();
         let mut deaths = deaths.iter().copied();
+        let mut refused = 0;
         for _ in 0..PATIENCE {
             let ended = self.step(&words, deaths.next()).await;
             let set = self.set();
@@ -82,7 +83,9 @@ impl Terminal<'_> {
                 Some(ended) if ended.exit == 5 && is_paused(&set) => {
                     command(&self.lab.cluster, &self.set, "resume").await;
                 }
+                Some(ended) if ended.exit == 5 && refused > 4 => return Left::With(ended.exit),
                 Some(ended) if ended.exit == 5 => {
+                    refused += 1;
                     words.new_plan = ended.transcript.contains("--new-plan");
                     self.lab.pass(30).await;
                 }

@@ -14,6 +14,9 @@ use crate::others::{Deed, Others, command};
 use crate::person::{Left, Terminal};
 use crate::timeline::Timeline;
 
+/// No run takes longer, in its own time.
+const LONGEST: Duration = Duration::from_secs(6 * 3600);
+
 /// What came of a run.
 pub(crate) struct Played {
     pub(crate) draw: Draw,
@@ -39,10 +42,10 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let set = lab.hands().workload(resource, "db", &draw.spec);
     lab.pass(900).await;
     let others = Others::default();
+    let from = lab.revision();
     if draw.is_paused_first {
         command(&lab.cluster, &set, "pause").await;
     }
-    let from = lab.revision();
     others.act(&lab.cluster, &set, &Deed::Image(draw.image)).await;
     if !draw.is_paused_first {
         tokio::time::sleep(Duration::from_millis(seed % 7 * 300)).await;
@@ -64,7 +67,8 @@ async fn one(kind: Kind, seed: u64) -> Played {
         }
     };
     let first = terminal.step_to_the_end(&draw.words, &draw.deaths, draw.image);
-    let (left, ()) = tokio::join!(first, second);
+    let both = async { tokio::join!(first, second).0 };
+    let left = tokio::time::timeout(LONGEST, both).await.unwrap_or(Left::InDespair);
     lab.cluster.clear_faults();
     lab.pass(300).await;
     let timeline = Timeline::of(&lab.cluster, from, &others.revisions(), terminal.processes.into_inner());

@@ -99,7 +99,8 @@ impl History {
             self.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
         }
         let lease = lease(&format!("holder {process}"), turn);
-        self.hold(&json!({"reason": "plan", "lease": lease}), By::Process(process));
+        let set = self.set["spec"]["updateStrategy"].clone();
+        self.hold(&json!({"reason": "plan", "lease": lease, "set": set}), By::Process(process));
     }
 
     /// The controller takes down a pod.

@@ -163,6 +163,13 @@ impl World {
         Some(serde_json::from_str(text).unwrap_or(Value::Null))
     }
 
+    /// Whether a plan is written down, and the strategy is the one that it set.
+    pub(crate) fn is_stepped(&self) -> bool {
+        let Some(hold) = self.hold().filter(|hold| hold["reason"] == "plan") else { return false };
+        let (set, strategy) = (&hold["set"], self.strategy());
+        set["type"] == strategy["type"] && partition(set) == partition(strategy)
+    }
+
     /// Whether a plan is written down.
     pub(crate) fn has_plan(&self) -> bool {
         self.hold().is_some_and(|hold| hold["reason"] == "plan")

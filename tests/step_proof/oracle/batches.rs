@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::bound::taken_down;
 use super::{Oracle, Scene};
+use crate::timeline::Process;
 use crate::words::{Batches, Reach};
 use crate::world::{Millis, World, partition};
 
@@ -46,6 +47,13 @@ impl Oracle for BatchOrder {
         }
         self.check_budget(scene)?;
         if scene.after.released_count() > self.goal { self.begin(scene) } else { Ok(()) }
+    }
+
+    fn ended(&mut self, (_, process): (usize, &Process), _: &World) -> Result<(), String> {
+        if process.exit == Some(0) {
+            self.reach = None;
+        }
+        Ok(())
     }
 }
 

@@ -49,6 +49,6 @@ pub(super) fn taken_down(scene: &Scene<'_>) -> Option<i64> {
         By::Cluster => !scene.before.is_daemon_set(), // it removes what has no node any more
         By::Other => false,
     };
-    let is_step = is_ours && scene.before.has_plan() && scene.before.wants(before.place);
+    let is_step = is_ours && scene.before.is_stepped() && scene.before.wants(before.place);
     (goes && is_update && is_step).then_some(before.place)
 }
