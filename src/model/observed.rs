@@ -48,8 +48,10 @@ pub enum Role {
     Current,
     /// It is being rolled out while another still has pods.
     Updating,
-    /// It carried the service before the one being rolled out.
+    /// It carried the service before the one being rolled out, and carries what is left of it.
     Stable,
+    /// It still has pods, and is neither: a release that was undone, or one between the two.
+    Leaving,
 }
 
 impl Observed {
@@ -111,17 +113,33 @@ impl Observed {
     /// What each revision is to the rollout, if anything. To know which one is stable takes a look at
     /// every revision and every pod, so it is found out once for all of them.
     pub fn roles(&self) -> impl Fn(&Revision) -> Option<Role> {
-        let (current, stable) = (self.revisions.current(), self.stable());
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
+        let current = self.revisions.current();
+        let stable = self.stable().filter(|stable| self.carries(stable));
+        let has_pods = |revision: &&Revision| self.counted(revision).total > 0;
+        let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
+        let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
         move |revision| {
             if is(stable, revision) {
                 Some(Role::Stable)
             } else if is(current, revision) {
-                Some(if stable.is_some() { Role::Updating } else { Role::Current })
+                let alone = stable.is_none() && leaving.is_empty();
+                Some(if alone { Role::Current } else { Role::Updating })
             } else {
-                None
+                leaving.contains(revision.name.as_str()).then_some(Role::Leaving)
             }
         }
+    }
+
+    /// Whether a revision carries anything: it has a ready pod, or its controller says that it does.
+    fn carries(&self, revision: &Revision) -> bool {
+        self.counted(revision).ready > 0
+            || self.workload.recorded_stable_revision().is_some_and(|name| name == revision.name)
+    }
+
+    /// Its pods as seen, or as it says of itself when they could not be.
+    fn counted(&self, revision: &Revision) -> PodCount {
+        self.count(revision).unwrap_or_else(|| PodCount::recorded(revision))
     }
 
     /// The revision that carries the service while another is rolled out: the one the controller
@@ -134,7 +152,7 @@ impl Observed {
             return others().find(|revision| revision.name == name);
         }
         let with_pods = others().filter_map(|revision| {
-            let count = self.count(revision).unwrap_or_else(|| PodCount::recorded(revision));
+            let count = self.counted(revision);
             (count.total > 0).then_some((count, revision))
         });
         with_pods.max_by_key(|(count, _)| (count.ready, count.total)).map(|(_, revision)| revision)
@@ -202,6 +220,31 @@ mod tests {
         ];
         let observed = observed("Deployment", ["1", "2"].map(replica_set), &pods);
         assert_eq!(seen(&observed), [(0, 0, None), (1, 1, Some(Role::Current))]);
+    }
+
+    #[test]
+    fn what_carries_nothing_is_leaving_and_not_stable() {
+        let replica_set = |number: &str| {
+            let annotations = json!({"deployment.kubernetes.io/revision": number});
+            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+            object(
+                "ReplicaSet",
+                &format!("r{number}"),
+                &json!({"metadata": metadata, "spec": {"template": template(&format!("x:{number}"))}}),
+            )
+        };
+        let pod = |owner: &str, ready: &str| {
+            let rest = json!({"metadata": {"ownerReferences": owned_by(owner)},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+            object("Pod", owner, &rest)
+        };
+        // `x:2` runs: the release of `x:1` was undone, and what is left of it is ready or not.
+        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+            let pods = [pod("r1", ready), pod("r2", "True")];
+            let observed = observed("Deployment", ["1", "2"].map(replica_set), &pods);
+            let roles: Vec<_> = seen(&observed).into_iter().map(|(.., role)| role).collect();
+            assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+        }
     }
 
     #[test]

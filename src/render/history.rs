@@ -91,6 +91,7 @@ fn role_name(role: Role) -> &'static str {
         Role::Current => "current",
         Role::Updating => "updating",
         Role::Stable => "stable",
+        Role::Leaving => "leaving",
     }
 }
 
