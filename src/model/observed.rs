@@ -34,10 +34,7 @@ impl PodCount {
     /// What a ReplicaSet says of its own pods; a ControllerRevision says nothing.
     #[must_use]
     pub fn recorded(revision: &Revision) -> Self {
-        let counter = |pointer| {
-            revision.object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
-        };
-        Self { ready: counter("/status/readyReplicas"), total: counter("/status/replicas") }
+        Self { ready: revision.recorded.ready, total: revision.recorded.total }
     }
 }
 
@@ -83,7 +80,7 @@ impl Observed {
 
     /// The pods that the workload's controller made, whatever they run.
     pub fn own_pods(&self) -> impl Iterator<Item = &Pod> {
-        let replica_sets = self.revisions.iter().map(|revision| revision.object.uid());
+        let replica_sets = self.revisions.iter().map(|revision| revision.uid.as_str());
         let owners: HashSet<&str> = replica_sets.chain([self.workload.object().uid()]).collect();
         self.pods
             .iter()
@@ -106,6 +103,24 @@ impl Observed {
         self.pods.as_ref()?;
         let active = || self.pods_of(revision).filter(|pod| pod.is_active());
         Some(PodCount { ready: active().filter(|pod| pod.ready).count(), total: active().count() })
+    }
+
+    /// How many pods each revision has; none when the pods could not be read. All counted at once, because
+    /// there may be thousands of both.
+    pub fn counts(&self) -> impl Fn(&Revision) -> Option<PodCount> {
+        let mut counts = self.pods.is_some().then(HashMap::<&str, PodCount>::new);
+        for pod in self.pods.iter().flatten().filter(|pod| pod.is_active()) {
+            let mark = self.workload.mark_on(pod);
+            if let Some(counts) = counts.as_mut().filter(|_| !mark.is_empty()) {
+                let count = counts.entry(mark).or_default();
+                count.total += 1;
+                count.ready += usize::from(pod.ready);
+            }
+        }
+        move |revision| {
+            let count = counts.as_ref()?.get(self.workload.mark_of(revision));
+            Some(count.copied().unwrap_or_default())
+        }
     }
 
     /// What each revision is to the rollout, if anything. To know which one is stable takes a look at
@@ -133,8 +148,9 @@ impl Observed {
         if let Some(name) = self.workload.recorded_stable_revision() {
             return others().find(|revision| revision.name == name);
         }
+        let count = self.counts();
         let with_pods = others().filter_map(|revision| {
-            let count = self.count(revision).unwrap_or_else(|| PodCount::recorded(revision));
+            let count = count(revision).unwrap_or_else(|| PodCount::recorded(revision));
             (count.total > 0).then_some((count, revision))
         });
         with_pods.max_by_key(|(count, _)| (count.ready, count.total)).map(|(_, revision)| revision)
