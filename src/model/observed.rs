@@ -34,10 +34,7 @@ impl PodCount {
     /// What a ReplicaSet says of its own pods; a ControllerRevision says nothing.
     #[must_use]
     pub fn recorded(revision: &Revision) -> Self {
-        let counter = |pointer| {
-            revision.object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
-        };
-        Self { ready: counter("/status/readyReplicas"), total: counter("/status/replicas") }
+        Self { ready: revision.recorded.ready, total: revision.recorded.total }
     }
 }
 
@@ -85,7 +82,7 @@ impl Observed {
 
     /// The pods that the workload's controller made, whatever they run.
     pub fn own_pods(&self) -> impl Iterator<Item = &Pod> {
-        let replica_sets = self.revisions.iter().map(|revision| revision.object.uid());
+        let replica_sets = self.revisions.iter().map(|revision| revision.uid.as_str());
         let owners: HashSet<&str> = replica_sets.chain([self.workload.object().uid()]).collect();
         self.pods
             .iter()
@@ -110,13 +107,34 @@ impl Observed {
         Some(PodCount { ready: active().filter(|pod| pod.ready).count(), total: active().count() })
     }
 
+    /// How many pods each revision has; none when the pods could not be read. All counted at once, because
+    /// there may be thousands of both.
+    pub fn counts(&self) -> impl Fn(&Revision) -> Option<PodCount> {
+        let mut counts = self.pods.is_some().then(HashMap::<&str, PodCount>::new);
+        for pod in self.pods.iter().flatten().filter(|pod| pod.is_active()) {
+            let mark = self.workload.mark_on(pod);
+            if let Some(counts) = counts.as_mut().filter(|_| !mark.is_empty()) {
+                let count = counts.entry(mark).or_default();
+                count.total += 1;
+                count.ready += usize::from(pod.ready);
+            }
+        }
+        move |revision| {
+            let count = counts.as_ref()?.get(self.workload.mark_of(revision));
+            Some(count.copied().unwrap_or_default())
+        }
+    }
+
     /// What each revision is to the rollout, if anything. To know which one is stable takes a look at
     /// every revision and every pod, so it is found out once for all of them.
     pub fn roles(&self) -> impl Fn(&Revision) -> Option<Role> {
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
         let current = self.revisions.current();
-        let stable = self.stable().filter(|stable| self.carries(stable));
-        let has_pods = |revision: &&Revision| self.counted(revision).total > 0;
+        let counted = self.counted();
+        let is_recorded = |stable: &Revision| self.workload.recorded_stable_revision() == Some(&stable.name);
+        let carries = |stable: &&Revision| is_recorded(stable) || counted(stable).ready > 0;
+        let stable = self.stable().filter(carries);
+        let has_pods = |revision: &&Revision| counted(revision).total > 0;
         let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
         let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
         move |revision| {
@@ -131,15 +149,10 @@ impl Observed {
         }
     }
 
-    /// Whether a revision carries anything: it has a ready pod, or its controller says that it does.
-    fn carries(&self, revision: &Revision) -> bool {
-        self.counted(revision).ready > 0
-            || self.workload.recorded_stable_revision().is_some_and(|name| name == revision.name)
-    }
-
-    /// Its pods as seen, or as it says of itself when they could not be.
-    fn counted(&self, revision: &Revision) -> PodCount {
-        self.count(revision).unwrap_or_else(|| PodCount::recorded(revision))
+    /// The pods of each revision as seen, or as it says of itself when they could not be.
+    fn counted(&self) -> impl Fn(&Revision) -> PodCount {
+        let counts = self.counts();
+        move |revision| counts(revision).unwrap_or_else(|| PodCount::recorded(revision))
     }
 
     /// The revision that carries the service while another is rolled out: the one the controller
@@ -151,8 +164,9 @@ impl Observed {
         if let Some(name) = self.workload.recorded_stable_revision() {
             return others().find(|revision| revision.name == name);
         }
+        let counted = self.counted();
         let with_pods = others().filter_map(|revision| {
-            let count = self.counted(revision);
+            let count = counted(revision);
             (count.total > 0).then_some((count, revision))
         });
         with_pods.max_by_key(|(count, _)| (count.ready, count.total)).map(|(_, revision)| revision)

@@ -4,6 +4,7 @@
 //! and no clock is waited for, so tests run side by side. A [`Recorded`] is what kubectl printed for
 //! one command, and [`golden::compare`] holds every recording of a verb against us.
 
+pub mod crowd;
 pub mod golden;
 mod recorded;
 mod run;
