@@ -214,6 +214,21 @@ impl Cluster {
         answer.map(drop).map_err(|failure| self.not_written(failure))
     }
 
+    /// Evicts one pod, if it is still the one with this uid: one request. PodDisruptionBudgets may
+    /// refuse that.
+    ///
+    /// # Errors
+    /// When it was not evicted, or when nobody knows.
+    pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
+        let path = format!("{}/{}/eviction", collection(&POD, Some(namespace)), percent_encoded(pod));
+        let eviction = json!({
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
+            "deleteOptions": {"preconditions": {"uid": uid}},
+        });
+        let answer = self.connection.write(&Ask::post(&path, eviction.to_string())).await;
+        answer.map(drop).map_err(|failure| self.not_written(failure))
+    }
+
     fn not_written(&self, failure: Failure) -> WriteFailure {
         WriteFailure::of(failure, |failure| self.connection.explain(failure))
     }

@@ -175,4 +175,15 @@ impl Source {
             Self::Cluster(cluster) => cluster.delete(type_, namespace, name, uid).await,
         }
     }
+
+    /// Evicts one pod, if it is still the one with this uid, once: PodDisruptionBudgets may refuse that.
+    ///
+    /// # Errors
+    /// When it was not evicted, or when nobody knows.
+    pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
+        match self {
+            Self::Snapshot(_) => Err(WriteFailure::of_a_snapshot()),
+            Self::Cluster(cluster) => cluster.evict(namespace, pod, uid).await,
+        }
+    }
 }

@@ -35,6 +35,9 @@ pub enum Fate {
     TestsFailed,
     /// It was not changed, because others changed it too often in the meantime.
     Contended,
+    /// It was not changed, and may be later: the server asks for patience, or a PodDisruptionBudget
+    /// does not let the pod go now.
+    NotNow,
     /// It is not there any more.
     Gone,
     /// Nobody knows: the request may have arrived.
@@ -59,7 +62,7 @@ impl WriteFailure {
     pub(super) fn of(failure: Failure, explain: impl FnOnce(Failure) -> Error) -> Self {
         let fate = Fate::of(&failure);
         let (message, invalid) = match &failure {
-            Failure::Refused(answer) => (answer.message(), invalid(answer)),
+            Failure::Refused(answer) => (answer.message(), invalid(answer).or_else(|| not_evicted(answer))),
             _ => (None, None),
         };
         Self { error: invalid.unwrap_or_else(|| explain(failure)), message, fate }
@@ -78,12 +81,26 @@ impl Fate {
                 StatusCode::UNPROCESSABLE_ENTITY if answer.causes().is_empty() => Self::TestsFailed,
                 StatusCode::CONFLICT => Self::Contended,
                 StatusCode::NOT_FOUND => Self::Gone,
+                StatusCode::TOO_MANY_REQUESTS => Self::NotNow,
+                _ if answer.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => {
+                    Self::Unchanged
+                }
                 // A server or a proxy that gave up may have passed it on before.
                 status if status.is_server_error() || status.is_success() => Self::Unknown,
                 _ => Self::Unchanged,
             },
         }
     }
+}
+
+/// What an API server says with a 500, though nothing went wrong, of a pod that several budgets match.
+const SEVERAL_BUDGETS: &str = "more than one PodDisruptionBudget";
+
+/// An eviction that a PodDisruptionBudget does not allow now, in the server's words.
+fn not_evicted(answer: &Answer) -> Option<Error> {
+    let causes = answer.causes();
+    let is_refused = answer.status == StatusCode::TOO_MANY_REQUESTS && !causes.is_empty();
+    is_refused.then(|| Error::new(ErrorKind::Refused, causes.join("; ")))
 }
 
 /// A change that the server understood and does not accept, with its reasons.

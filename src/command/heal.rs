@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::gather::observe;
+use super::remove::remove;
 use crate::cluster::source::Source;
-use crate::cluster::write::Fate;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::follow::PodPlace;
 use crate::model::object::Object;
 use crate::model::observed::Observed;
-use crate::model::resource_type::POD;
 use crate::model::revision::Revision;
 use crate::model::stuck::stuck;
 use crate::model::workload::Workload;
@@ -34,27 +34,24 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// pod cannot be deleted or does not become ready in time.
 pub(super) async fn heal(written: &Object, source: &Source, screen: &mut Screen<'_>) -> Result<()> {
     let mut observed = seen_by_its_controller(written, source, screen).await?;
-    while let Some(pod) = next(&observed).map(|pod| (pod.name.clone(), pod.uid.clone())) {
-        let (name, uid) = pod;
+    while let Some(pod) = next(&observed) {
+        let PodPlace { name, uid } = &pod;
         screen.note(&format!("deleting {name}, which is not ready and not on the new revision"));
         let namespace = observed.workload.object().namespace();
-        match source.delete(&POD, namespace, &name, &uid).await {
-            // Somebody else was faster, or its answer was lost: what is true is seen below.
-            Ok(()) => {}
-            Err(failure) if matches!(failure.fate, Fate::Gone | Fate::Contended | Fate::Unknown) => {}
-            Err(failure) => {
-                return Err(Error::new(ErrorKind::Refused, format!("{name} is stuck and was not deleted"))
-                    .caused_by(failure.error.sentence())
-                    .hint(format!("kubectl delete pod {name} -n {namespace}")));
-            }
+        // Where somebody else was faster, or the answer was lost, what is true is seen below.
+        if let Some(why) = remove(&pod, namespace, false, source).await.refusal() {
+            return Err(Error::new(ErrorKind::Refused, format!("{name} is stuck and was not deleted"))
+                .caused_by(why)
+                .hint(format!("kubectl delete pod {name} -n {namespace}")));
         }
-        observed = made_again(&name, &uid, written, source, screen).await?;
+        observed = made_again(name, uid, written, source, screen).await?;
     }
     Ok(())
 }
 
-fn next(observed: &Observed) -> Option<&crate::model::pod::Pod> {
-    stuck(observed, &observed.workload, update_revision(observed)).into_iter().next()
+fn next(observed: &Observed) -> Option<PodPlace> {
+    let pod = stuck(observed, &observed.workload, update_revision(observed)).into_iter().next()?;
+    Some(PodPlace { name: pod.name.clone(), uid: pod.uid.clone() })
 }
 
 /// The revision that the controller updates to, by its own word.

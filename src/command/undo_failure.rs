@@ -3,13 +3,12 @@
 use super::change::{FIELD_MANAGER, How};
 use super::gather::observe;
 use super::make::{self, Made, Subject};
+use super::remove::remove;
 use super::undo;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::cluster::write::Fate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::follow::{PodPlace, Track};
-use crate::model::resource_type::POD;
 use crate::model::undo::Wishes;
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
@@ -52,15 +51,9 @@ pub(super) async fn delete_stuck(
     let source = Source::Cluster(Box::new(cluster.clone()));
     screen.note(&format!("deleting {}, which is not ready and not on the revision gone back to", pod.name));
     let namespace = workload.object().namespace();
-    match source.delete(&POD, namespace, &pod.name, &pod.uid).await {
-        // Somebody else was faster, or the answer was lost: what is true is seen.
-        Ok(()) => {}
-        Err(failure) if matches!(failure.fate, Fate::Gone | Fate::Contended | Fate::Unknown) => {}
-        Err(failure) => screen.note(&format!(
-            "warning: {} is stuck and was not deleted: {}",
-            pod.name,
-            failure.error.sentence()
-        )),
+    // Where somebody else was faster, or the answer was lost, what is true is seen.
+    if let Some(why) = remove(pod, namespace, false, &source).await.refusal() {
+        screen.note(&format!("warning: {} is stuck and was not deleted: {why}", pod.name));
     }
 }
 

@@ -34,6 +34,28 @@ pub fn parse_or_seconds(text: &str) -> Option<Duration> {
     text.parse().map(Duration::from_secs).ok().or_else(|| parse(text))
 }
 
+/// Writes a duration as Go does: `5m0s`, `1h0m30s`, `1.5s`, `250ms`.
+#[must_use]
+pub fn write(duration: Duration) -> String {
+    let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos());
+    if seconds == 0 && nanos > 0 {
+        let (value, unit) = match nanos {
+            1_000_000.. => (f64::from(nanos) / 1e6, "ms"),
+            1_000.. => (f64::from(nanos) / 1e3, "\u{b5}s"),
+            _ => (f64::from(nanos), "ns"),
+        };
+        return format!("{value}{unit}");
+    }
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let fraction = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
+    let fraction = fraction.trim_end_matches('0');
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}{fraction}s"),
+        (0, _) => format!("{minutes}m{seconds}{fraction}s"),
+        _ => format!("{hours}h{minutes}m{seconds}{fraction}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,5 +85,22 @@ mod tests {
         assert_eq!(parse_or_seconds("7"), Some(Duration::from_secs(7)));
         assert_eq!(parse_or_seconds("7s"), Some(Duration::from_secs(7)));
         assert_eq!(parse_or_seconds("x"), None);
+    }
+
+    #[test]
+    fn durations_are_written_as_go_writes_them() {
+        for (milliseconds, text) in [
+            (0, "0s"),
+            (250, "250ms"),
+            (1500, "1.5s"),
+            (90_000, "1m30s"),
+            (300_000, "5m0s"),
+            (3_600_000, "1h0m0s"),
+            (5_430_250, "1h30m30.25s"),
+        ] {
+            let duration = Duration::from_millis(milliseconds);
+            assert_eq!(write(duration), text);
+            assert_eq!(parse(text), Some(duration));
+        }
     }
 }

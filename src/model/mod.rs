@@ -13,6 +13,7 @@ pub mod container;
 pub mod controller_hash;
 pub mod diff;
 pub mod digest;
+pub mod disruption_budget;
 pub mod effect;
 pub mod event;
 pub mod follow;

@@ -22,6 +22,9 @@ pub struct Pod {
     pub revision_hash: String,
     /// The node it was bound to, empty before.
     pub node: String,
+    /// The node it may be bound to alone, which is how a DaemonSet makes its pods; empty where it may
+    /// be bound to several.
+    pub meant_for: String,
     /// The number its name ends with: the ordinal of a StatefulSet's pod. Other pods may have one
     /// by chance.
     pub ordinal: Option<i64>,
@@ -63,6 +66,7 @@ impl Pod {
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
             revision_hash: object.label("controller-revision-hash").unwrap_or_default().to_owned(),
             node: text("/spec/nodeName"),
+            meant_for: only_node(object).unwrap_or_default().to_owned(),
             ordinal: object.name().rsplit_once('-').and_then(|(_, number)| number.parse().ok()),
             created: object.created(),
             ready: readiness.holds(),
@@ -101,6 +105,15 @@ impl Pod {
     }
 }
 
+/// The node that a pod's affinity asks for by name.
+fn only_node(pod: &Object) -> Option<&str> {
+    let terms =
+        "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
+    let fields = pod.at(terms)?.get(0)?.get("matchFields")?.as_array()?;
+    let name = fields.iter().find(|field| field.get("key").is_some_and(|key| key == "metadata.name"))?;
+    name.get("values")?.get(0)?.as_str()
+}
+
 fn texts(list: Option<&Value>) -> Vec<String> {
     let items = list.and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -110,6 +123,18 @@ fn texts(list: Option<&Value>) -> Vec<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn the_pod_of_a_daemon_set_says_where_it_belongs_before_it_is_there() {
+        let only = json!({"key": "metadata.name", "operator": "In", "values": ["node-7"]});
+        let terms = json!([{"matchFields": [only]}]);
+        let affinity =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+        let spec = json!({"affinity": {"nodeAffinity": affinity}});
+        let pod = json!({"kind": "Pod", "metadata": {"name": "agent-x"}, "spec": spec});
+        let pod = Pod::read(&Object::read(pod).unwrap());
+        assert_eq!((pod.node.as_str(), pod.meant_for.as_str()), ("", "node-7"));
+    }
 
     fn pod(status: &Value) -> Pod {
         let pod = json!({"kind": "Pod", "metadata": {"name": "db-12"}, "status": status});

@@ -117,6 +117,11 @@ pub static POD: ResourceType = workload("Pod", ["pod", "pods", "po"], "");
 /// Events.
 pub static EVENT: ResourceType = other("Event", ["event", "events", "ev"], "");
 
+/// Nodes.
+pub static NODE: ResourceType = other("Node", ["node", "nodes", "no"], "");
+/// PodDisruptionBudgets.
+pub static POD_DISRUPTION_BUDGET: ResourceType =
+    other("PodDisruptionBudget", ["poddisruptionbudget", "poddisruptionbudgets", "pdb"], "policy");
 /// Namespaces.
 pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
 
@@ -132,7 +137,7 @@ static REFUSED: [&ResourceType; 13] = [
     &other("Service", ["service", "services", "svc"], ""),
     &other("ConfigMap", ["configmap", "configmaps", "cm"], ""),
     &other("Secret", ["secret", "secrets", "secrets"], ""),
-    &other("Node", ["node", "nodes", "no"], ""),
+    &NODE,
     &NAMESPACE,
     &other("Ingress", ["ingress", "ingresses", "ing"], "networking.k8s.io"),
 ];

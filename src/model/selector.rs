@@ -41,16 +41,9 @@ impl Selector {
     /// # Errors
     /// When it is missing or has an operator that Kubernetes does not define.
     pub fn of_workload(workload: &Object) -> Result<Self> {
-        let selector = workload.at("/spec/selector").filter(|selector| selector.is_object());
-        let labels = selector.and_then(|selector| selector.get("matchLabels")?.as_object());
-        let equalities = labels.into_iter().flatten().filter_map(|(key, value)| {
-            Some(Requirement { key: key.clone(), test: Test::In(vec![value.as_str()?.to_owned()]) })
-        });
-        let expressions = selector.and_then(|selector| selector.get("matchExpressions")?.as_array());
-        let set_based = expressions.into_iter().flatten().map(read_expression);
-        let requirements: Option<Vec<_>> = equalities.map(Some).chain(set_based).collect();
-        match requirements.filter(|requirements| !requirements.is_empty()) {
-            Some(requirements) => Ok(Self(requirements)),
+        let selector = workload.at("/spec/selector").and_then(Self::read);
+        match selector.filter(|selector| !selector.0.is_empty()) {
+            Some(selector) => Ok(selector),
             None => Err(Error::new(
                 ErrorKind::Malformed,
                 format!(
@@ -62,10 +55,29 @@ impl Selector {
         }
     }
 
+    /// Reads a `LabelSelector` object; none when it is not one, or has an operator that Kubernetes
+    /// does not define.
+    #[must_use]
+    pub fn read(selector: &Value) -> Option<Self> {
+        let selector = selector.as_object()?;
+        let labels = selector.get("matchLabels").and_then(Value::as_object);
+        let equalities = labels.into_iter().flatten().filter_map(|(key, value)| {
+            Some(Requirement { key: key.clone(), test: Test::In(vec![value.as_str()?.to_owned()]) })
+        });
+        let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+        let set_based = expressions.into_iter().flatten().map(read_expression);
+        equalities.map(Some).chain(set_based).collect()
+    }
+
     /// Whether an object's labels satisfy every requirement.
     #[must_use]
     pub fn matches(&self, object: &Object) -> bool {
-        self.0.iter().all(|requirement| requirement.holds(object.label(&requirement.key)))
+        self.takes(|key| object.label(key))
+    }
+
+    /// Whether labels satisfy every requirement; `label` has the value of a key.
+    pub fn takes<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+        self.0.iter().all(|requirement| requirement.holds(label(&requirement.key)))
     }
 
     /// The selector as a `labelSelector` query, sorted by key as client-go writes it.

@@ -1,6 +1,6 @@
 //! What a workload's own strategy lets an update do: which pods it replaces, and which it leaves.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::patch::Place;
 use super::workload::Workload;
@@ -50,6 +50,26 @@ pub fn partition_in(strategy: &Value) -> i64 {
     strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
 }
 
+/// The partition above every pod there can be. One of just `replicas` would let a scale-up start pods
+/// on the new revision.
+pub const EVERY_POD: i64 = i32::MAX as i64;
+
+/// A StatefulSet's strategy with another partition. What else it says stays, so that a server that
+/// knows more of it than we do finds it again.
+#[must_use]
+pub fn with_partition(workload: &Workload, partition: i64) -> Value {
+    let mut strategy = match strategy(workload) {
+        Some(strategy) if strategy.is_object() => strategy.clone(),
+        _ => json!({}),
+    };
+    strategy["type"] = "RollingUpdate".into();
+    match strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
+        Some(rolling) => drop(rolling.insert("partition".to_owned(), partition.into())),
+        None => strategy["rollingUpdate"] = json!({"partition": partition}),
+    }
+    strategy
+}
+
 /// The index of a StatefulSet's pod: its ordinal, counted from `spec.ordinals.start`, as partitions
 /// count. None for a name that is not one the controller gives,
 /// and for the pods of other kinds.
@@ -67,7 +87,6 @@ pub fn index(workload: &Workload, pod: &str) -> Option<i64> {
 mod tests {
     use super::*;
     use crate::model::object::Object;
-    use serde_json::json;
 
     fn stateful_set(spec: &Value) -> Workload {
         let object = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec});

@@ -1,5 +1,7 @@
 //! The pods that keep a StatefulSet from going anywhere, and the order in which deleting them heals it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::observed::Observed;
@@ -31,6 +33,33 @@ pub fn stuck<'a>(observed: &'a Observed, after: &Workload, target: Option<&Revis
     pods.retain(|(index, _)| *index >= partition);
     pods.sort_by_key(|(index, _)| *index);
     pods.into_iter().map(|(_, pod)| pod).collect()
+}
+
+/// The pods whose deletion was asked for on the way to a revision, by uid.
+///
+/// They are deleted one at a time: none twice, none before the last one is gone, and none before the
+/// controller has seen the change: a pod that is deleted earlier comes back on the revision that failed
+/// (design rule 14).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Healing(BTreeSet<String>);
+
+impl Healing {
+    /// The pod to delete next on the way to the live template, if there is one now.
+    #[must_use]
+    pub fn next<'a>(&self, observed: &'a Observed) -> Option<&'a Pod> {
+        let live = observed.revisions.running()?;
+        let workload = &observed.workload;
+        let is_seen =
+            workload.is_observed() && workload.object().text("/status/updateRevision") == Some(&live.name);
+        let is_going = observed.own_pods().any(|pod| self.0.contains(&pod.uid));
+        let stuck = stuck(observed, workload, Some(live));
+        stuck.into_iter().next().filter(|_| is_seen && !is_going)
+    }
+
+    /// Takes note that the deletion of a pod was asked for.
+    pub fn note(&mut self, uid: &str) {
+        self.0.insert(uid.to_owned());
+    }
 }
 
 fn waits_for_broken_pods(workload: &Workload) -> bool {

@@ -8,7 +8,7 @@ use simcluster::controller::Quota;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Controllers, Key, Resource};
 
-use crate::lab::{Lab, observed};
+use harness::lab::{Lab, observed};
 
 /// A workload of the fixtures: what it is, how it goes wrong, and what is to come of it.
 struct Case {
@@ -36,7 +36,7 @@ fn patient(change: Value, exit: u8, cause: Option<CauseId>) -> Case {
 }
 
 fn stateful_set(spec: &Value, change: Value, exit: u8, cause: Option<CauseId>) -> Case {
-    let spec = crate::lab::with(json!({"replicas": 3, "serviceName": "db"}), spec);
+    let spec = harness::lab::with(json!({"replicas": 3, "serviceName": "db"}), spec);
     Case { resource: &STATEFULSETS, spec, change, words: "--fail-fast=5s --timeout 2m", exit, cause }
 }
 
@@ -52,7 +52,7 @@ async fn every_broken_workload_ends_with_its_true_cause_told_at_once() {
     let on_delete = || json!({"updateStrategy": {"type": "OnDelete"}});
     let surge = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}});
     let selected = json!({"template": {"spec": {"nodeSelector": {"disk": "nvme"}}}});
-    let paused = crate::lab::with(json!({"paused": true}), &image("app:2.0"));
+    let paused = harness::lab::with(json!({"paused": true}), &image("app:2.0"));
     for (name, case) in [
         ("badimage", deployment(image("app:2.0-bad"), 4, Some(ImageNotFound))),
         ("config", deployment(image("app:2.0-config"), 4, Some(MissingConfigMap))),

@@ -5,7 +5,7 @@ use rollout2::world::Terminal;
 use serde_json::json;
 use simcluster::{Rule, User};
 
-use crate::lab::{Lab, START};
+use harness::lab::{Lab, START};
 
 const SIZE: Terminal = Terminal { width: 80, height: 24 };
 

@@ -7,7 +7,7 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS};
 use simcluster::{Verb, object};
 
-use crate::lab::Lab;
+use harness::lab::Lab;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -159,7 +159,7 @@ async fn compat_ends_as_kubectl_ends() {
         (1, "error: deployment \"web\" exceeded its progress deadline\n")
     );
     lab.later(1_000, move |hands| hands.delete(&web));
-    lab.hands().image(&crate::lab::key(&DEPLOYMENTS, "web"), "app:3.0-slow");
+    lab.hands().image(&harness::lab::key(&DEPLOYMENTS, "web"), "app:3.0-slow");
     let ended = lab.status("deployment/web --compat").await;
     assert_eq!(
         (ended.exit, ended.stderr.as_str()),

@@ -6,7 +6,6 @@
 mod broken;
 mod drawn;
 mod forms;
-mod lab;
 mod never_lost;
 mod rights;
 mod schedules;

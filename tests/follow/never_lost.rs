@@ -9,7 +9,7 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{DEPLOYMENTS, NAMESPACES, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Controllers, Key, Refusal, SimCluster, Upkeep, Verb};
 
-use crate::lab::{Hands, Lab};
+use harness::lab::{Hands, Lab};
 
 /// Follows one rollout that works and one that fails, each under these faults from its beginning.
 async fn both_ends(faults: impl Fn() -> Vec<Fault>) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use simcluster::{Rule, User};
 
-use crate::lab::Lab;
+use harness::lab::Lab;
 
 const APPS: [&str; 2] = ["deployments", "replicasets"];
 

@@ -14,7 +14,8 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Controllers, Key, Order, Pace, Refusal, Resource, Verb};
 
-use crate::lab::{Hands, Lab, observed, with};
+use harness::dice::Dice;
+use harness::lab::{Hands, Lab, observed, with};
 
 /// How many schedules a plain `cargo test` runs.
 const SCHEDULES: u64 = 300;
@@ -49,7 +50,7 @@ fn run(half: u64) {
 
 /// Runs one schedule, and returns its exit code.
 async fn one(seed: u64) -> u8 {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let spread = Duration::from_millis(dice.below(2_000));
     let controllers = Controllers::in_order(Order::Seeded(seed)).pace(Pace { spread, ..Pace::default() });
     let lab = Lab::unattributed(controllers);
@@ -251,25 +252,4 @@ fn fault(dice: &mut Dice) -> Fault {
     };
     let times = usize::try_from(1 + dice.below(6)).unwrap();
     Fault::on(requests, act).after(usize::try_from(dice.below(3)).unwrap()).times(times)
-}
-
-/// Numbers from a seed (`SplitMix64`).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit.max(1)
-    }
-
-    fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        let index = usize::try_from(self.below(choices.len() as u64)).unwrap();
-        &choices[index]
-    }
 }

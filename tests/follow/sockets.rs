@@ -9,7 +9,7 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::DEPLOYMENTS;
 use simcluster::{Clock, Controllers, Key, Served, SimCluster, Upkeep, Verb};
 
-use crate::lab::Hands;
+use harness::lab::Hands;
 
 /// A cluster on a socket, with controllers, and a Deployment of three pods.
 struct Ground {

@@ -4,7 +4,7 @@ use harness::Ended;
 use serde_json::json;
 use simcluster::Key;
 
-use crate::lab::Lab;
+use harness::lab::Lab;
 
 /// Holds a run against what kubectl would have printed from a revision on.
 fn same_as_kubectl(lab: &Lab, key: &Key, after: u64, ended: &Ended) {

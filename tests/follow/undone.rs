@@ -10,7 +10,7 @@ use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key, Rule, User, Verb};
 
-use crate::lab::Lab;
+use harness::lab::Lab;
 
 fn template(lab: &Lab, key: &Key) -> Value {
     lab.cluster.store(|store| store.get(key).unwrap()["spec"]["template"].clone())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::PODS;
 
-use crate::lab::Lab;
+use harness::lab::Lab;
 
 /// A Deployment that stands, and whose next revision cannot start.
 async fn bad_release(lab: &Lab) -> Key {

@@ -42,6 +42,11 @@ impl<'a> Ask<'a> {
         Self { method: Method::DELETE, path, content: Some(("application/json", body)), as_it_comes: false }
     }
 
+    /// Makes something new at a path.
+    pub(crate) fn post(path: &'a str, body: String) -> Self {
+        Self { method: Method::POST, ..Self::delete(path, body) }
+    }
+
     pub(super) fn request(&self) -> Result<Request<Body>> {
         let request =
             Request::builder().method(&self.method).uri(self.path).header(ACCEPT, "application/json");

@@ -4,11 +4,14 @@ mod belongings;
 mod crowd;
 mod declared;
 mod named;
+mod nodes;
 mod observe;
 mod place;
 
 pub use crowd::Crowd;
 pub use named::{Details, Refusal};
+
+pub use nodes::{disruption_budgets, nodes};
 pub use observe::{observe, observe_revisions};
 
 use std::io::Read;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::end::{End, Failure, Outcome, Undone};
 use super::event::{Ask, Event};
-use super::heal::Deleted;
 use super::moment::Moment;
 use super::options::Options;
 use super::pin::Pin;
@@ -12,6 +11,7 @@ use super::seen::News;
 use super::track::Track;
 use crate::error::Error;
 use crate::model::revision::Revision;
+use crate::model::stuck::Healing;
 use crate::model::workload::Workload;
 
 /// A target on its way back.
@@ -24,7 +24,7 @@ pub struct WayBack {
     /// Whether that was written; until then nothing is judged, because whatever is seen is known.
     is_written: bool,
     /// What had to be deleted on it.
-    pub(super) deleted: Deleted,
+    pub(super) healing: Healing,
 }
 
 impl WayBack {
@@ -64,7 +64,7 @@ impl Track {
                     failed: end.clone(),
                     revision: revision.clone(),
                     is_written: false,
-                    deleted: Deleted::default(),
+                    healing: Healing::default(),
                 });
                 events.push(Event::GoesBack { target, end, revision });
                 events.push(Event::Ask(Ask::Undo(target)));

@@ -15,7 +15,7 @@ const RESTATED: Duration = Duration::from_secs(10);
 
 /// The causes of a target that were told.
 #[derive(Debug, Default)]
-pub(super) struct CauseLog(BTreeMap<Key, Entry>);
+pub(in crate::model) struct CauseLog(BTreeMap<Key, Entry>);
 
 /// Which cause it is, however it is worded: the container, and which of several of its kind.
 type Key = (CauseId, Option<String>, usize);
@@ -32,7 +32,7 @@ struct Entry {
 
 impl CauseLog {
     /// Takes note of the causes there are now and tells what became of them.
-    pub(super) fn take(
+    pub(in crate::model) fn take(
         &mut self,
         target: TargetId,
         causes: &[Cause],
@@ -59,12 +59,12 @@ impl CauseLog {
 
     /// Tells at once of those that are away that they are gone: what they kept is reached. A hold may
     /// still be there.
-    pub(super) fn close(&mut self, target: TargetId, events: &mut Vec<Event>) {
+    pub(in crate::model) fn close(&mut self, target: TargetId, events: &mut Vec<Event>) {
         self.tell_gone(target, |entry| entry.away.is_some(), events);
     }
 
     /// When something will have to be told that is not told yet.
-    pub(super) fn due(&self) -> Option<Duration> {
+    pub(in crate::model) fn due(&self) -> Option<Duration> {
         let entries = || self.0.values();
         let restated = entries().filter(|entry| entry.has_changed()).map(|entry| entry.told_at + RESTATED);
         let away = entries().filter_map(|entry| Some(entry.away? + LINGER));
@@ -72,7 +72,7 @@ impl CauseLog {
     }
 
     /// The causes that were told and have not gone.
-    pub(super) fn standing(&self) -> impl Iterator<Item = &Cause> {
+    pub(in crate::model) fn standing(&self) -> impl Iterator<Item = &Cause> {
         self.0.values().map(|entry| &entry.now)
     }
 

@@ -17,7 +17,7 @@ const SECOND_RESTART: i64 = 2;
 
 /// Since when which cause would fail the rollout.
 #[derive(Debug, Default)]
-pub(super) struct Doom(BTreeMap<CauseId, Lasting>);
+pub(in crate::model) struct Doom(BTreeMap<CauseId, Lasting>);
 
 #[derive(Clone, Copy, Debug)]
 struct Lasting {
@@ -29,7 +29,7 @@ struct Lasting {
 
 impl Doom {
     /// Takes note of the causes there are now. `moved` is when the rollout last got further.
-    pub(super) fn take(
+    pub(in crate::model) fn take(
         &mut self,
         causes: &[Cause],
         observed: &Observed,
@@ -57,19 +57,19 @@ impl Doom {
     }
 
     /// When the first of them will have lasted long enough.
-    pub(super) fn due(&self) -> Option<Duration> {
+    pub(in crate::model) fn due(&self) -> Option<Duration> {
         self.0.values().map(|lasting| lasting.since + lasting.grace).min()
     }
 
     /// The one that is there at this moment and has lasted long enough.
-    pub(super) fn struck(&self, now: Duration) -> Option<Failure> {
+    pub(in crate::model) fn struck(&self, now: Duration) -> Option<Failure> {
         let is_over = |lasting: &Lasting| lasting.away.is_none() && now >= lasting.since + lasting.grace;
         let (id, lasting) = self.0.iter().find(|(_, lasting)| is_over(lasting))?;
         Some(Failure::Cause { id: *id, grace: lasting.grace })
     }
 
     /// Nothing that was counts any more.
-    pub(super) fn forget(&mut self) {
+    pub(in crate::model) fn forget(&mut self) {
         self.0.clear();
     }
 }

@@ -4,6 +4,7 @@ use super::end::End;
 use super::moment::TargetId;
 use super::seen::LogLines;
 use crate::model::cause::Cause;
+use crate::model::pod::Pod;
 use crate::model::verdict::{Counts, Verdict};
 
 /// One thing that happened.
@@ -99,6 +100,14 @@ pub struct PodPlace {
     pub name: String,
     /// Its uid.
     pub uid: String,
+}
+
+impl PodPlace {
+    /// The place of a pod.
+    #[must_use]
+    pub fn of(pod: &Pod) -> Self {
+        Self { name: pod.name.clone(), uid: pod.uid.clone() }
+    }
 }
 
 /// Where a container's last lines are.

@@ -31,6 +31,11 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub(super) use cause_log::CauseLog;
+pub(super) use doom::Doom;
+pub(super) use pace::Pace;
+pub(super) use view::View;
+
 pub use back::WayBack;
 pub use end::{End, Failure, Outcome, Undone};
 pub use event::{Ask, Event, LogPlace, PodPlace, Step};

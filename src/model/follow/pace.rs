@@ -10,7 +10,7 @@ use crate::model::workload::Workload;
 /// A crash loop makes pods ready and unready for ever, and the Deployment controller takes each of
 /// these for progress. So only what is further than ever before counts here.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(in crate::model) struct Pace {
     generation: i64,
     furthest: Option<Furthest>,
     moved: Duration,
@@ -26,7 +26,7 @@ struct Furthest {
 
 impl Pace {
     /// Takes note of how far it is now.
-    pub(super) fn take(&mut self, workload: &Workload, now: Duration) {
+    pub(in crate::model) fn take(&mut self, workload: &Workload, now: Duration) {
         let counts = Counts::of(workload);
         let here = Furthest {
             updated: counts.updated,
@@ -44,7 +44,7 @@ impl Pace {
     }
 
     /// When it last got further, since following began.
-    pub(super) fn moved(&self) -> Duration {
+    pub(in crate::model) fn moved(&self) -> Duration {
         self.moved
     }
 }

@@ -12,7 +12,7 @@ use crate::model::workload::Workload;
 
 /// What is known of a target.
 #[derive(Debug)]
-pub(super) enum View {
+pub(in crate::model) enum View {
     /// Some of it was never seen, and nothing can be said before: without its revisions a workload
     /// would be taken for failed, without its pods for held.
     Partial(Box<Partial>),
@@ -22,7 +22,7 @@ pub(super) enum View {
 
 /// What was seen so far.
 #[derive(Debug, Default)]
-pub(super) struct Partial {
+pub(in crate::model) struct Partial {
     /// Oldest first.
     workloads: VecDeque<Workload>,
     revisions: Part<Vec<Arc<Revision>>>,
@@ -44,12 +44,12 @@ enum Part<T> {
 
 impl View {
     /// Nothing was seen yet.
-    pub(super) fn new() -> Self {
+    pub(in crate::model) fn new() -> Self {
         Self::Partial(Box::default())
     }
 
     /// All of it, once everything was seen.
-    pub(super) fn observed(&self) -> Option<&Observed> {
+    pub(in crate::model) fn observed(&self) -> Option<&Observed> {
         match self {
             Self::Partial(_) => None,
             Self::Whole(observed) => Some(observed),
@@ -60,7 +60,7 @@ impl View {
     /// while something else was still missing; they are to be taken in one by one, since each may have
     /// its own line.
     #[must_use]
-    pub(super) fn take(&mut self, news: News) -> VecDeque<Workload> {
+    pub(in crate::model) fn take(&mut self, news: News) -> VecDeque<Workload> {
         match self {
             Self::Whole(observed) => replace(observed, news),
             Self::Partial(partial) => {

@@ -17,6 +17,7 @@
 mod pause;
 mod resume;
 
+pub(super) use pause::holding_of;
 pub use pause::{Holding, Pause, pause};
 pub use resume::{Resume, resume};
 
@@ -83,6 +84,12 @@ impl Hold {
     pub fn without(mut self, name: &str) -> Self {
         self.0.remove(name);
         self
+    }
+
+    /// The same hold as that of a plan.
+    #[must_use]
+    pub fn of_a_plan(self) -> Self {
+        self.with("reason", Reason::Plan.word().into()).without("paused")
     }
 
     /// A member, raw.

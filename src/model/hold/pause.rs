@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::observed::Observed;
 use crate::model::patch::{Patch, Place};
 use crate::model::pod::Pod;
-use crate::model::strategy;
+use crate::model::strategy::{self, EVERY_POD};
 use crate::model::workload::Workload;
 
 /// What pausing comes to.
@@ -41,10 +41,6 @@ pub enum Holding {
     /// A plan of `step` by a flag in its memory.
     Plan,
 }
-
-/// The partition that holds every pod there can be. One of just `replicas` would let a scale-up
-/// start pods on the new revision.
-const EVERY_POD: i64 = i32::MAX as i64;
 
 /// What to write to hold a workload as it is. `by` and `since` are remembered for people.
 ///
@@ -83,24 +79,20 @@ pub fn pause(observed: &Observed, by: Option<&str>, since: &str) -> Result<Pause
 }
 
 impl Holding {
-    /// The update strategy that holds. What else the strategy says stays, so that a server that
-    /// knows more of it than we do finds it again.
-    fn strategy(self, workload: &Workload) -> Value {
-        let Self::Partition(partition) = self else { return json!({"type": "OnDelete"}) };
-        let mut strategy = match strategy::strategy(workload) {
-            Some(strategy) if strategy.is_object() => strategy.clone(),
-            _ => json!({}),
-        };
-        strategy["type"] = "RollingUpdate".into();
-        match strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
-            Some(rolling) => drop(rolling.insert("partition".to_owned(), partition.into())),
-            None => strategy["rollingUpdate"] = json!({"partition": partition}),
+    /// The update strategy that holds.
+    pub(in crate::model) fn strategy(self, workload: &Workload) -> Value {
+        match self {
+            Self::Partition(partition) => strategy::with_partition(workload, partition),
+            _ => json!({"type": "OnDelete"}),
         }
-        strategy
     }
 }
 
-fn holding_of(observed: &Observed) -> Result<Holding> {
+/// How a StatefulSet or a DaemonSet is held as it is.
+///
+/// # Errors
+/// When nobody can tell, because its pods could not be read.
+pub(in crate::model) fn holding_of(observed: &Observed) -> Result<Holding> {
     let workload = &observed.workload;
     let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
     let Some(pods) = &observed.pods else { return Err(cannot_see_pods(workload)) };

@@ -75,6 +75,18 @@ pub enum Removed {
     Unknown(Error),
 }
 
+impl Removed {
+    /// Why the pod is certain to be there still; none when it is going, or nobody knows.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Done | Self::Unknown(_) => None,
+            Self::Refused(words) => Some(words.clone()),
+            Self::Not(error) => Some(error.sentence()),
+        }
+    }
+}
+
 /// What a check said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {

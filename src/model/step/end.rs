@@ -8,7 +8,7 @@ use crate::error::Error;
 /// How a command that steps ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
-    /// No pod is outdated, and nothing was written.
+    /// No pod that a plan would release is outdated, and nothing was written.
     NothingOutdated,
     /// As far as this command was asked to go; the rest is held.
     Reached {
@@ -66,6 +66,13 @@ pub enum Why {
         pods: Vec<(String, String)>,
         /// How many may be.
         allowed: usize,
+    },
+    /// The next pod is on a node that is not ready, and cannot be passed over.
+    OnUnreadyNode {
+        /// The pod.
+        pod: String,
+        /// Its node.
+        node: String,
     },
 }
 

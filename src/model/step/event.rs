@@ -18,6 +18,12 @@ pub enum Event {
         /// For how long nothing must be seen of it before we take over.
         patience: Duration,
     },
+    /// A hold of ours was found whose strategy somebody changed: it holds nothing any more, and it is
+    /// begun anew from the strategy as it is.
+    HoldEnded {
+        /// Who, as far as the server remembers.
+        manager: Option<String>,
+    },
     /// The plan was written, or found and taken over.
     Began {
         /// Whether it was there already.
@@ -25,7 +31,7 @@ pub enum Event {
         /// The pods that had been replaced, or were about to be, before it was held.
         went_without: Vec<String>,
     },
-    /// Something has to come true before the next batch, as a fragment: `the controller to see the change`.
+    /// Something has to come true before it goes on, as a fragment: `the controller to see the change`.
     Waits(String),
     /// Pods are left out, because their nodes are not ready.
     LeftOut(Vec<String>),

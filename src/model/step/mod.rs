@@ -1,12 +1,40 @@
 //! Stepping an update: releasing it batch by batch, at a pace and with checks that no controller knows.
+//!
+//! A [`Stepper`] is of the [follower](super::follow)'s form: it does no I/O and has no clock. It decides
+//! on nothing but a fresh look: before a pod is released, a batch is done or has failed, everything is
+//! read again, so that a missed event can delay it, and never mislead it. What cannot be seen of the
+//! objects is in the [plan](Plan), which is in the cluster; so any process can go on where another one
+//! died.
 
 mod act;
 mod amount;
+mod arrive;
+mod back;
 mod batch;
+mod daemon_set;
+mod document;
 mod end;
 mod event;
+mod health;
+mod kind;
 mod lease;
+mod leave;
+mod next;
+mod own;
 mod pacing;
+mod phase;
+mod plan;
+mod pursue;
+mod request;
+mod show;
+mod soak;
+mod spot;
+mod stateful_set;
+mod stepper;
+mod take;
+mod tell;
+mod view;
+mod words;
 
 pub use act::{Act, Checked, Removed, Seen, Wrote};
 pub use amount::Amount;
@@ -15,3 +43,8 @@ pub use end::{Back, End, Failure, Why};
 pub use event::Event;
 pub use lease::{LASTS, Lease, RENEWED};
 pub use pacing::{Batches, Check, OnFailure, Pacing, Reach};
+pub use plan::{Begun, Plan};
+pub use request::{CheckWish, Given, Identity, Request};
+pub use show::foresee;
+pub use stepper::{Output, Stepper};
+pub use view::{Soaked, View};

@@ -6,10 +6,6 @@ use super::amount::Amount;
 
 /// The pace of a plan. It is kept in the cluster, so that the same command without options goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag that somebody types, and any goes with any"
-)]
 pub struct Pacing {
     /// How large the batches are.
     pub batches: Batches,
@@ -76,6 +72,17 @@ pub enum Reach {
     To(Amount),
     /// To the end.
     All,
+}
+
+impl OnFailure {
+    /// As it is typed, and kept.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::Undo => "undo",
+        }
+    }
 }
 
 impl Default for Pacing {

@@ -22,6 +22,7 @@ pub struct Builder {
     upkeep: Upkeep,
     history: usize,
     unattributed: bool,
+    max_unavailable_stateful_set: bool,
     seed: u64,
     objects: Vec<(&'static Resource, Value)>,
     namespaces: Vec<String>,
@@ -56,6 +57,7 @@ impl Default for Builder {
             upkeep: Upkeep::default(),
             history: 1000,
             unattributed: false,
+            max_unavailable_stateful_set: false,
             seed: 0,
             objects: Vec::new(),
             namespaces: vec!["default".to_owned()],
@@ -104,6 +106,13 @@ impl Builder {
         Self { unattributed: true, ..self }
     }
 
+    /// Turns the gate `MaxUnavailableStatefulSet` on, which is off in 1.36: a `StatefulSet` may have a
+    /// `rollingUpdate.maxUnavailable`, and an update takes down as many pods together.
+    #[must_use]
+    pub fn max_unavailable_stateful_set(self) -> Self {
+        Self { max_unavailable_stateful_set: true, ..self }
+    }
+
     /// The seed of uids and generated names.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
@@ -136,6 +145,9 @@ impl Builder {
         let mut store = Store::new(self.clock, self.upkeep, self.history, self.seed);
         if self.unattributed {
             store.stop_attributing();
+        }
+        if self.max_unavailable_stateful_set {
+            store.allow_max_unavailable_stateful_set();
         }
         let inhabited = self.objects.iter().map(|(_, value)| object::namespace(value).to_owned());
         let namespaces: Vec<String> =

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::{
     builder::Builder,
     fault::{Act, Fault, Faults},
-    journal::Recorded,
+    journal::{Journal, Recorded},
     request::Route,
     service::{Peer, SimService},
     store::Store,
@@ -32,7 +32,7 @@ pub(crate) struct Shared {
     store: Mutex<Store>,
     moved: watch::Sender<u64>,
     faults: Mutex<Faults>,
-    journal: Mutex<Vec<Recorded>>,
+    journal: Mutex<Journal>,
     users: Mutex<Users>,
     connections: AtomicU64,
 }
@@ -77,8 +77,12 @@ impl Shared {
         lock(&self.faults).strike(route, continued)
     }
 
-    pub(crate) fn record(&self, request: Recorded) {
-        lock(&self.journal).push(request);
+    pub(crate) fn record(&self, request: Recorded) -> usize {
+        lock(&self.journal).record(request)
+    }
+
+    pub(crate) fn note(&self, number: usize, made: std::ops::Range<u64>) {
+        lock(&self.journal).note(number, made);
     }
 
     /// The number of a new connection, from 1.
@@ -147,11 +151,11 @@ impl SimCluster {
     /// Every request so far, or since [`SimCluster::forget_requests`].
     #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
-        lock(&self.shared.journal).clone()
+        lock(&self.shared.journal).requests().to_vec()
     }
 
     /// Empties the record of requests.
     pub fn forget_requests(&self) {
-        lock(&self.shared.journal).clear();
+        lock(&self.shared.journal).forget();
     }
 }

@@ -1,7 +1,10 @@
 //! What came over the wire, for tests that look at requests.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method};
+use jiff::Timestamp;
 
 use crate::request::{Query, Route, Verb};
 
@@ -22,6 +25,47 @@ pub struct Recorded {
     pub route: Route,
     /// Which connection it came over; 0 in process.
     pub connection: u64,
+    /// Whom the connection's certificate names, or in whose name the service is used in process.
+    pub user: Option<String>,
+    /// When it arrived.
+    pub at: Timestamp,
+    /// The newest revision when it arrived.
+    pub arrived: u64,
+    /// What it changed: the revisions it made, none if it was refused or lost, or is a
+    /// read, which begins after the revision it answers. `0..0` while it is not done.
+    pub made: Range<u64>,
+}
+
+/// All requests, or those since it was emptied.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    forgotten: usize,
+    requests: Vec<Recorded>,
+}
+
+impl Journal {
+    /// Keeps a request; its number among all that ever came.
+    pub(crate) fn record(&mut self, request: Recorded) -> usize {
+        self.requests.push(request);
+        self.forgotten + self.requests.len() - 1
+    }
+
+    /// Notes what a request changed.
+    pub(crate) fn note(&mut self, number: usize, made: Range<u64>) {
+        let place = number.checked_sub(self.forgotten);
+        if let Some(request) = place.and_then(|place| self.requests.get_mut(place)) {
+            request.made = made;
+        }
+    }
+
+    pub(crate) fn requests(&self) -> &[Recorded] {
+        &self.requests
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.forgotten += self.requests.len();
+        self.requests.clear();
+    }
 }
 
 impl Recorded {

@@ -2,10 +2,14 @@
 //!
 //! A [`Run`] is one command line in a world of its own: no process is started, no variable is set
 //! and no clock is waited for, so tests run side by side. A [`Recorded`] is what kubectl printed for
-//! one command, and [`golden::compare`] holds every recording of a verb against us.
+//! one command, and [`golden::compare`] holds every recording of a verb against us. A [`lab::Lab`] is
+//! a cluster with controllers in the same process, in a time that only moves when everybody waits;
+//! [`dice::Dice`] draw what happens in it.
 
 pub mod crowd;
+pub mod dice;
 pub mod golden;
+pub mod lab;
 mod recorded;
 mod run;
 

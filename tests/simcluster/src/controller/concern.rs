@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::owner::{controller_of, selects};
-use super::{Controller, Task, collector, scheduler};
+use super::{Controller, Task, collector, disruption, scheduler};
 use crate::object;
-use crate::resource::{DAEMONSETS, DEPLOYMENTS, NODES, PODS, REPLICASETS, Resource, STATEFULSETS};
+use crate::resource::{
+    DAEMONSETS, DEPLOYMENTS, NODES, PODDISRUPTIONBUDGETS, PODS, REPLICASETS, Resource, STATEFULSETS,
+};
 use crate::store::{Change, Key, Store};
 
 /// The controllers of the kinds that own something.
@@ -24,6 +26,7 @@ pub(super) fn tasks_after(store: &Store, change: &Change) -> Vec<Task> {
     };
     if let Some(before) = &change.before {
         tasks.extend(tasks_of_owners(store, &change.key, before));
+        tasks.extend(tasks_of_budgets(store, &change.key, before));
         if change.after.is_none() {
             tasks.extend(tasks_of_orphans(store, &change.key, before));
         }
@@ -37,6 +40,7 @@ pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     let own = OWNERS.into_iter().find(|(resource, _)| *resource == key.resource);
     tasks.extend(own.map(|(_, controller)| Task::new(controller, key.clone())));
     tasks.extend(tasks_of_owners(store, key, value));
+    tasks.extend(tasks_of_budgets(store, key, value));
     if key.resource == &PODS {
         if scheduler::waits_for_node(value) {
             tasks.push(Task::new(Controller::Scheduler, key.clone()));
@@ -60,6 +64,17 @@ fn tasks_of_owners(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     owners
         .map(|(resource, controller)| Task::new(controller, Key::new(resource, &key.namespace, name)))
         .collect()
+}
+
+/// A budget counts anew when it changes, or what it counts.
+fn tasks_of_budgets(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
+    let task = |key: &Key| Task::new(Controller::Disruption, key.clone());
+    if key.resource == &PODDISRUPTIONBUDGETS {
+        return vec![task(key)];
+    }
+    let budgets = store.list(&PODDISRUPTIONBUDGETS, Some(&key.namespace));
+    let concerned = budgets.filter(|(_, budget)| disruption::is_concerned_by(budget, key, value));
+    concerned.map(|(key, _)| task(key)).collect()
 }
 
 fn tasks_of_adopters(store: &Store, key: &Key, value: &Value) -> Vec<Task> {

@@ -10,6 +10,7 @@ mod concern;
 mod count;
 mod daemonset;
 mod deployment;
+mod disruption;
 mod drive;
 mod event;
 mod fit;
@@ -28,7 +29,7 @@ mod statefulset;
 mod template;
 
 pub use self::event::Event;
-pub use self::kubelet::{Behaviour, Pace};
+pub use self::kubelet::{Behaviour, Pace, restarted};
 pub use self::plan::{Plan, Write};
 pub use self::queue::Order;
 pub use self::quota::Quota;
@@ -53,6 +54,8 @@ pub enum Controller {
     Scheduler,
     /// Runs a pod's containers.
     Kubelet,
+    /// Counts what `PodDisruptionBudgets` allow.
+    Disruption,
 }
 
 impl Controller {

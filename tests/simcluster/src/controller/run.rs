@@ -9,7 +9,8 @@ use super::kubelet::{Behaviour, Kubelets, Pace};
 use super::queue::{Order, Queue};
 use super::quota::Quota;
 use super::{
-    Controller, Plan, Task, collector, concern, daemonset, deployment, replicaset, scheduler, statefulset,
+    Controller, Plan, Task, collector, concern, daemonset, deployment, disruption, replicaset, scheduler,
+    statefulset,
 };
 use crate::clock::later;
 use crate::cluster::SimCluster;
@@ -74,6 +75,7 @@ impl Controllers {
             Controller::Collector => collector::plan(store, key),
             Controller::Scheduler => scheduler::plan(store, key),
             Controller::Kubelet => self.kubelets.plan(store, key),
+            Controller::Disruption => disruption::plan(store, key),
         }
     }
 

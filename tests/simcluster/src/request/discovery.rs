@@ -11,6 +11,9 @@ use crate::{
 /// The version that the cluster says it is: the one that the fixtures were recorded from.
 const VERSION: (&str, &str, &str) = ("1", "36", "v1.36.2");
 
+/// The groups beside the core.
+const GROUPS: [&str; 2] = ["apps", "policy"];
+
 /// Answers a GET of a path.
 pub(super) fn answer(path: &str) -> Result<Reply, Refusal> {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
@@ -20,18 +23,18 @@ pub(super) fn answer(path: &str) -> Result<Reply, Refusal> {
         ["api"] => {
             json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })
         }
-        ["apis"] => json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": [group()] }),
-        ["apis", "apps"] => {
-            let mut group = group();
+        ["apis"] => json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": GROUPS.map(group) }),
+        ["apis", name] if GROUPS.contains(name) => {
+            let mut group = group(name);
             group["kind"] = "APIGroup".into();
             group["apiVersion"] = "v1".into();
             group
         }
         ["api", "v1"] => resources("", "v1"),
-        ["apis", "apps", "v1"] => resources("apps", "apps/v1"),
+        ["apis", name, "v1"] if GROUPS.contains(name) => resources(name, &format!("{name}/v1")),
         ["openapi", "v3"] => openapi::index(),
         ["openapi", "v3", "api", "v1"] => openapi::document(""),
-        ["openapi", "v3", "apis", "apps", "v1"] => openapi::document("apps"),
+        ["openapi", "v3", "apis", name, "v1"] if GROUPS.contains(name) => openapi::document(name),
         _ => return Err(Refusal::no_such_path()),
     };
     Ok(Reply::json(200, value))
@@ -45,9 +48,9 @@ fn version() -> Value {
     })
 }
 
-fn group() -> Value {
-    let version = json!({ "groupVersion": "apps/v1", "version": "v1" });
-    json!({ "name": "apps", "versions": [version], "preferredVersion": version })
+fn group(name: &str) -> Value {
+    let version = json!({ "groupVersion": format!("{name}/v1"), "version": "v1" });
+    json!({ "name": name, "versions": [version], "preferredVersion": version })
 }
 
 fn resources(group: &str, group_version: &str) -> Value {

@@ -175,11 +175,11 @@ fn delete_all(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, 
     Ok(Reply::json(200, answer))
 }
 
-/// An eviction is a deletion that a budget may refuse; there are no budgets here, a fault can stand in for one.
+/// An eviction is a deletion that a budget may refuse.
 fn evict(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
     let eviction = body::parse(&call.body)?;
     let options = Deletion::of_options(eviction.get("deleteOptions").unwrap_or(&Value::Null));
-    store.delete(&target.key(), &options, &call.author()?)?;
+    store.evict(&target.key(), &options, &call.author()?)?;
     Ok(Reply::json(
         201,
         json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 }),

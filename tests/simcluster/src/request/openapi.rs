@@ -8,7 +8,7 @@ use crate::resource::{ALL, Resource};
 
 /// The groups that have a document.
 pub(super) fn index() -> Value {
-    let paths: Map<String, Value> = ["api/v1", "apis/apps/v1"]
+    let paths: Map<String, Value> = ["api/v1", "apis/apps/v1", "apis/policy/v1"]
         .into_iter()
         .map(|group| (group.to_owned(), json!({ "serverRelativeURL": format!("/openapi/v3/{group}") })))
         .collect();

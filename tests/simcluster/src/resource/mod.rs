@@ -5,8 +5,8 @@ mod table;
 use std::cmp::Ordering;
 
 pub use self::table::{
-    ALL, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, NAMESPACES, NODES, PODS, REPLICASETS,
-    STATEFULSETS,
+    ALL, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, NAMESPACES, NODES, PODDISRUPTIONBUDGETS, PODS,
+    REPLICASETS, STATEFULSETS,
 };
 
 /// When `metadata.generation` moves: the strategies of the API server's registry.

@@ -142,8 +142,20 @@ pub static CONTROLLERREVISIONS: Resource = Resource {
     ..CORE
 };
 
+/// `PodDisruptionBudgets`.
+pub static PODDISRUPTIONBUDGETS: Resource = Resource {
+    group: "policy",
+    plural: "poddisruptionbudgets",
+    singular: "poddisruptionbudget",
+    kind: "PodDisruptionBudget",
+    short_names: &["pdb"],
+    subresources: &["status"],
+    generation: Generation::Spec,
+    ..CORE
+};
+
 /// Every row.
-pub static ALL: [&Resource; 9] = [
+pub static ALL: [&Resource; 10] = [
     &NAMESPACES,
     &NODES,
     &PODS,
@@ -153,4 +165,5 @@ pub static ALL: [&Resource; 9] = [
     &DAEMONSETS,
     &STATEFULSETS,
     &CONTROLLERREVISIONS,
+    &PODDISRUPTIONBUDGETS,
 ];

@@ -29,7 +29,7 @@ impl Store {
         self.choose_name(resource, namespace, &mut value)?;
         let key = Key::new(resource, namespace, object::name(&value));
         object::drop_noise(&mut value);
-        gates::drop_disabled(resource, None, &mut value);
+        gates::drop_disabled(self, resource, None, &mut value);
         self.stamp_new(&key, &mut value);
         defaults::fill(resource, &mut value);
         begin_status(resource, &mut value);

@@ -2,10 +2,16 @@
 
 use serde_json::Value;
 
-use crate::{object, resource::Resource};
+use crate::{object, resource::Resource, store::Store};
 
 /// Drops from `wanted` what no feature gate lets in; `current` is the object as it is, if it is.
-pub(super) fn drop_disabled(resource: &Resource, current: Option<&Value>, wanted: &mut Value) {
+pub(super) fn drop_disabled(store: &Store, resource: &Resource, current: Option<&Value>, wanted: &mut Value) {
+    if !store.allows_max_unavailable_stateful_set() {
+        drop_max_unavailable(resource, current, wanted);
+    }
+}
+
+fn drop_max_unavailable(resource: &Resource, current: Option<&Value>, wanted: &mut Value) {
     // MaxUnavailableStatefulSet: beta and on in 1.35, off again since.
     let path = ["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"];
     if resource.kind != "StatefulSet" || current.is_some_and(|current| object::at(current, &path).is_some()) {
@@ -28,7 +34,7 @@ mod tests {
         let has = json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": 1, "maxUnavailable": 2 } } } });
         let after = |resource: &Resource, current: Option<&Value>| {
             let mut wanted = has.clone();
-            drop_disabled(resource, current, &mut wanted);
+            drop_max_unavailable(resource, current, &mut wanted);
             wanted["spec"]["updateStrategy"]["rollingUpdate"].clone()
         };
         assert_eq!(after(&STATEFULSETS, None), json!({ "partition": 1 }));

@@ -4,6 +4,7 @@ mod cascade;
 mod create;
 mod defaults;
 mod delete;
+mod evict;
 mod fields;
 mod fixed;
 mod gates;

@@ -41,7 +41,7 @@ impl Store {
         let current = Arc::clone(self.find(key)?);
         check_identity(key, &current, &wanted)?;
         object::drop_noise(&mut wanted);
-        gates::drop_disabled(key.resource, Some(&current), &mut wanted);
+        gates::drop_disabled(self, key.resource, Some(&current), &mut wanted);
         defaults::fill(key.resource, &mut wanted);
         let mut after = combine(key.resource, part, &current, wanted);
         if part == Part::Object {

@@ -70,7 +70,8 @@ impl SimService {
         let body = body.collect().await.map_err(|_| Lost)?.to_bytes();
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let route = Route::of(&parts.method, parts.uri.path(), &query);
-        self.shared.record(Recorded {
+        let (at, arrived) = self.shared.write(|store| (store.now(), store.revision()));
+        let number = self.shared.record(Recorded {
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
             query: query.clone(),
@@ -78,6 +79,10 @@ impl SimService {
             body: body.clone(),
             route: route.clone(),
             connection: self.peer.connection,
+            user: self.peer.user.clone(),
+            at,
+            arrived,
+            made: 0..0,
         });
         let token = query.get("continue");
         let mut damage = Damage::default();
@@ -101,7 +106,12 @@ impl SimService {
                 user_agent: text(&parts, header::USER_AGENT).to_owned(),
                 body,
             };
-            self.shared.write(|store| request::answer(store, &call))
+            self.shared.write(|store| {
+                let before = store.revision();
+                let answer = request::answer(store, &call);
+                self.shared.note(number, before + 1..store.revision() + 1);
+                answer
+            })
         });
         if damage.lose_answer {
             return Err(Lost);

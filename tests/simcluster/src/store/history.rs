@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Key;
@@ -11,6 +12,8 @@ use super::Key;
 pub struct Change {
     /// The resourceVersion that it made.
     pub revision: u64,
+    /// When, to the nanosecond: stamps in objects have whole seconds.
+    pub at: Timestamp,
     /// What it was made to.
     pub key: Key,
     /// The object before; none if this made it.
@@ -72,7 +75,8 @@ mod tests {
     fn ring(capacity: usize, revisions: std::ops::RangeInclusive<u64>) -> History {
         let mut history = History::new(capacity);
         for revision in revisions {
-            history.push(Change { revision, key: Key::new(&PODS, "a", "b"), before: None, after: None });
+            let key = Key::new(&PODS, "a", "b");
+            history.push(Change { revision, at: Timestamp::UNIX_EPOCH, key, before: None, after: None });
         }
         history
     }

@@ -39,6 +39,7 @@ pub struct Store {
     ids: Ids,
     logs: Logs,
     attributes_writes: bool,
+    max_unavailable_stateful_set: bool,
 }
 
 impl Store {
@@ -54,6 +55,7 @@ impl Store {
             ids: Ids::new(seed),
             logs: Logs::default(),
             attributes_writes: true,
+            max_unavailable_stateful_set: false,
         }
     }
 
@@ -72,6 +74,16 @@ impl Store {
     /// Stops keeping `managedFields`.
     pub(crate) fn stop_attributing(&mut self) {
         self.attributes_writes = false;
+    }
+
+    /// Turns the gate `MaxUnavailableStatefulSet` on.
+    pub(crate) fn allow_max_unavailable_stateful_set(&mut self) {
+        self.max_unavailable_stateful_set = true;
+    }
+
+    /// Whether the gate `MaxUnavailableStatefulSet` is on.
+    pub(crate) fn allows_max_unavailable_stateful_set(&self) -> bool {
+        self.max_unavailable_stateful_set
     }
 
     /// Whether `managedFields` are kept.
@@ -186,6 +198,7 @@ impl Store {
         let before = self.objects.insert(key.clone(), Arc::clone(&after));
         self.history.push(Change {
             revision: self.revision,
+            at: self.clock.now(),
             key: key.clone(),
             before,
             after: Some(Arc::clone(&after)),
@@ -199,6 +212,7 @@ impl Store {
         self.revision += 1;
         self.history.push(Change {
             revision: self.revision,
+            at: self.clock.now(),
             key: key.clone(),
             before: Some(Arc::clone(&before)),
             after: None,

@@ -128,3 +128,24 @@ fn a_pod_that_no_node_takes_stays_pending_and_says_why() {
     assert_eq!(pod["status"]["conditions"][0]["reason"], "Unschedulable");
     assert_eq!(events(&lab, &pod), ["Warning FailedScheduling"]);
 }
+
+/// What soaks look at: the count, the start of the container, and that it is not ready for a while.
+#[test]
+fn containers_that_somebody_ended_are_started_again() {
+    let mut lab = Lab::new();
+    lab.stateful_set(1, &json!({}));
+    lab.settle();
+    let pod = Key::new(&PODS, "default", "db-0");
+    let before = lab.get(&pod);
+    let patch = lab.cluster.store(|store| simcluster::controller::restarted(&before, store.now()));
+    let revision = lab.revision();
+    lab.patch(&pod, &patch);
+    lab.settle();
+    let states = lab.states(&pod, revision, |pod| {
+        let container = &pod["status"]["containerStatuses"][0];
+        format!("{} {}", container["restartCount"], container["ready"])
+    });
+    assert_eq!(states, ["0 true", "1 false", "1 true"]);
+    let started = |pod: &Value| pod["status"]["containerStatuses"][0]["state"]["running"].clone();
+    assert_ne!(started(&lab.get(&pod)), started(&before));
+}

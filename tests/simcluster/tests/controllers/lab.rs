@@ -28,6 +28,12 @@ impl Lab {
         Self { cluster: builder().unattributed().build(), controllers }
     }
 
+    /// A lab in which the gate `MaxUnavailableStatefulSet` is on.
+    pub(crate) fn gated() -> Self {
+        let cluster = builder().unattributed().max_unavailable_stateful_set().build();
+        Self { cluster, controllers: Controllers::new() }
+    }
+
     /// A lab that keeps `managedFields`.
     pub(crate) fn attributed() -> Self {
         Self { cluster: builder().build(), controllers: Controllers::new() }

@@ -6,6 +6,7 @@ mod at_rest;
 mod collection;
 mod daemon_set;
 mod deployment;
+mod disruption;
 mod interleaving;
 mod kubelets;
 mod lab;

@@ -193,3 +193,22 @@ fn revisions_are_named_as_kubernetes_names_them() {
     lab.settle();
     assert_eq!(object::text(&lab.get(&db), &["status", "updateRevision"]), theirs);
 }
+
+/// With the gate on, an update takes down as many pods together as may be missing, less those that are.
+#[test]
+fn several_pods_are_replaced_together_where_the_gate_lets_them() {
+    let mut lab = Lab::gated();
+    let strategy =
+        json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 1, "maxUnavailable": 2 } });
+    let spec = json!({ "podManagementPolicy": "Parallel", "updateStrategy": strategy });
+    let db = lab.stateful_set(5, &spec);
+    lab.settle();
+    let before = lab.revision();
+    lab.image(&db, "app:2.0");
+    lab.settle();
+    let update = ["-db-3", "-db-4", "+db-3", "+db-4", "-db-1", "-db-2", "+db-1", "+db-2"];
+    let mut seen = comings_and_goings(&lab, before);
+    seen.chunks_mut(2).for_each(<[String]>::sort);
+    assert_eq!(seen, update);
+    assert_eq!(images(&lab)[0], "db-0 app:1.0");
+}

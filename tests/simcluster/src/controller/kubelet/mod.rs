@@ -6,6 +6,7 @@
 mod behaviour;
 mod news;
 mod pace;
+mod restart;
 mod state;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ use serde_json::Value;
 
 pub use self::behaviour::Behaviour;
 pub use self::pace::Pace;
+use self::restart::Restart;
+pub use self::restart::restarted;
 use self::state::PodState;
 use super::event::Event;
 use super::plan::{Plan, Write};
@@ -96,9 +99,11 @@ impl Kubelets {
     fn run(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
         let now = store.now();
         let (memory, is_new) = self.remember(key, pod, now);
-        let since = memory.taken_up;
+        let restart = Restart::of(pod);
+        let since = restart.last.map_or(memory.taken_up, |last| last.max(memory.taken_up));
         let elapsed = now.duration_since(since).unsigned_abs();
-        let state = PodState::after(elapsed, pod, self.imposed.get(key), &self.pace);
+        let mut state = PodState::after(elapsed, pod, self.imposed.get(key), &self.pace);
+        state.ended += restart.count;
         let changed = state.written_into(pod, now);
         if is_new || changed.is_some() {
             news::keep_logs(pod, &state, plan);

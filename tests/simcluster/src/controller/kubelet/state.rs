@@ -20,6 +20,8 @@ pub(super) struct PodState {
     /// Name, image and behaviour of each container.
     pub(super) containers: Vec<(String, String, Behaviour)>,
     pub(super) restarts: u64,
+    /// How often somebody else has ended the containers.
+    pub(super) ended: u64,
     ready: bool,
     /// How long after the pod was taken up something changes next.
     pub(super) next_change: Option<Duration>,
@@ -45,6 +47,7 @@ impl PodState {
         Self {
             ready: works && elapsed >= start,
             restarts,
+            ended: 0,
             next_change: until_ready.or(next_restart),
             containers,
         }
@@ -83,7 +86,7 @@ impl PodState {
     }
 
     pub(super) fn restarts_of(&self, behaviour: Behaviour) -> u64 {
-        if behaviour.crashes() { self.restarts } else { 0 }
+        self.ended + if behaviour.crashes() { self.restarts } else { 0 }
     }
 
     /// The kubelet's conditions before the scheduler's; a transition is stamped when there is one.
@@ -128,8 +131,9 @@ impl PodState {
         now: Timestamp,
     ) -> Value {
         let before = object::list(known, &["containerStatuses"]).iter().find(|one| one["name"] == **name);
+        let same = before.filter(|one| one["restartCount"] == self.restarts_of(*behaviour));
         let running_since =
-            before.map(|one| &one["state"]["running"]["startedAt"]).filter(|since| !since.is_null());
+            same.map(|one| &one["state"]["running"]["startedAt"]).filter(|since| !since.is_null());
         let waiting =
             |reason: &str, message: String| json!({ "waiting": { "reason": reason, "message": message } });
         let state = match behaviour {

@@ -1,33 +1,72 @@
-//! Replacing outdated pods: highest ordinal first, one at a time, down to the partition.
+//! Replacing outdated pods: highest ordinal first, down to the partition; one at a time, or as many
+//! together as the set lets be missing.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::Sync;
+use crate::controller::amount::{Rounding, resolve};
 use crate::controller::{count, pod};
 use crate::object;
 
 impl Sync<'_> {
-    /// One step of a rolling update. The gate `MaxUnavailableStatefulSet` is off, as in 1.36.
+    /// One step of a rolling update.
     pub(super) fn replace_outdated(&mut self, status: &mut Value) {
         let strategy = &self.set["spec"]["updateStrategy"];
         if strategy["type"] == "OnDelete" {
             return;
         }
-        let partition = count::at(strategy, &["rollingUpdate", "partition"]);
-        let ordinals = self.ordinals();
-        for ordinal in (ordinals.start.saturating_add(partition)..ordinals.end).rev() {
+        if self.store.allows_max_unavailable_stateful_set() {
+            self.replace_several(status);
+        } else {
+            self.replace_one(status);
+        }
+    }
+
+    /// The gate `MaxUnavailableStatefulSet` is off, as in 1.36: the first that is not available is waited for.
+    fn replace_one(&mut self, status: &mut Value) {
+        for ordinal in self.released().rev() {
             let Some(pod) = self.pod_at(ordinal).cloned() else { return };
-            let outdated = pod::revision(&pod) != object::name(&self.update);
-            if outdated && !object::is_terminating(&pod) {
-                self.remove(&pod);
-                // The count is of pods that stay; it is lowered whatever revision this one was on.
-                let current = (count::at(status, &["currentReplicas"]) - 1).max(0);
-                super::status::set_count(status, "currentReplicas", current);
+            if self.is_outdated(&pod) {
+                self.replace(&pod, status);
                 return;
             }
             if self.is_unavailable(&pod) {
                 return;
             }
         }
+    }
+
+    /// The gate is on: as many as may be missing, less those that are, wherever they are.
+    fn replace_several(&mut self, status: &mut Value) {
+        let allowed = &self.set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"];
+        let allowed = resolve(allowed, count::wanted(self.set), Rounding::Down).max(1);
+        let is_missing = |ordinal| self.pod_at(ordinal).is_none_or(|pod| self.is_unavailable(pod));
+        let missing = count::of(self.ordinals().filter(|ordinal| is_missing(*ordinal)));
+        let outdated: Vec<Arc<Value>> = (self.released().rev())
+            .filter_map(|ordinal| self.pod_at(ordinal).filter(|pod| self.is_outdated(pod)).cloned())
+            .collect();
+        for pod in outdated.iter().take(count::as_len(allowed - missing)) {
+            self.replace(pod, status);
+        }
+    }
+
+    /// The ordinals that the partition lets go.
+    fn released(&self) -> std::ops::Range<i64> {
+        let partition = count::at(&self.set["spec"]["updateStrategy"], &["rollingUpdate", "partition"]);
+        let ordinals = self.ordinals();
+        ordinals.start.saturating_add(partition)..ordinals.end
+    }
+
+    fn is_outdated(&self, pod: &Value) -> bool {
+        pod::revision(pod) != object::name(&self.update) && !object::is_terminating(pod)
+    }
+
+    fn replace(&mut self, pod: &Value, status: &mut Value) {
+        self.remove(pod);
+        // The count is of pods that stay; it is lowered whatever revision this one was on.
+        let current = (count::at(status, &["currentReplicas"]) - 1).max(0);
+        super::status::set_count(status, "currentReplicas", current);
     }
 }

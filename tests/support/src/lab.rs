@@ -1,8 +1,11 @@
-//! A cluster with controllers, and commands that follow what happens in it.
+//! A cluster with controllers in tokio's time, and command lines that reach it without a socket.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::must_use_candidate, reason = "what is made in a lab is there without its key")]
 
 use std::time::Duration;
 
-use harness::{Ended, Run};
 use rollout2::model::event::{Event, Events};
 use rollout2::model::object::Object;
 use rollout2::model::observed::Observed;
@@ -20,13 +23,23 @@ use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Clock, Controllers, Key, Resource, SimCluster, Upkeep, Verb};
 use tokio::task::JoinHandle;
 
+use crate::{Ended, Run};
+
 /// When every lab begins.
-pub(crate) const START: &str = "2026-11-20T13:25:25Z";
+pub const START: &str = "2026-11-20T13:25:25Z";
 
 /// A cluster of three nodes, whose controllers run in tokio's time. It must be made on a test's runtime.
-pub(crate) struct Lab {
-    pub(crate) cluster: SimCluster,
+#[derive(Debug)]
+pub struct Lab {
+    /// The cluster.
+    pub cluster: SimCluster,
     controllers: JoinHandle<()>,
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Drop for Lab {
@@ -36,43 +49,50 @@ impl Drop for Lab {
 }
 
 impl Lab {
-    pub(crate) fn new() -> Self {
+    /// A lab whose controllers take their tasks in turn.
+    pub fn new() -> Self {
         Self::with(Controllers::new())
     }
 
-    pub(crate) fn with(controllers: Controllers) -> Self {
+    /// A lab with these controllers.
+    pub fn with(controllers: Controllers) -> Self {
         Self::of(SimCluster::builder(), controllers)
     }
 
     /// A lab whose objects do not say who wrote them, which halves the cost of a write.
-    pub(crate) fn unattributed(controllers: Controllers) -> Self {
+    pub fn unattributed(controllers: Controllers) -> Self {
         Self::of(SimCluster::builder().unattributed(), controllers)
     }
 
     fn of(builder: simcluster::Builder, controllers: Controllers) -> Self {
+        Self::built(builder.nodes(3), controllers)
+    }
+
+    /// A lab of a cluster that is to be as its builder says, but for the clock, the upkeep and the history.
+    pub fn built(builder: simcluster::Builder, controllers: Controllers) -> Self {
         let builder = builder.clock(Clock::tokio(START.parse().unwrap()));
-        let cluster = builder.upkeep(Upkeep::ByControllers).nodes(3).history(100_000).build();
+        let cluster = builder.upkeep(Upkeep::ByControllers).history(100_000).build();
         let controllers = tokio::spawn(controllers.drive(cluster.clone()));
         Self { cluster, controllers }
     }
 
     /// Lets so many seconds go by.
-    pub(crate) async fn pass(&self, seconds: u64) {
+    pub async fn pass(&self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
 
     /// Follows with these words after `status`.
-    pub(crate) async fn status(&self, words: &str) -> Ended {
+    pub async fn status(&self, words: &str) -> Ended {
         self.status_as("admin", words).await
     }
 
     /// The same in the name of another user.
-    pub(crate) async fn status_as(&self, user: &str, words: &str) -> Ended {
+    pub async fn status_as(&self, user: &str, words: &str) -> Ended {
         self.run_as(user, &format!("status {words}")).await
     }
 
     /// Runs any command line.
-    pub(crate) async fn run(&self, words: &str) -> Ended {
+    pub async fn run(&self, words: &str) -> Ended {
         self.run_as("admin", words).await
     }
 
@@ -82,7 +102,7 @@ impl Lab {
     }
 
     /// Does something after so many milliseconds, while somebody follows.
-    pub(crate) fn later(&self, milliseconds: u64, act: impl FnOnce(&Hands) + Send + 'static) {
+    pub fn later(&self, milliseconds: u64, act: impl FnOnce(&Hands) + Send + 'static) {
         let hands = self.hands();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
@@ -91,35 +111,39 @@ impl Lab {
     }
 
     /// Someone who changes things.
-    pub(crate) fn hands(&self) -> Hands {
+    pub fn hands(&self) -> Hands {
         Hands { cluster: self.cluster.clone() }
     }
 
-    pub(crate) fn deployment(&self, replicas: i64, more: &Value) -> Key {
+    /// A Deployment `web`.
+    pub fn deployment(&self, replicas: i64, more: &Value) -> Key {
         self.hands().workload(&DEPLOYMENTS, "web", &with(json!({"replicas": replicas}), more))
     }
 
-    pub(crate) fn stateful_set(&self, replicas: i64, more: &Value) -> Key {
+    /// A `StatefulSet` `db`.
+    pub fn stateful_set(&self, replicas: i64, more: &Value) -> Key {
         let spec = json!({"replicas": replicas, "serviceName": "db"});
         self.hands().workload(&STATEFULSETS, "db", &with(spec, more))
     }
 
-    pub(crate) fn daemon_set(&self, more: &Value) -> Key {
+    /// A `DaemonSet` `agent`.
+    pub fn daemon_set(&self, more: &Value) -> Key {
         self.hands().workload(&DAEMONSETS, "agent", more)
     }
 
-    pub(crate) fn revision(&self) -> u64 {
+    /// The newest revision of the cluster.
+    pub fn revision(&self) -> u64 {
         self.cluster.store(|store| store.revision())
     }
 
     /// Sets the image at the very moment at which the follower reads the workload for the first time, so
     /// that it sees every state from there on.
-    pub(crate) fn image_when_followed(&self, key: &Key, image: &str) {
+    pub fn image_when_followed(&self, key: &Key, image: &str) {
         self.patch_when_followed(key, &image_patch(image));
     }
 
     /// The same with any change.
-    pub(crate) fn patch_when_followed(&self, key: &Key, patch: &Value) {
+    pub fn patch_when_followed(&self, key: &Key, patch: &Value) {
         let (target, patch) = (key.clone(), patch.clone());
         let act = Act::interfere(move |store| {
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("kubectl-set")).unwrap();
@@ -129,7 +153,7 @@ impl Lab {
 
     /// What kubectl would have printed for every state of a workload after a revision, without the repeated
     /// lines, to the line at which it would have stopped.
-    pub(crate) fn kubectls_lines(&self, key: &Key, after: u64) -> Vec<String> {
+    pub fn kubectls_lines(&self, key: &Key, after: u64) -> Vec<String> {
         let states: Vec<_> = self.cluster.store(|store| {
             let changes = store.changes_after(after).unwrap().filter(|change| change.key == *key);
             changes.filter_map(|change| change.after.clone()).collect()
@@ -156,7 +180,7 @@ impl Lab {
 }
 
 /// All there is to see of a workload at this moment, straight from the store.
-pub(crate) fn observed(cluster: &SimCluster, key: &Key) -> Option<Observed> {
+pub fn observed(cluster: &SimCluster, key: &Key) -> Option<Observed> {
     let (workload, [sets, revisions, pods, events]) = cluster.store(|store| {
         let all = |resource: &'static Resource| -> Vec<Object> {
             let values = store.list(resource, Some(&key.namespace)).map(|(_, value)| Value::clone(value));
@@ -173,18 +197,20 @@ pub(crate) fn observed(cluster: &SimCluster, key: &Key) -> Option<Observed> {
 }
 
 /// An object of the namespace `default`.
-pub(crate) fn key(resource: &'static Resource, name: &str) -> Key {
+pub fn key(resource: &'static Resource, name: &str) -> Key {
     Key::new(resource, "default", name)
 }
 
 /// Someone who changes things, also while somebody follows.
-#[derive(Clone)]
-pub(crate) struct Hands {
-    pub(crate) cluster: SimCluster,
+#[derive(Clone, Debug)]
+pub struct Hands {
+    /// The cluster whose hands they are.
+    pub cluster: SimCluster,
 }
 
 impl Hands {
-    pub(crate) fn workload(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
+    /// Creates a workload of apps/v1 with one container `app:1.0`.
+    pub fn workload(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
         let labels = json!({"app": name});
         let template = json!({
             "metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:1.0"}]},
@@ -197,17 +223,18 @@ impl Hands {
     }
 
     /// Merges a patch into an object.
-    pub(crate) fn patch(&self, key: &Key, patch: &Value) {
+    pub fn patch(&self, key: &Key, patch: &Value) {
         let author = Author::new("kubectl-patch");
         self.cluster.store(|store| store.patch(key, Part::Object, Format::Merge, patch, &author).unwrap());
     }
 
     /// Sets the image of the only container.
-    pub(crate) fn image(&self, key: &Key, image: &str) {
+    pub fn image(&self, key: &Key, image: &str) {
         self.patch(key, &image_patch(image));
     }
 
-    pub(crate) fn delete(&self, key: &Key) {
+    /// Deletes an object, and what it owns after it.
+    pub fn delete(&self, key: &Key) {
         let options = Deletion::of_options(&json!({"propagationPolicy": "Background"}));
         self.cluster.store(|store| store.delete(key, &options, &Author::new("kubectl")).unwrap());
     }
@@ -219,7 +246,7 @@ fn image_patch(image: &str) -> Value {
 }
 
 /// `base` with the members of `more`.
-pub(crate) fn with(mut base: Value, more: &Value) -> Value {
+pub fn with(mut base: Value, more: &Value) -> Value {
     if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
         base.extend(more.clone());
     }

@@ -1,0 +1,114 @@
+//! Evictions: what the server answers, and what that means for the pod.
+
+use rollout2::cluster::listener::Listener;
+use rollout2::cluster::live::Cluster;
+use rollout2::cluster::source::Source;
+use rollout2::cluster::write::{Fate, WriteFailure};
+use rollout2::command::gather::{disruption_budgets, nodes};
+use rollout2::error::ErrorKind;
+use rollout2::world::Clock;
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
+use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
+
+/// Three pods of a StatefulSet in the recorded shop, seen by a user.
+fn seen_by(cluster: &SimCluster, user: &str) -> Cluster {
+    let client = kube::Client::new(cluster.service_for(user), "shop");
+    Cluster::through(client, Clock::System, Listener::new(|_| {}))
+}
+
+fn shop() -> SimCluster {
+    let snapshot = std::fs::read_to_string(harness::data().join("shop/snapshot.json")).unwrap();
+    SimCluster::builder()
+        .snapshot(&serde_json::from_str(&snapshot).unwrap())
+        .unwrap()
+        .nodes(3)
+        .user(User::limited("gina", [Rule::allow(&["list"], &["pods"])]))
+        .build()
+}
+
+/// A budget for the database, as its controller may have counted it.
+fn budget(cluster: &SimCluster, name: &str, status: &Value) {
+    let metadata = json!({"name": name, "namespace": "shop", "uid": name, "generation": 1});
+    let spec = json!({"selector": {"matchLabels": {"app": "db"}}, "maxUnavailable": 1});
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata,
+        "spec": spec, "status": status});
+    cluster.store(|store| store.restore(&PODDISRUPTIONBUDGETS, budget));
+}
+
+fn uid(cluster: &SimCluster, pod: &str) -> String {
+    let key = Key::new(&PODS, "shop", pod);
+    cluster.store(|store| store.get(&key).map(|pod| object::uid(pod).to_owned())).unwrap_or_default()
+}
+
+async fn evict(cluster: &SimCluster, pod: &str) -> Result<(), WriteFailure> {
+    let uid = uid(cluster, pod);
+    seen_by(cluster, "admin").evict("shop", pod, &uid).await
+}
+
+#[tokio::test]
+async fn a_pod_is_evicted_once_if_it_is_the_one_that_was_meant() {
+    let cluster = shop();
+    let failure = seen_by(&cluster, "admin").evict("shop", "db-4", "another").await.unwrap_err();
+    assert_eq!(failure.fate, Fate::Contended);
+    assert!(!uid(&cluster, "db-4").is_empty());
+    evict(&cluster, "db-4").await.unwrap();
+    assert!(uid(&cluster, "db-4").is_empty());
+    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().fate, Fate::Gone);
+}
+
+#[tokio::test]
+async fn a_budget_that_does_not_let_it_go_is_told_in_the_servers_words() {
+    let cluster = shop();
+    budget(&cluster, "db", &json!({"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4}));
+    let failure = evict(&cluster, "db-4").await.unwrap_err();
+    assert_eq!(failure.fate, Fate::NotNow);
+    let words = "The disruption budget db needs 4 healthy pods and has 4 currently";
+    assert_eq!(failure.error.sentence(), words);
+    assert!(!uid(&cluster, "db-4").is_empty());
+}
+
+#[tokio::test]
+async fn several_budgets_are_a_refusal_though_the_server_answers_as_if_it_had_failed() {
+    let cluster = shop();
+    budget(&cluster, "one", &json!({}));
+    budget(&cluster, "two", &json!({}));
+    let failure = evict(&cluster, "db-4").await.unwrap_err();
+    assert_eq!(failure.fate, Fate::Unchanged);
+    assert!(failure.error.sentence().contains("more than one PodDisruptionBudget"), "{failure:?}");
+}
+
+#[tokio::test]
+async fn an_eviction_whose_answer_is_lost_is_neither_repeated_nor_taken_for_done() {
+    let cluster = shop();
+    cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), Act::LoseAnswer).once());
+    let pod = uid(&cluster, "db-4");
+    let failure = seen_by(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
+    assert_eq!((failure.fate, uid(&cluster, "db-4").is_empty()), (Fate::Unknown, true));
+    let evictions = cluster.requests().iter().filter(|asked| asked.line().contains("eviction")).count();
+    assert_eq!(evictions, 1);
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_patience_has_not_evicted() {
+    let cluster = shop();
+    let busy = Act::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
+    cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy).once());
+    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().fate, Fate::NotNow);
+}
+
+#[tokio::test]
+async fn nodes_and_budgets_are_read_or_said_to_be_withheld() {
+    let cluster = shop();
+    budget(&cluster, "db", &json!({}));
+    let admin = Source::Cluster(Box::new(seen_by(&cluster, "admin")));
+    let read = nodes(&admin).await.unwrap();
+    assert!(read.iter().any(|node| node.ready && node.labels["topology.kubernetes.io/zone"] == "z2"));
+    assert_eq!(disruption_budgets(&admin, "shop").await.unwrap().len(), 1);
+    let gina = Source::Cluster(Box::new(seen_by(&cluster, "gina")));
+    let error = nodes(&gina).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Withheld);
+    assert!(error.sentence().starts_with("nodes may not be read: forbidden"), "{}", error.sentence());
+    assert_eq!(disruption_budgets(&gina, "shop").await.unwrap_err().kind(), ErrorKind::Withheld);
+}

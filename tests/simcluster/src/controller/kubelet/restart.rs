@@ -1,0 +1,45 @@
+//! Containers that somebody ended, and that a kubelet started again: what a liveness probe does, or
+//! `kubectl exec NAME -- kill 1`.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::object;
+
+/// Where a pod says how often its containers were ended, and when they were for the last time.
+const RESTARTED: &str = "simcluster/restarted";
+
+/// How often the containers of a pod were ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Restart {
+    pub(super) count: u64,
+    pub(super) last: Option<Timestamp>,
+}
+
+impl Restart {
+    pub(super) fn of(pod: &Value) -> Self {
+        let said = object::text(pod, &["metadata", "annotations", RESTARTED]);
+        let Some((count, last)) = said.split_once(' ') else { return Self::default() };
+        Self { count: count.parse().unwrap_or(0), last: last.parse().ok() }
+    }
+}
+
+/// The merge patch that ends the containers of a pod at a moment; its kubelet starts them again.
+#[must_use]
+pub fn restarted(pod: &Value, now: Timestamp) -> Value {
+    let count = Restart::of(pod).count + 1;
+    json!({ "metadata": { "annotations": { RESTARTED: format!("{count} {now}") } } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_add_up() {
+        let now = Timestamp::constant(1_795_183_200, 5);
+        let once = restarted(&json!({ "metadata": {} }), now);
+        let twice = restarted(&once, now);
+        assert_eq!(Restart::of(&twice), Restart { count: 2, last: Some(now) });
+    }
+}
