@@ -5,6 +5,7 @@
 
 pub mod program;
 pub mod scratch;
+pub mod shell;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,6 +18,8 @@ use k8s_openapi::jiff::Timestamp;
 pub struct World {
     /// The variables the process was started with.
     pub environment: Environment,
+    /// What the machine is called, where that is known.
+    pub host: Option<String>,
     /// The wall clock. Durations are measured with the runtime's monotonic clock instead.
     pub clock: Clock,
     /// Standard input.
@@ -37,6 +40,7 @@ impl World {
     pub fn of_this_process() -> Self {
         Self {
             environment: Environment(std::env::vars_os().collect()),
+            host: host(),
             clock: Clock::System,
             stdin: Box::new(io::stdin()),
             stdin_is_terminal: io::stdin().is_terminal(),
@@ -45,6 +49,13 @@ impl World {
             err: Stream::own(io::stderr(), io::stderr().is_terminal()),
         }
     }
+}
+
+fn host() -> Option<String> {
+    #[cfg(unix)]
+    return rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
+    #[cfg(not(unix))]
+    return std::env::var("COMPUTERNAME").ok();
 }
 
 /// The environment variables of a run.

@@ -104,7 +104,7 @@ impl PatienceArgs {
 }
 
 /// How long to follow; none for ever. Less than no time is for ever in kubectl, and is here.
-fn read_timeout(word: &str) -> Result<Option<Duration>> {
+pub(super) fn read_timeout(word: &str) -> Result<Option<Duration>> {
     let magnitude = word.strip_prefix('-').unwrap_or(word);
     match go_duration::parse(magnitude) {
         Some(_) if word.starts_with('-') => Ok(None),
@@ -127,7 +127,8 @@ fn is_number(word: &str) -> bool {
     word.parse::<f64>().is_ok()
 }
 
-fn duration(word: &str) -> Result<Duration> {
+/// A duration as Go's flags take it.
+pub(super) fn duration(word: &str) -> Result<Duration> {
     go_duration::parse(word).ok_or_else(|| {
         Error::usage(format!("{word:?} is no duration")).hint("write it with a unit, such as 90s or 1h30m")
     })

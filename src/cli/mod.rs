@@ -16,6 +16,7 @@ mod restart;
 mod revision;
 mod scope;
 mod status;
+mod step;
 mod undo;
 mod undo_on_failure;
 mod waiting;
@@ -62,14 +63,18 @@ enum VerbArguments {
     Restart(restart::RestartArgs),
     Pause(hold::PauseArgs),
     Resume(hold::ResumeArgs),
+    Step(step::StepArgs),
     Completion(completion::CompletionArgs),
 }
+
+/// The verbs that kubectl has not, and whose mistakes it has no words for.
+const OURS: [&str; 2] = ["diff", "step"];
 
 impl VerbArguments {
     /// Whether `kubectl rollout` has the verb too. To one that it has not, `--compat` means nothing:
     /// least of all that an error is 1, which `diff --exit-code` has another meaning for.
     fn is_kubectls(&self) -> bool {
-        !matches!(self, Self::Diff(_) | Self::Completion(_))
+        !matches!(self, Self::Diff(_) | Self::Step(_) | Self::Completion(_))
     }
 }
 
@@ -114,7 +119,7 @@ pub fn understand(args: impl IntoIterator<Item = OsString>, world: &mut World) -
             Understood::Answered(print(&definition().render_help().to_string(), Exit::Usage, world, compat))
         }
         Err(mistake) => {
-            let compat = compat && mistake::verb(&args).is_none_or(|verb| verb != "diff");
+            let compat = compat && mistake::verb(&args).is_none_or(|verb| !OURS.contains(&verb));
             Understood::Answered(refuse(&mistake::error(&mistake, &args), world, compat))
         }
     }
@@ -136,6 +141,7 @@ impl Arguments {
             VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&common)?),
             VerbArguments::Pause(arguments) => Verb::Hold(arguments.lower(&common)?),
             VerbArguments::Resume(arguments) => Verb::Hold(arguments.lower(&common)?),
+            VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
             VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
             VerbArguments::Completion(arguments) => return Ok(Lowered::Text(arguments.script())),

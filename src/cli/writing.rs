@@ -91,7 +91,7 @@ impl WritingArgs {
 }
 
 /// kubectl's words, the deprecated truth values among them.
-fn dry_run(word: Option<&str>) -> Result<DryRun> {
+pub(super) fn dry_run(word: Option<&str>) -> Result<DryRun> {
     match word {
         None | Some("none" | "false") => Ok(DryRun::None),
         Some("client" | "true") => Ok(DryRun::Client),

@@ -1,55 +1,58 @@
-//! Drawing how workloads stand while they are followed.
+//! Drawing how something stands while it is driven.
 
 use std::time::Duration;
 
-use k8s_openapi::jiff::Timestamp;
-
 use super::drive::Tell;
-use crate::model::follow::{Event, Follower, Moment};
-use crate::render::follow::lines;
-use crate::render::frame::{Frame, Scene};
+use crate::model::follow::Moment;
+use crate::render::frame::Frame;
 use crate::render::screen::Screen;
-use crate::render::status::Company;
+use crate::world::Terminal;
 
 /// What happens within this time is drawn together. A thousand pods may change in one second, and a
 /// remote terminal shows no more than a few frames in it.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// Draws on a screen how workloads stand while they are followed.
-pub(super) struct Drawer<'a, 'w> {
+/// What there is to draw of something that is driven.
+pub(super) trait Picture<Driven, Event> {
+    /// How it stands at a moment, on a terminal of some size.
+    fn frame(&self, driven: &Driven, now: Moment, size: Terminal) -> Frame;
+
+    /// What is said of an event above the frame, because no frame shows it.
+    fn said(&self, _driven: &Driven, _event: &Event, _now: Moment) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Draws on a screen how something stands while it is driven.
+pub(super) struct Drawer<'a, 'w, P> {
     screen: &'a mut Screen<'w>,
-    company: Company,
+    picture: P,
     /// When the frame that stands there was drawn.
     drawn: Option<Duration>,
     /// Whether something happened since.
     outdated: bool,
 }
 
-impl<'a, 'w> Drawer<'a, 'w> {
-    pub(super) fn new(screen: &'a mut Screen<'w>, company: Company) -> Self {
-        Self { screen, company, drawn: None, outdated: true }
+impl<'a, 'w, P> Drawer<'a, 'w, P> {
+    pub(super) fn new(screen: &'a mut Screen<'w>, picture: P) -> Self {
+        Self { screen, picture, drawn: None, outdated: true }
     }
 
-    /// Draws how everything ended, and says below it what did not end well: that is for stderr, where
-    /// whoever keeps only that will look for it.
-    pub(super) fn finish(self, follower: &Follower, wall: Timestamp) {
-        let ends = || follower.tracks().iter().filter_map(|track| Some((track, track.end()?)));
-        let elapsed = ends().map(|(_, end)| end.after).max().unwrap_or_default();
-        let scene = Scene { follower, now: Moment { elapsed, wall }, company: self.company };
-        self.screen.draw_last(|size| Frame::last(scene, size));
-        for (track, end) in ends() {
-            self.screen.notes(&lines::ends(track, end, false, self.company));
-        }
+    /// Draws the last frame, which stays, and hands the screen back.
+    pub(super) fn finish(self, frame: impl FnOnce(Terminal) -> Frame) -> &'a mut Screen<'w> {
+        self.screen.draw_last(frame);
+        self.screen
     }
 }
 
-impl<'w> Tell<'w> for Drawer<'_, 'w> {
+impl<'w, P: Picture<Driven, Event>, Driven, Event> Tell<'w, Driven, Event> for Drawer<'_, 'w, P> {
     fn screen(&mut self) -> &mut Screen<'w> {
         self.screen
     }
 
-    fn event(&mut self, _follower: &Follower, _event: &Event, _elapsed: Duration) {
+    fn event(&mut self, driven: &Driven, event: &Event, now: Moment) {
         self.outdated = true;
+        self.screen.notes(&self.picture.said(driven, event, now));
     }
 
     fn note_once(&mut self, line: &str) {
@@ -60,16 +63,21 @@ impl<'w> Tell<'w> for Drawer<'_, 'w> {
         self.screen.is_read()
     }
 
-    fn lull(&mut self, follower: &Follower, now: Moment) {
-        if self.due().is_none_or(|due| now.elapsed >= due) {
-            let scene = Scene { follower, now, company: self.company };
-            self.screen.draw(|size| Frame::of(scene, size));
+    fn lull(&mut self, driven: &Driven, now: Moment) {
+        if self.when().is_none_or(|due| now.elapsed >= due) {
+            self.screen.draw(|size| self.picture.frame(driven, now, size));
             (self.drawn, self.outdated) = (Some(now.elapsed), false);
         }
     }
 
-    /// Soon after something happened, and at every full second, because it goes by.
     fn due(&self) -> Option<Duration> {
+        self.when()
+    }
+}
+
+impl<P> Drawer<'_, '_, P> {
+    /// Soon after something happened, and at every full second, because it goes by.
+    fn when(&self) -> Option<Duration> {
         let drawn = self.drawn?;
         Some(if self.outdated { drawn + TOGETHER } else { Duration::from_secs(drawn.as_secs() + 1) })
     }

@@ -2,37 +2,27 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
-
-use super::stops::Stops;
+use super::hear::{Ears, Heard};
 use super::undo_failure::{delete_stuck, undo_failure};
 use crate::cluster::live::Cluster;
-use crate::cluster::observe::{Breadth, Observer};
-use crate::error::{Error, ErrorKind};
+use crate::cluster::observe::Breadth;
 use crate::exit::Exit;
 use crate::model::follow::{
-    Ask, End, Event, Failure, Follower, LogLines, LogPlace, Moment, News, Options, Outcome, PodPlace, Seen,
-    TargetId, Telling, Undone,
+    Ask, End, Event, Failure, Follower, Moment, News, Options, Outcome, PodPlace, Seen, TargetId, Telling,
+    Undone,
 };
 use crate::model::verdict::State;
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
-/// Enough of a crash to see what it was.
-const LAST_LINES: usize = 10;
-
-/// How long we wait at the end for the last words of a container, which are worth most then.
-const LAST_WORDS: Duration = Duration::from_secs(3);
-
-/// Hears what happens while workloads are followed.
-pub trait Tell<'w> {
+/// Hears what happens while something is driven: a `Follower` or a `Stepper`, with their events.
+pub trait Tell<'w, Driven, Event> {
     /// Where it tells.
     fn screen(&mut self) -> &mut Screen<'w>;
 
-    /// Something happened, so long after following began.
-    fn event(&mut self, follower: &Follower, event: &Event, elapsed: Duration);
+    /// Something happened at a moment.
+    fn event(&mut self, driven: &Driven, event: &Event, now: Moment);
 
     /// Something is done without.
     fn note_once(&mut self, line: &str);
@@ -41,53 +31,37 @@ pub trait Tell<'w> {
     fn is_heard(&self) -> bool;
 
     /// All that happened by now was told. What is told again and again is told here.
-    fn lull(&mut self, _follower: &Follower, _now: Moment) {}
+    fn lull(&mut self, _driven: &Driven, _now: Moment) {}
 
-    /// When there is to be a lull although nothing happens, so long after following began.
+    /// When there is to be a lull although nothing happens, so long after it began.
     fn due(&self) -> Option<Duration> {
         None
     }
 }
 
 /// Follows workloads until each has its final verdict.
-pub async fn follow(
+pub async fn follow<'w>(
     cluster: &Cluster,
     options: Options,
     found: Vec<Workload>,
     signals: Signals,
-    tell: &mut impl Tell<'_>,
+    tell: &mut impl Tell<'w, Follower, Event>,
 ) -> Follower {
     let breadth = match options.telling {
         Telling::Ours => Breadth::All,
         Telling::Kubectl => Breadth::WorkloadOnly,
     };
-    let observer = cluster.observe(&found, breadth);
+    let ears = Ears::new(cluster, &found, breadth, signals);
     let follower = Follower::new(options, found);
-    let started = Instant::now();
-    let warned = breadth == Breadth::WorkloadOnly;
-    let mut drive = Drive {
-        cluster,
-        observer,
-        follower,
-        started,
-        logs: JoinSet::new(),
-        warned,
-        to_undo: Vec::new(),
-        to_delete: Vec::new(),
-        tell,
-    };
-    drive.run(&mut Stops::new(signals)).await;
+    let mut drive = Drive { cluster, ears, follower, to_undo: Vec::new(), to_delete: Vec::new(), tell };
+    drive.run().await;
     drive.follower
 }
 
 struct Drive<'a, T> {
     cluster: &'a Cluster,
-    observer: Observer,
+    ears: Ears<'a>,
     follower: Follower,
-    started: Instant,
-    logs: JoinSet<(TargetId, Result<LogLines, Error>)>,
-    /// Whether warnings are watched, or need not be.
-    warned: bool,
     /// What failed, and is to go back.
     to_undo: Vec<TargetId>,
     /// What the way back waits for in vain.
@@ -95,45 +69,43 @@ struct Drive<'a, T> {
     tell: &'a mut T,
 }
 
-impl<'w, T: Tell<'w>> Drive<'_, T> {
-    async fn run(&mut self, stops: &mut Stops) {
+impl<'w, T: Tell<'w, Follower, Event>> Drive<'_, T> {
+    async fn run(&mut self) {
         while !self.follower.is_over() && self.tell.is_heard() {
-            let due = self.follower.due().map(|due| self.started + due);
-            let lull = self.tell.due().map(|due| self.started + due);
-            let news = tokio::select! {
-                stop = stops.next() => vec![Seen::Stopped(stop)],
-                news = self.observer.next() => news,
-                Some(log) = self.logs.join_next() => self.read_log(log.ok()),
-                () = sleep_until(due.unwrap_or(self.started)), if due.is_some() => vec![Seen::Nothing],
-                () = sleep_until(lull.unwrap_or(self.started)), if lull.is_some() => Vec::new(),
-            };
-            for seen in news {
-                self.take(seen);
-            }
+            let heard = self.ears.next(self.follower.due(), self.tell.due()).await;
+            self.hear(heard);
             self.act().await;
             self.watch_warnings_if_needed();
-            let now = self.now();
+            let now = self.ears.now();
             self.tell.lull(&self.follower, now);
         }
-        let last_words = async {
-            while let Some(log) = self.logs.join_next().await {
-                for seen in self.read_log(log.ok()) {
-                    self.take(seen);
-                }
-            }
-        };
-        let _ = timeout(LAST_WORDS, last_words).await; // what is not there by then is done without
+        for heard in self.ears.last_words().await {
+            self.hear(heard);
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        if let Some(note) = heard.note {
+            self.tell.note_once(note);
+        }
+        for seen in heard.seen {
+            self.take(seen);
+        }
     }
 
     fn take(&mut self, seen: Seen) {
-        let now = self.now();
+        let now = self.ears.now();
         for event in self.follower.apply(seen, now) {
             match &event {
-                Event::Ask(Ask::Look(target)) => self.observer.look(*target),
-                Event::Ask(Ask::Log(target, place)) => self.fetch_log(*target, place.clone()),
+                Event::Ask(Ask::Look(target)) => self.ears.look(*target),
+                Event::Ask(Ask::Log(target, place)) => {
+                    if let Some(track) = self.follower.tracks().get(target.0) {
+                        self.ears.fetch_log(*target, track.workload(), place.clone());
+                    }
+                }
                 Event::Ask(Ask::Undo(target)) => self.to_undo.push(*target),
                 Event::Ask(Ask::Delete(target, pod)) => self.to_delete.push((*target, pod.clone())),
-                event => self.tell.event(&self.follower, event, now.elapsed),
+                event => self.tell.event(&self.follower, event, now),
             }
         }
     }
@@ -151,46 +123,11 @@ impl<'w, T: Tell<'w>> Drive<'_, T> {
         }
     }
 
-    fn now(&self) -> Moment {
-        Moment { elapsed: self.started.elapsed(), wall: self.cluster.now() }
-    }
-
-    /// Most rollouts are done before anybody has to ask why they are not.
     fn watch_warnings_if_needed(&mut self) {
         let unfinished = |state: State| !matches!(state, State::Complete | State::Unobserved);
-        let tracks = self.follower.tracks().iter();
-        let needed = tracks
-            .filter(|track| track.end().is_none())
-            .any(|track| track.verdict().is_some_and(|verdict| unfinished(verdict.state)));
-        if needed && !self.warned {
-            self.warned = true;
-            self.observer.watch_warnings();
-        }
-    }
-
-    fn fetch_log(&mut self, target: TargetId, place: LogPlace) {
-        let Some(track) = self.follower.tracks().get(target.0) else {
-            return;
-        };
-        let namespace = track.workload().object().namespace().to_owned();
-        let cluster = self.cluster.clone();
-        self.logs.spawn(async move {
-            let lines = cluster.last_lines(&namespace, &place, LAST_LINES).await;
-            let LogPlace { pod, container, .. } = place;
-            (target, lines.map(|lines| LogLines { pod, container, lines }))
-        });
-    }
-
-    /// A log that cannot be read is done without; that none may be read is said once.
-    fn read_log(&mut self, read: Option<(TargetId, Result<LogLines, Error>)>) -> Vec<Seen> {
-        match read {
-            Some((target, Ok(log))) if !log.lines.is_empty() => vec![Seen::News(target, News::Log(log))],
-            Some((_, Err(error))) if error.kind() == ErrorKind::Withheld => {
-                self.tell
-                    .note_once("note: logs may not be read, so the last words of containers are not told");
-                Vec::new()
-            }
-            _ => Vec::new(),
+        let mut tracks = self.follower.tracks().iter().filter(|track| track.end().is_none());
+        if tracks.any(|track| track.verdict().is_some_and(|verdict| unfinished(verdict.state))) {
+            self.ears.watch_warnings();
         }
     }
 }

@@ -3,17 +3,18 @@
 use tokio::time::Instant;
 
 use super::Ending;
-use super::draw::Drawer;
+use super::draw::{Drawer, Picture};
 use super::drive::{follow, worst_exit};
 use super::tell::{Form, Teller};
 use crate::cluster::live::Cluster;
 use crate::exit::Exit;
-use crate::model::follow::{Follower, Options};
+use crate::model::follow::{Event, Follower, Moment, Options};
 use crate::model::workload::Workload;
-use crate::render::follow::json;
+use crate::render::follow::{json, lines};
+use crate::render::frame::{Frame, Scene};
 use crate::render::screen::Screen;
 use crate::render::status::Company;
-use crate::world::Signals;
+use crate::world::{Signals, Terminal};
 
 /// How workloads are followed.
 #[derive(Clone, Debug)]
@@ -60,10 +61,29 @@ pub async fn run(
 
 /// The same, drawn.
 async fn draw(manner: &Manner, found: Vec<Workload>, cluster: &Cluster, screen: &mut Screen<'_>) -> Ending {
-    let mut drawer = Drawer::new(screen, manner.company);
+    let company = manner.company;
+    let mut drawer = Drawer::new(screen, Rollouts { company });
     let follower = follow(cluster, manner.options.clone(), found, manner.signals, &mut drawer).await;
-    drawer.finish(&follower, cluster.now());
+    let ends = || follower.tracks().iter().filter_map(|track| Some((track, track.end()?)));
+    let elapsed = ends().map(|(_, end)| end.after).max().unwrap_or_default();
+    let now = Moment { elapsed, wall: cluster.now() };
+    let screen = drawer.finish(|size| Frame::last(Scene { follower: &follower, now, company }, size));
+    // What did not end well is said below it: that is for stderr, where whoever keeps only that will look.
+    for (track, end) in ends() {
+        screen.notes(&lines::ends(track, end, false, company));
+    }
     Ending { exit: worst_exit(&follower), errors: Vec::new() }
+}
+
+/// Rollouts that are followed, a block each.
+struct Rollouts {
+    company: Company,
+}
+
+impl Picture<Follower, Event> for Rollouts {
+    fn frame(&self, follower: &Follower, now: Moment, size: Terminal) -> Frame {
+        Frame::of(Scene { follower, now, company: self.company }, size)
+    }
 }
 
 fn finish(form: Form, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {

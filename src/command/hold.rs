@@ -6,17 +6,16 @@ use super::Ending;
 use super::change::{self, DryRun, How, Writer, chosen, unsupported};
 use super::gather::{Scope, observe};
 use super::make::{self, Made, Subject};
+use super::owners;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::hold::{Holding, Pause, Resume, pause, resume};
 use crate::model::observed::Observed;
-use crate::model::owners::{LAST_APPLIED, Owner, owners};
 use crate::model::patch::{Patch, Place};
 use crate::model::strategy;
 use crate::model::workload::Workload;
+use crate::render::hold as words;
 use crate::render::screen::Screen;
-use crate::render::{hold as words, owners as warnings};
-use crate::world::Environment;
 
 /// What `pause` or `resume` was asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +46,7 @@ const RESUME: Writer =
     Writer { refusal: |type_, name| unsupported(type_, name, "resuming"), kubectl_says_nothing_found: true };
 
 /// Pauses or resumes every workload in scope, in the order asked.
-pub async fn run(
-    request: &Request,
-    source: &Source,
-    environment: &Environment,
-    screen: &mut Screen<'_>,
-) -> Ending {
+pub async fn run(request: &Request, source: &Source, by: Option<&str>, screen: &mut Screen<'_>) -> Ending {
     let writer = match request.verb {
         Verb::Pause => &PAUSE,
         Verb::Resume { .. } => &RESUME,
@@ -61,10 +55,9 @@ pub async fn run(
         Ok(chosen) => chosen,
         Err(error) => return error.into(),
     };
-    let by = somebody(environment);
     for workload in workloads {
         let done = match request.verb {
-            Verb::Pause => hold(workload, by.as_deref(), request, source, screen).await,
+            Verb::Pause => hold(workload, by, request, source, screen).await,
             Verb::Resume { release_all } => let_go(&workload, release_all, request, source, screen).await,
         };
         tally.count(done);
@@ -91,7 +84,7 @@ async fn hold(
         }
         Pause::Change { patch, holding } => {
             if !screen.is_compat() {
-                warn(workload, holding, screen);
+                owners::warn_before_a_hold(workload, &place_of(workload, holding), screen);
                 screen.notes(&words::before_pausing(holding, workload));
             }
             write(workload, &patch, "paused", request, source, screen).await
@@ -189,27 +182,10 @@ fn as_kubectl(workload: &Workload, reason: &str) -> Error {
     Error::new(ErrorKind::Refused, sentence.clone()).in_compat(format!("error: {sentence}"))
 }
 
-/// Everybody whose next apply may end the hold. `kubectl apply` touches a strategy only where its
-/// manifest names one.
-fn warn(workload: &Workload, holding: Holding, screen: &mut Screen<'_>) {
-    let (place, pointer) = match holding {
-        Holding::Paused => (Place::of(["spec", "paused"]), "/spec/paused"),
-        _ => (strategy::place(workload), "/spec/updateStrategy"),
-    };
-    let last_applied = workload.object().annotation(LAST_APPLIED).unwrap_or_default();
-    let last_applied: serde_json::Value = serde_json::from_str(last_applied).unwrap_or_default();
-    for owner in owners(workload, &place) {
-        if owner != Owner::Apply || last_applied.pointer(pointer).is_some() {
-            screen.note_once(&warnings::before_a_hold(&owner, workload));
-        }
+/// Where a hold is written.
+fn place_of(workload: &Workload, holding: Holding) -> Place {
+    match holding {
+        Holding::Paused => Place::of(["spec", "paused"]),
+        _ => strategy::place(workload),
     }
-}
-
-/// `ada@laptop`, as far as the environment tells.
-fn somebody(environment: &Environment) -> Option<String> {
-    let user = environment.text("USER").or(environment.text("LOGNAME"))?;
-    Some(match environment.text("HOSTNAME") {
-        Some(host) => format!("{user}@{host}"),
-        None => user.to_owned(),
-    })
 }

@@ -23,6 +23,20 @@ pub(super) enum Made {
 /// again or was always true: an absent map is there by now, or somebody changed it and changed it back.
 const MOST_REWORDINGS: usize = 3;
 
+/// What asking for a change came to, before anybody looks what became of it.
+pub(super) enum Asked {
+    /// It was made; this is the object now.
+    Done(Object),
+    /// Somebody else changed what it relies on, and nothing was written.
+    Conflict(Conflict),
+    /// Nothing was written.
+    Not(Error),
+    /// Nothing was written, because the server cannot do it now; a little later it may.
+    NotNow(Error),
+    /// Nobody knows whether this change was made.
+    Unknown(Patch, Error),
+}
+
 /// Makes one change of one object. Never blindly twice: where the answer does not tell what became
 /// of it, the object is read again, and what is true is said.
 ///
@@ -36,36 +50,55 @@ pub(super) async fn make(
     screen: &mut Screen<'_>,
 ) -> Result<Made> {
     let options = WriteOptions { dry_run: how.dry_run == DryRun::Server, field_manager: &how.field_manager };
+    match ask(patch, subject, options, source).await {
+        Asked::Done(object) => Ok(Made::Done(object)),
+        Asked::Conflict(conflict) => Ok(Made::Conflict(conflict)),
+        Asked::Not(error) | Asked::NotNow(error) => Err(error),
+        Asked::Unknown(_, error) if options.dry_run => Err(error),
+        Asked::Unknown(patch, error) => {
+            let now = subject.read(source).await;
+            subject.what_became_of(&patch, &error, now, screen)
+        }
+    }
+}
+
+/// Asks for one change of one object, in other words where only the words were wrong.
+pub(super) async fn ask(
+    patch: &Patch,
+    subject: &Subject<'_>,
+    options: WriteOptions<'_>,
+    source: &Source,
+) -> Asked {
     let mut patch = patch.clone();
     for _ in 0..MOST_REWORDINGS {
         let failure = match subject.patch(&patch, options, source).await {
-            Ok(object) => return Ok(Made::Done(object)),
+            Ok(object) => return Asked::Done(object),
             Err(failure) => failure,
         };
         match failure.fate {
             Fate::Contended => continue,
             Fate::Gone => {
                 let compat = subject.explained(failure).compat_sentence();
-                return Err(subject.deleted().in_compat(compat));
+                return Asked::Not(subject.deleted().in_compat(compat));
             }
-            Fate::Unchanged | Fate::NotNow => return Err(subject.explained(failure)),
-            Fate::Unknown if options.dry_run => return Err(subject.explained(failure)),
-            Fate::Unknown | Fate::TestsFailed => {}
+            Fate::Unchanged => return Asked::Not(subject.explained(failure)),
+            Fate::NotNow => return Asked::NotNow(subject.explained(failure)),
+            Fate::Unknown => return Asked::Unknown(patch, subject.explained(failure)),
+            Fate::TestsFailed => {}
         }
-        let now = subject.read(source).await;
-        if failure.fate == Fate::Unknown {
-            return subject.what_became_of(&patch, &failure.error, now, screen);
-        }
-        let now = now?;
+        let now = match subject.read(source).await {
+            Ok(now) => now,
+            Err(error) => return Asked::NotNow(error),
+        };
         if let Some(conflict) = Conflict::of(&patch, &now) {
-            return Ok(Made::Conflict(conflict));
+            return Asked::Conflict(conflict);
         }
         if patch.was_read_from(&now) {
-            return Err(subject.explained(failure)); // nobody was there: the patch itself is at fault
+            return Asked::Not(subject.explained(failure)); // nobody was there: the patch itself is at fault
         }
         patch = patch.of_the_same_in(&now);
     }
-    Err(Error::new(
+    Asked::NotNow(Error::new(
         ErrorKind::Conflict,
         format!("{} is being changed all the time; nothing was written", subject.named()),
     ))

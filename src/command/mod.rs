@@ -12,12 +12,16 @@ mod external_diff;
 pub mod follow;
 pub mod gather;
 mod heal;
+mod hear;
 pub mod history;
 pub mod hold;
+mod identity;
 mod make;
+mod owners;
 mod remove;
 pub mod restart;
 pub mod status;
+pub mod step;
 mod stops;
 pub mod tell;
 pub mod undo;
@@ -70,6 +74,8 @@ pub enum Verb {
     Restart(restart::Request),
     /// Show how rollouts stand.
     Status(status::Request),
+    /// Release an update batch by batch.
+    Step(Box<step::Request>),
 }
 
 impl Verb {
@@ -82,6 +88,7 @@ impl Verb {
             Self::Undo(request) => &mut request.scope,
             Self::Hold(request) => &mut request.scope,
             Self::Restart(request) => &mut request.scope,
+            Self::Step(request) => &mut request.scope,
         }
     }
 }
@@ -111,6 +118,7 @@ pub async fn run_on(
     let narrator = Narrator::new(world.err.clone());
     let source = open(&common.access, world, listener(narrator.clone()));
     let (environment, signals) = (world.environment.clone(), world.signals);
+    let by = identity::somebody(&environment, world.host.as_deref());
     let mut screen = Screen::with(narrator, world, common.color, common.compat);
     let mut ending = match &source {
         Ok(source) => match &command.verb {
@@ -118,8 +126,12 @@ pub async fn run_on(
             Verb::Status(request) => status::run(request, source, signals, &mut screen).await,
             Verb::Diff(request) => diff::run(request, source, &environment, &mut screen).await,
             Verb::Undo(request) => undo::run(request, source, signals, &mut screen).await,
-            Verb::Hold(request) => hold::run(request, source, &environment, &mut screen).await,
+            Verb::Hold(request) => hold::run(request, source, by.as_deref(), &mut screen).await,
             Verb::Restart(request) => restart::run(request, source, signals, &mut screen).await,
+            Verb::Step(request) => {
+                let asker = step::Asker { environment, by, signals };
+                step::run(request, source, &asker, &mut screen).await
+            }
         },
         Err(error) => error.clone().into(),
     };

@@ -1,10 +1,8 @@
 //! What happens while workloads are followed, on the screen.
 
-use std::time::Duration;
-
 use super::drive::Tell;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Event, Failure, Follower, Outcome, TargetId, Track};
+use crate::model::follow::{Event, Failure, Follower, Moment, Outcome, TargetId, Track};
 use crate::model::verdict::Verdict;
 use crate::render::follow::{json, lines};
 use crate::render::screen::Screen;
@@ -98,17 +96,17 @@ impl<'a, 'w> Teller<'a, 'w> {
     }
 }
 
-impl<'w> Tell<'w> for Teller<'_, 'w> {
+impl<'w> Tell<'w, Follower, Event> for Teller<'_, 'w> {
     fn screen(&mut self) -> &mut Screen<'w> {
         self.screen
     }
 
-    fn event(&mut self, follower: &Follower, event: &Event, elapsed: Duration) {
+    fn event(&mut self, follower: &Follower, event: &Event, now: Moment) {
         if self.form == Form::Kubectl {
             return self.as_kubectl(event);
         }
         if self.form == Form::Json {
-            if let Some(line) = json::line(follower, event, elapsed) {
+            if let Some(line) = json::line(follower, event, now.elapsed) {
                 self.screen.result(&line);
             }
             return;

@@ -22,7 +22,13 @@ impl Digest {
     /// equal values have equal bytes.
     #[must_use]
     pub fn of(canonical: &Value) -> Self {
-        Self(Sha256::digest(canonical.to_string().as_bytes()).into())
+        Self::of_text(&canonical.to_string())
+    }
+
+    /// The digest of a text, which is what `sha256sum` makes of the same bytes.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
     }
 
     /// All 64 hexadecimal digits, lower case.

@@ -98,12 +98,12 @@ fn count(names: &[String]) -> i64 {
     i64::try_from(names.len()).unwrap_or(i64::MAX)
 }
 
-fn pods(count: i64) -> String {
+pub(super) fn pods(count: i64) -> String {
     if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
 }
 
 /// `db-0..db-2 db-7`: three and more in a row are told by the first and the last.
-fn names(names: &[String]) -> String {
+pub(super) fn names(names: &[String]) -> String {
     let mut runs: Vec<(&str, &str, usize)> = Vec::new();
     let mut step = None;
     for name in names {

@@ -19,6 +19,7 @@ pub mod owners;
 pub mod revision_document;
 pub mod screen;
 pub mod status;
+pub mod step;
 pub mod style;
 mod tab_writer;
 mod table;

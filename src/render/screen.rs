@@ -62,6 +62,12 @@ impl<'a> Screen<'a> {
         self.compat
     }
 
+    /// The voice on stderr, for whoever speaks from elsewhere.
+    #[must_use]
+    pub fn narrator(&self) -> Narrator {
+        self.narrator.clone()
+    }
+
     /// The terminal that results go to, if it is one.
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
@@ -301,6 +307,7 @@ mod tests {
         let tape = Tape::default();
         let mut world = World {
             environment: Environment::default(),
+            host: None,
             clock: crate::world::Clock::System,
             stdin: Box::new(io::empty()),
             stdin_is_terminal: false,

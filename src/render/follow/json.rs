@@ -75,7 +75,7 @@ fn document(event: &str, elapsed: Duration) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": seconds})
 }
 
-fn workload(workload: &Workload) -> Value {
+pub(in crate::render) fn workload(workload: &Workload) -> Value {
     let object = workload.object();
     json!({
         "kind": object.kind(),
@@ -100,7 +100,7 @@ fn standing(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Co
     })
 }
 
-fn cause_facts(cause: &Cause, step: Step) -> Value {
+pub(in crate::render) fn cause_facts(cause: &Cause, step: Step) -> Value {
     let step = match step {
         Step::Appeared => "appeared",
         Step::Changed => "changed",
@@ -146,7 +146,7 @@ fn undone(undone: &Undone) -> Value {
     }
 }
 
-fn merge(document: &mut Value, facts: Value) {
+pub(in crate::render) fn merge(document: &mut Value, facts: Value) {
     if let (Value::Object(document), Value::Object(facts)) = (document, facts) {
         document.extend(facts);
     }

@@ -32,13 +32,19 @@ pub fn cause(
     company: Company,
 ) -> Option<String> {
     let standing = Standing { observed: track.observed()?, verdict, causes: &[] };
-    Some(match step {
-        Step::Appeared | Step::Changed => cause_line(cause, &standing, company, None),
+    Some(cause_in(&standing, cause, step, company))
+}
+
+/// The same of a workload that stands so.
+#[must_use]
+pub fn cause_in(standing: &Standing<'_>, cause: &Cause, step: Step, company: Company) -> String {
+    match step {
+        Step::Appeared | Step::Changed => cause_line(cause, standing, company, None),
         Step::Gone => {
             let gone = Cause { evidence: None, restarts: 0, ..cause.clone() };
-            format!("{}, gone", cause_line(&gone, &standing, company, None))
+            format!("{}, gone", cause_line(&gone, standing, company, None))
         }
-    })
+    }
 }
 
 /// The last lines of a container, below the cause they belong to.

@@ -138,7 +138,8 @@ fn body(track: &Track, causes: &[Cause], now: Moment, company: Company, width: u
     let new = if observed.revisions.running().is_some() { Rank::NewRevision } else { Rank::OldRevision };
     let ranks = std::iter::once(new).chain(std::iter::repeat(Rank::OldRevision));
     body.extend(ranks.zip(revisions::lines(track, observed, now.wall, width)));
-    let (lines, more) = causes::lines(track, &Standing { observed, verdict, causes }, company, width);
+    let (lines, more) =
+        causes::lines(|cause| track.log_of(cause), &Standing { observed, verdict, causes }, company, width);
     for (index, CauseLines { cause, evidence }) in lines.into_iter().enumerate() {
         let ranks =
             if index == 0 { (Rank::FirstCause, Rank::FirstEvidence) } else { (Rank::Cause, Rank::Evidence) };

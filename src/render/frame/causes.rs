@@ -3,7 +3,7 @@
 use super::line::Line;
 use super::wrap::wrapped;
 use crate::model::cause::Cause;
-use crate::model::follow::{LogLines, Track};
+use crate::model::follow::LogLines;
 use crate::render::status::{Company, Standing, cause_style, cause_words};
 use crate::render::style::Style;
 
@@ -20,14 +20,14 @@ pub(super) struct CauseLines {
 }
 
 /// The causes of a workload, and how many more there are.
-pub(super) fn lines(
-    track: &Track,
+pub(super) fn lines<'a>(
+    log_of: impl Fn(&Cause) -> Option<&'a LogLines>,
     standing: &Standing<'_>,
     company: Company,
     width: usize,
 ) -> (Vec<CauseLines>, Option<Line>) {
     let shown = standing.causes.iter().take(SHOWN);
-    let lines = shown.map(|cause| lines_of(cause, track, standing, company, width)).collect();
+    let lines = shown.map(|cause| lines_of(cause, log_of(cause), standing, company, width)).collect();
     let more = standing.causes.len().saturating_sub(SHOWN);
     let plural = if more == 1 { "" } else { "s" };
     (lines, (more > 0).then(|| Line::of(format!("  and {more} more cause{plural}"))))
@@ -36,7 +36,7 @@ pub(super) fn lines(
 /// The evidence stands behind the cause where it fits, and else below it: half a sentence is none.
 fn lines_of(
     cause: &Cause,
-    track: &Track,
+    log: Option<&LogLines>,
     standing: &Standing<'_>,
     company: Company,
     width: usize,
@@ -44,7 +44,7 @@ fn lines_of(
     let style = cause_style(cause);
     let words = wrapped(&format!("  {}", cause_words(cause, standing, company)), INDENT, width);
     let cause_on = |line: &String| Line::default().with(style, line);
-    let evidence = evidence(cause, track).map(|evidence| format!("\"{evidence}\""));
+    let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
     if let ([only], Some(evidence)) = (words.as_slice(), &evidence) {
         let both = cause_on(only).with(Style::Plain, format!("   {evidence}"));
         if both.cells() <= width {
@@ -58,7 +58,7 @@ fn lines_of(
 }
 
 /// The most telling line there is: what the container itself said, or the component that knows.
-fn evidence<'a>(cause: &'a Cause, track: &'a Track) -> Option<&'a str> {
-    let said = track.log_of(cause).and_then(LogLines::telling);
+fn evidence<'a>(cause: &'a Cause, log: Option<&'a LogLines>) -> Option<&'a str> {
+    let said = log.and_then(LogLines::telling);
     said.or(cause.evidence.as_deref()).map(str::trim)
 }

@@ -11,10 +11,12 @@ mod fold;
 mod head;
 mod line;
 mod revisions;
+mod steps;
 mod words;
 mod wrap;
 
 pub use line::Line;
+pub use steps::{Steps, batch_rows};
 
 use self::block::Block;
 use super::status::Company;
@@ -54,6 +56,18 @@ impl Frame {
         let width = usable_width(size);
         let blocks: Vec<_> = scene.blocks(width).collect();
         Self::new(fold::at_the_end(&blocks, usable_height(size)), size)
+    }
+
+    /// A plan as it is stepped, in the height of the terminal.
+    #[must_use]
+    pub fn of_steps(steps: Steps<'_>, size: Terminal) -> Self {
+        Self::new(steps::lines(steps, usable_width(size), Some(usable_height(size))), size)
+    }
+
+    /// A plan as it ended, in full.
+    #[must_use]
+    pub fn last_of_steps(steps: Steps<'_>, size: Terminal) -> Self {
+        Self::new(steps::lines(steps, usable_width(size), None), size)
     }
 
     /// A frame of these lines, each cut to the width of the terminal.

@@ -124,6 +124,7 @@ impl Run {
         let (out, err, both) = (Tape::default(), Tape::default(), Tape::default());
         let mut world = World {
             environment: self.environment.into_iter().collect(),
+            host: None,
             clock: Clock::Fixed(self.now),
             stdin: Box::new(Cursor::new(self.stdin)),
             stdin_is_terminal: false,

@@ -1,0 +1,70 @@
+//! What happens while a workload is stepped, on the screen.
+
+use crate::command::draw::Picture;
+use crate::command::drive::Tell;
+use crate::model::follow::Moment;
+use crate::model::step::{Event, Stepper};
+use crate::render::frame::{Frame, Steps};
+use crate::render::screen::Screen;
+use crate::render::step::{Told, json, lines};
+use crate::world::Terminal;
+
+/// Tells in lines, or in lines of JSON.
+pub(super) struct Teller<'a, 'w> {
+    screen: &'a mut Screen<'w>,
+    is_json: bool,
+}
+
+impl<'a, 'w> Teller<'a, 'w> {
+    pub(super) fn new(screen: &'a mut Screen<'w>, is_json: bool) -> Self {
+        Self { screen, is_json }
+    }
+}
+
+impl<'w> Tell<'w, Stepper, Event> for Teller<'_, 'w> {
+    fn screen(&mut self) -> &mut Screen<'w> {
+        self.screen
+    }
+
+    fn event(&mut self, stepper: &Stepper, event: &Event, now: Moment) {
+        if self.is_json {
+            if let Some(line) = json::line(stepper, event, now) {
+                self.screen.result(&line);
+            }
+        } else {
+            say(lines::of(stepper, event, now), self.screen);
+        }
+    }
+
+    fn note_once(&mut self, line: &str) {
+        self.screen.note_once(line);
+    }
+
+    fn is_heard(&self) -> bool {
+        self.screen.is_read()
+    }
+}
+
+/// The batches, drawn.
+pub(super) struct Batches;
+
+impl Picture<Stepper, Event> for Batches {
+    fn frame(&self, stepper: &Stepper, now: Moment, size: Terminal) -> Frame {
+        Frame::of_steps(Steps { stepper, now }, size)
+    }
+
+    fn said(&self, stepper: &Stepper, event: &Event, now: Moment) -> Vec<String> {
+        match event {
+            Event::Cause { .. } | Event::Log(_) => Vec::new(), // the frame shows them
+            event => lines::of(stepper, event, now).notes,
+        }
+    }
+}
+
+/// Says results on stdout, everything else on stderr.
+pub(super) fn say(told: Told, screen: &mut Screen<'_>) {
+    for line in told.results {
+        screen.result(&format!("{line}\n"));
+    }
+    screen.notes(&told.notes);
+}

@@ -1,0 +1,31 @@
+//! Stepping, told: a line for each event, JSON, and the plan before anything is written.
+
+mod ended;
+pub mod json;
+pub mod lines;
+pub mod plan;
+pub(super) mod words;
+
+/// What is to be said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// For stdout, a line each.
+    pub results: Vec<String>,
+    /// For stderr, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Told {
+    fn result(line: impl Into<String>) -> Self {
+        Self { results: vec![line.into()], notes: Vec::new() }
+    }
+
+    fn note(line: impl Into<String>) -> Self {
+        Self { results: Vec::new(), notes: vec![line.into()] }
+    }
+
+    fn and_note(mut self, line: impl Into<String>) -> Self {
+        self.notes.push(line.into());
+        self
+    }
+}

@@ -1,0 +1,33 @@
+//! A plan before anything is written: the batches, the very pods or nodes, and how long it takes at least.
+
+use super::lines::heading;
+use super::words::{care, reach, time};
+use crate::model::step::View;
+use crate::model::workload::Workload;
+use crate::render::change::names;
+use crate::render::frame::batch_rows;
+use crate::render::style::{Span, Style};
+
+/// The whole plan.
+#[must_use]
+pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
+    let mut spans = vec![Span::new(Style::Heading, heading(workload, view)), Span::plain("\n")];
+    for row in batch_rows(&view.batches) {
+        spans.extend(row.spans().iter().cloned());
+        spans.push(Span::plain("\n"));
+    }
+    if !view.left_out.is_empty() {
+        spans.push(Span::new(
+            Style::Warning,
+            format!("  left out, because their nodes are not ready: {}\n", names(&view.left_out)),
+        ));
+    }
+    spans.push(Span::plain(format!("  {}\n", care(view).join("; "))));
+    let soaks = if view.soaks.is_zero() {
+        "no soak".to_owned()
+    } else {
+        format!("the soaks add up to {}", time(view.soaks))
+    };
+    spans.push(Span::plain(format!("  {soaks}; this command goes {}\n", reach(view.reach))));
+    spans
+}
