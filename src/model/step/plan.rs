@@ -38,7 +38,7 @@ pub struct Plan {
     /// How many places each batch before that one released.
     pub done: Vec<usize>,
     /// Members that only another version knows.
-    rest: Map<String, Value>,
+    pub(super) rest: Map<String, Value>,
 }
 
 /// A batch that was begun.
@@ -114,6 +114,13 @@ impl Plan {
         ];
         members.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
         Value::Object(members)
+    }
+
+    /// Takes note that a batch soaked and was checked, if it is the one that was begun last.
+    pub(super) fn note(&mut self, passed: Option<usize>) {
+        if let Some(batch) = self.batch.as_mut().filter(|batch| Some(batch.number) == passed) {
+            batch.is_done = true;
+        }
     }
 
     /// The batch that is under way: begun, and not done.

@@ -3,11 +3,16 @@
 use std::time::Duration;
 
 use super::act::{Act, Seen};
+use super::document::Document;
 use super::end::End;
 use super::event::Event;
+use super::health::Health;
+use super::lease::{LASTS, Lease, RENEWED};
+use super::phase::{Busy, Errand, Move, Phase, Purpose, Queue, Written};
 use super::request::{Identity, Request};
-use super::view::View;
-use crate::model::follow::Moment;
+use super::spot::Sight;
+use super::tell::Told;
+use crate::model::follow::{self, Moment};
 use crate::model::node::Node;
 use crate::model::observed::Observed;
 use crate::model::workload::Workload;
@@ -17,10 +22,28 @@ use crate::model::workload::Workload;
 /// with [`Seen::Nothing`] when something is [due](Stepper::due).
 #[derive(Debug)]
 pub struct Stepper {
-    request: Request,
-    identity: Identity,
-    found: Workload,
-    end: Option<End>,
+    pub(super) request: Request,
+    pub(super) identity: Identity,
+    pub(super) found: Workload,
+    pub(super) seen: follow::View,
+    pub(super) nodes: Option<Vec<Node>>,
+    pub(super) phase: Phase,
+    pub(super) busy: Option<Busy>,
+    /// The workload as it was when it was last known to be as we left it.
+    pub(super) ours: Option<Box<Workload>>,
+    /// The plan as it was then.
+    pub(super) last: Option<Document>,
+    /// Changes of which nobody knows whether they were made.
+    pub(super) unsure: Vec<Written>,
+    /// Whether everything has to be read again before anything else.
+    pub(super) is_in_doubt: bool,
+    /// When a change was last made, or first tried.
+    pub(super) renewed: Option<Duration>,
+    /// When what failed in passing is tried again.
+    pub(super) again: Option<Duration>,
+    pub(super) health: Health,
+    pub(super) told: Told,
+    pub(super) due: Option<Duration>,
 }
 
 /// What comes of something that was seen, in the order in which it happened.
@@ -37,58 +60,180 @@ impl Stepper {
     /// [`apply`](Self::apply), which may be of [`Seen::Nothing`].
     #[must_use]
     pub fn new(request: Request, identity: Identity, found: Workload) -> Self {
-        Self { request, identity, found, end: None }
+        Self {
+            request,
+            identity,
+            found,
+            seen: follow::View::new(),
+            nodes: None,
+            phase: Phase::Arriving(None),
+            busy: None,
+            ours: None,
+            last: None,
+            unsure: Vec::new(),
+            is_in_doubt: false,
+            renewed: None,
+            again: None,
+            health: Health::default(),
+            told: Told::default(),
+            due: Some(Duration::ZERO),
+        }
     }
 
     /// Takes in what was seen, and says what is worth telling and what is to be done.
     pub fn apply(&mut self, seen: Seen, now: Moment) -> Vec<Output> {
-        let _ = (seen, now, &self.request, &self.identity);
-        Vec::new()
+        let mut out = Vec::new();
+        let is_fresh = self.take(seen, now, &mut out);
+        self.watch(now, &mut out);
+        self.go_on(is_fresh, now, &mut out);
+        self.tell_stage(now, &mut out);
+        self.due = self.next_due(now);
+        out
     }
 
     /// When to call again with [`Seen::Nothing`] if nothing is seen until then, since stepping began;
     /// none when there is nothing to wait for.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        None
-    }
-
-    /// How it stands; none before everything was seen.
-    #[must_use]
-    pub fn view(&self, now: Moment) -> Option<View> {
-        let _ = now;
-        None
+        self.due
     }
 
     /// The workload as it is known now; as it was found before anything was seen.
     #[must_use]
     pub fn workload(&self) -> &Workload {
-        &self.found
+        self.observed().map_or(&self.found, |observed| &observed.workload)
     }
 
     /// All that is known of it, once everything was seen.
     #[must_use]
     pub fn observed(&self) -> Option<&Observed> {
-        None
+        self.seen.observed()
     }
 
     /// How it ended, once it did.
     #[must_use]
     pub fn end(&self) -> Option<&End> {
-        self.end.as_ref()
+        match &self.phase {
+            Phase::Over(end) => Some(end),
+            _ => None,
+        }
     }
-}
 
-/// How a plan would go that a command begins or goes on with, for who only wants to know.
-///
-/// # Errors
-/// What the command itself would end with before it writes anything.
-pub fn foresee(
-    request: &Request,
-    observed: &Observed,
-    nodes: Option<&[Node]>,
-    now: Moment,
-) -> Result<View, End> {
-    let _ = (request, observed, nodes, now);
-    Err(End::NothingOutdated)
+    /// What is known, looked at as a plan has it.
+    pub(super) fn sight<'a>(
+        &'a self,
+        observed: &'a Observed,
+        document: &'a Document,
+        now: Moment,
+    ) -> Sight<'a> {
+        Sight {
+            observed,
+            nodes: self.nodes.as_deref(),
+            pacing: &document.plan.pacing,
+            begun: document.plan.batch.as_ref(),
+            own: document.hold.original(),
+            beyond: document.plan.beyond,
+            wall: now.wall,
+        }
+    }
+
+    /// The plan as it stands, as far as it can be read.
+    pub(super) fn document(&self) -> Option<Document> {
+        Document::of(&self.observed()?.workload).ok().flatten()
+    }
+
+    /// Does what is to be done, until there is something to wait for.
+    fn go_on(&mut self, is_fresh: bool, now: Moment, out: &mut Vec<Output>) {
+        self.mind_the_time(now, out);
+        self.again = self.again.filter(|again| now.elapsed < *again);
+        while self.busy.is_none() && self.again.is_none() && self.end().is_none() {
+            let next = self.next_move(is_fresh, now);
+            let must_look = next.needs_a_look() && !is_fresh;
+            let is_idle = must_look || matches!(next, Move::Rest | Move::Wait(_));
+            let renewal = if is_idle && self.is_renewal_due(now) { self.renewal() } else { None };
+            match (renewal, next) {
+                (Some(renewal), _) => self.write(renewal, now, out),
+                (None, _) if must_look => self.look(now, out),
+                (None, Move::Rest | Move::Look) => return,
+                (None, Move::Wait(reason)) => return self.wait(reason, out),
+                (None, Move::Queue(lease)) => return self.queue(lease, now, out),
+                (None, next) => self.make(next, now, out),
+            }
+        }
+    }
+
+    fn next_move(&mut self, is_fresh: bool, now: Moment) -> Move {
+        if !is_fresh && (self.is_in_doubt || self.observed().is_none()) {
+            return Move::Look;
+        }
+        self.is_in_doubt = false;
+        match &self.phase {
+            Phase::Arriving(queue) => self.arrive(queue.as_ref(), now),
+            Phase::Stepping(pursuit) => self.intruded(is_fresh).unwrap_or_else(|| self.pursue(pursuit, now)),
+            Phase::Failing(failing) => self.go_back(failing, is_fresh),
+            Phase::GoingBack(back) => self.come_back(back, now),
+            Phase::Leaving(leave) => self.give_up_lease(leave),
+            Phase::Over(_) => Move::Rest,
+        }
+    }
+
+    fn make(&mut self, next: Move, now: Moment, out: &mut Vec<Output>) {
+        match next {
+            Move::Rest | Move::Look | Move::Wait(_) | Move::Queue(_) => {}
+            Move::Write(written) => self.write(*written, now, out),
+            Move::Remove { place, pod, evict } => {
+                if let Phase::GoingBack(back) = &mut self.phase {
+                    back.healing.note(&pod.uid);
+                    out.push(Output::Event(Event::Heals(pod.name.clone())));
+                }
+                out.push(Output::Act(Act::Remove { pod: pod.clone(), evict }));
+                self.busy = Some(Busy { with: Errand::Remove { place, pod }, since: now.elapsed });
+            }
+            Move::Check => self.ask_check(now, out),
+            Move::Pass => self.pass(now, out),
+            Move::Forgive(pods) => {
+                if let Phase::Stepping(pursuit) = &mut self.phase {
+                    (pursuit.forgiven, pursuit.force) = (pods, false);
+                }
+            }
+            Move::Fail(failure) => self.fail(failure, now, out),
+            Move::End(end) => self.leave(end, now, out),
+            Move::Over(end) => self.over(end, out),
+        }
+    }
+
+    fn look(&mut self, now: Moment, out: &mut Vec<Output>) {
+        self.busy = Some(Busy { with: Errand::Look, since: now.elapsed });
+        out.push(Output::Act(Act::Look));
+    }
+
+    fn write(&mut self, written: Written, now: Moment, out: &mut Vec<Output>) {
+        out.push(Output::Act(Act::Write(Box::new(written.patch.clone()))));
+        self.busy = Some(Busy { with: Errand::Write(written), since: now.elapsed });
+    }
+
+    /// What is written so that the lease lasts, if it is ours.
+    fn renewal(&self) -> Option<Written> {
+        let workload = &self.observed()?.workload;
+        let document = self.document()?;
+        document.lease.as_ref().filter(|lease| lease.holder == self.identity.holder)?;
+        let patch = document.renewed().patch(workload, None);
+        Some(Written { purpose: Purpose::Renew, patch, told: Vec::new() })
+    }
+
+    fn is_renewal_due(&self, now: Moment) -> bool {
+        let is_ours = matches!(self.phase, Phase::Stepping(_));
+        is_ours && self.renewed.is_some_and(|renewed| now.elapsed >= renewed + RENEWED)
+    }
+
+    /// Waits for another process: until it gives up its lease, or that runs out.
+    fn queue(&mut self, lease: Lease, now: Moment, out: &mut Vec<Output>) {
+        let Phase::Arriving(queue) = &mut self.phase else { return };
+        if queue.as_ref().is_none_or(|queue| queue.lease.holder != lease.holder) {
+            out.push(Output::Event(Event::Leased { lease: lease.clone(), patience: LASTS }));
+        }
+        if queue.as_ref().is_none_or(|queue| queue.lease != lease) {
+            *queue = Some(Queue { lease, since: now.elapsed });
+        }
+    }
 }

@@ -1,0 +1,78 @@
+//! A plan as it stands in the workload, and the patches that change it.
+
+use serde_json::Value;
+
+use super::lease::Lease;
+use super::plan::Plan;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::hold::{HELD, Hold};
+use crate::model::patch::{Patch, Place};
+use crate::model::strategy;
+use crate::model::workload::Workload;
+
+/// A hold that is a plan's, whether or not it is in force.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Document {
+    pub(super) hold: Hold,
+    pub(super) plan: Plan,
+    pub(super) lease: Option<Lease>,
+}
+
+impl Document {
+    /// The plan of a workload, if it has one.
+    ///
+    /// # Errors
+    /// When the hold or the plan in it is not what we write.
+    pub(super) fn of(workload: &Workload) -> Result<Option<Self>> {
+        let Some(hold) = Hold::of(workload)? else { return Ok(None) };
+        let Some(plan) = Plan::of(&hold).map_err(|why| unreadable(workload, &why))? else { return Ok(None) };
+        let lease = hold.member("lease").map(Lease::read);
+        Ok(Some(Self { hold, plan, lease }))
+    }
+
+    /// The patch that makes it the workload's, with another update strategy where one is given. It is made
+    /// on exactly what was read: the template, the strategy and the hold are tested in every write.
+    pub(super) fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
+        let mut patch = relying(workload);
+        let hold = self.hold.clone().with("plan", self.plan.json());
+        let hold = match &self.lease {
+            Some(lease) => hold.with("lease", lease.json()),
+            None => hold.without("lease"),
+        };
+        let hold = set.iter().fold(hold, |hold, set| hold.with("set", set.clone()));
+        if let Some(set) = set {
+            patch.set(strategy::place(workload), set);
+        }
+        patch.set(Place::annotation(HELD), hold.annotation().into());
+        patch
+    }
+
+    /// The same with a lease that is renewed, as every change of ours does.
+    pub(super) fn renewed(&self) -> Self {
+        Self { lease: self.lease.as_ref().map(Lease::renewed), ..self.clone() }
+    }
+
+    /// The patch that ends the plan: the strategy is again what it was before.
+    pub(super) fn ending(&self, workload: &Workload) -> Patch {
+        let mut patch = relying(workload);
+        self.hold.end(workload, &mut patch);
+        patch
+    }
+}
+
+/// A patch that changes nothing yet, of a workload as it is.
+pub(super) fn relying(workload: &Workload) -> Patch {
+    let mut patch = Patch::of(workload.object());
+    let places = [Place::of(["spec", "template"]), strategy::place(workload), Place::annotation(HELD)];
+    places.into_iter().for_each(|place| patch.rely_on(place));
+    patch
+}
+
+fn unreadable(workload: &Workload, why: &str) -> Error {
+    Error::new(
+        ErrorKind::Malformed,
+        format!("the plan in the annotation {HELD} of {} is not readable", workload.target()),
+    )
+    .caused_by(why)
+    .hint(format!("kubectl rollout2 resume {} --release-all", workload.command_target()))
+}

@@ -1,0 +1,134 @@
+//! Whether the plan is still ours, and what becomes of the changes we make of it.
+
+use super::document::{Document, relying};
+use super::end::{End, Why};
+use super::event::Event;
+use super::lease::Lease;
+use super::phase::{Move, Phase, Purpose, Pursuit, WayBack, Written};
+use super::stepper::{Output, Stepper};
+use crate::model::conflict::Conflict;
+use crate::model::follow::{Moment, News};
+use crate::model::hold::{HELD, Hold};
+use crate::model::patch::Place;
+use crate::model::strategy;
+use crate::model::stuck::Healing;
+use crate::model::workload::Workload;
+
+impl Stepper {
+    /// What to do about somebody else's change of the plan, if there is one. What a watch shows may be
+    /// old, so that everything is looked at before it counts.
+    pub(super) fn intruded(&self, is_fresh: bool) -> Option<Move> {
+        let why = self.intrusion()?;
+        Some(if is_fresh { Move::End(End::Stopped(why)) } else { Move::Look })
+    }
+
+    /// What somebody else changed of what the plan rests on.
+    pub(super) fn intrusion(&self) -> Option<Why> {
+        let (ours, now) = (self.ours.as_ref()?, &self.observed()?.workload);
+        let hold = match Hold::of(now) {
+            Ok(Some(hold)) if hold.is_in_force(now) => hold,
+            _ => return Some(changed(ours, now)),
+        };
+        if ours.template().digest() != now.template().digest() || !self.left_it(now, &strategy::place(now)) {
+            return Some(changed(ours, now));
+        }
+        match hold.member("lease").map(Lease::read) {
+            Some(lease) if lease.holder == self.identity.holder => {}
+            lease => return Some(Why::LeaseLost { by: lease.and_then(|lease| lease.by) }),
+        }
+        if hold.is_paused() {
+            return Some(Why::Paused);
+        }
+        (!self.left_it(now, &Place::annotation(HELD))).then(|| changed(ours, now))
+    }
+
+    /// Whether a place is as we left it, or as a change of ours would leave it of which nobody knows
+    /// whether it was made.
+    fn left_it(&self, now: &Workload, place: &Place) -> bool {
+        let now = place.of_value(now.object().json());
+        let ours = self.ours.iter().map(|ours| ours.object().json());
+        let unsure = self.unsure.iter().map(|written| written.patch.after());
+        ours.chain(unsure).any(|json| place.of_value(json) == now)
+    }
+
+    /// A watch may still have to tell of what was before our last change. Every change of ours renews the
+    /// lease, so its turn says which is older.
+    pub(super) fn is_older_than_ours(&self, workload: &Workload) -> bool {
+        let Some(ours) = &self.ours else { return false };
+        let turn = |workload: &Workload| {
+            let lease = Lease::read(Hold::of(workload).ok()??.member("lease")?);
+            (lease.holder == self.identity.holder).then_some(lease.turn)
+        };
+        let is_an_older_turn = turn(ours).zip(turn(workload)).is_some_and(|(ours, seen)| seen < ours);
+        is_an_older_turn || workload.object().generation() < ours.object().generation()
+    }
+
+    /// Finds out, of everything as it is now, what became of the changes that brought no answer.
+    pub(super) fn settle_unsure(&mut self, now: Moment, out: &mut Vec<Output>) {
+        let Some(workload) = self.observed().map(|observed| observed.workload.clone()) else { return };
+        let made = self.unsure.iter().position(|written| written.patch.is_made_in(workload.object()));
+        if let Some(made) = made {
+            let written = self.unsure.swap_remove(made);
+            self.again = None;
+            self.made(written, Box::new(workload), now, out);
+        } else if self.ours.is_some() && self.intrusion().is_none() {
+            self.remember(Box::new(workload));
+        }
+    }
+
+    /// The workload as we left it, and the plan in it if it is still there.
+    fn remember(&mut self, workload: Box<Workload>) {
+        self.last = Document::of(&workload).ok().flatten().or(self.last.take());
+        self.ours = Some(workload);
+    }
+
+    /// A change was made.
+    pub(super) fn made(
+        &mut self,
+        written: Written,
+        workload: Box<Workload>,
+        now: Moment,
+        out: &mut Vec<Output>,
+    ) {
+        let Written { purpose, told, .. } = written;
+        let _ = self.seen.take(News::Workload(workload.clone())); // nothing was missing any more
+        self.renewed = Some(now.elapsed);
+        self.remember(workload.clone());
+        self.unsure.clear();
+        let is_leaving = matches!(self.phase, Phase::Leaving(_));
+        match (purpose, &mut self.phase) {
+            (Purpose::Finish, _) => return self.over(End::Complete, out),
+            (Purpose::Leave, _) => return self.leave_it_at_that(out),
+            (Purpose::GoBack, Phase::Failing(failing)) => {
+                let revision = told.iter().find_map(|event| match event {
+                    Event::GoesBack { revision } => Some(revision.clone()),
+                    _ => None,
+                });
+                self.phase = Phase::GoingBack(WayBack {
+                    failure: failing.failure.clone(),
+                    revision: revision.unwrap_or_default(),
+                    written: workload,
+                    since: now.elapsed,
+                    limit: failing.limit,
+                    healing: Healing::default(),
+                    stuck: None,
+                });
+            }
+            (Purpose::Take, Phase::Arriving(_)) => self.phase = Phase::Stepping(Pursuit::of(&self.request)),
+            (Purpose::Begin, Phase::Stepping(pursuit)) => pursuit.begin(),
+            _ => {}
+        }
+        if !is_leaving {
+            self.tell_stage(now, out);
+        }
+        out.extend(told.into_iter().map(Output::Event));
+    }
+}
+
+/// Who changed what of a plan that was ours.
+fn changed(ours: &Workload, now: &Workload) -> Why {
+    let conflict = Conflict::of(&relying(ours), now.object());
+    let (manager, changes) =
+        conflict.map(|conflict| (conflict.manager, conflict.changes)).unwrap_or_default();
+    Why::Changed { manager, changes }
+}

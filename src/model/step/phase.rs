@@ -1,0 +1,238 @@
+//! Where a stepper is: what it is about, what is under way, and what is to be done next.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::act::Checked;
+use super::end::{End, Failure};
+use super::event::Event;
+use super::lease::Lease;
+use super::request::Request;
+use super::soak::Soak;
+use crate::model::follow::PodPlace;
+use crate::model::patch::Patch;
+use crate::model::stuck::Healing;
+use crate::model::workload::Workload;
+
+/// What a stepper is about.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// The plan is not ours yet.
+    Arriving(Option<Queue>),
+    /// The plan is ours, and it goes on.
+    Stepping(Pursuit),
+    /// It failed, and everything is to go back.
+    Failing(Failing),
+    /// Everything goes back.
+    GoingBack(WayBack),
+    /// It ends like this, once the lease is given up.
+    Leaving(Leave),
+    /// It ended.
+    Over(End),
+}
+
+/// Another process has the lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Queue {
+    pub(super) lease: Lease,
+    /// Since when it looks as it does.
+    pub(super) since: Duration,
+}
+
+/// What a plan that is ours is about.
+#[derive(Debug, Default)]
+pub(super) struct Pursuit {
+    /// The pods that are not to blame on this batch: they were not available before, and it was forced.
+    pub(super) forgiven: BTreeSet<String>,
+    /// Whether the next batch begins however the pods are.
+    pub(super) force: bool,
+    /// Whether what is left of the soak is skipped.
+    pub(super) complete: bool,
+    /// How long pods were on their way since the batch began.
+    pub(super) spent: Spent,
+    pub(super) soak: Soak,
+    pub(super) check: CheckRun,
+    /// The batch that soaked and was checked under our eyes.
+    pub(super) passed: Option<usize>,
+}
+
+/// What the check says of the batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum CheckRun {
+    /// It was not asked.
+    #[default]
+    NotAsked,
+    /// It runs, since then.
+    Runs(Duration),
+    /// It said this.
+    Said(Checked),
+}
+
+/// Time that goes by while pods are on their way; soaking is not counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    total: Duration,
+    since: Option<Duration>,
+}
+
+/// What failed, and is to go back.
+#[derive(Debug)]
+pub(super) struct Failing {
+    pub(super) failure: Failure,
+    /// How long the way back may take.
+    pub(super) limit: Duration,
+}
+
+/// Released pods on their way back.
+#[derive(Debug)]
+pub(super) struct WayBack {
+    pub(super) failure: Failure,
+    /// The revision, as a person calls it.
+    pub(super) revision: String,
+    /// The workload as it was written.
+    pub(super) written: Box<Workload>,
+    pub(super) since: Duration,
+    /// How long it may take.
+    pub(super) limit: Duration,
+    pub(super) healing: Healing,
+    /// Why it gets no further, if it does not.
+    pub(super) stuck: Option<String>,
+}
+
+/// An end that has yet to be reached.
+#[derive(Debug)]
+pub(super) struct Leave {
+    pub(super) end: End,
+    pub(super) since: Duration,
+    pub(super) tries: usize,
+    /// The batch that soaked and was checked under our eyes.
+    pub(super) passed: Option<usize>,
+}
+
+/// What was asked for and has not been answered.
+#[derive(Debug)]
+pub(super) struct Busy {
+    pub(super) with: Errand,
+    pub(super) since: Duration,
+}
+
+/// Something that was asked for.
+#[derive(Debug)]
+pub(super) enum Errand {
+    Look,
+    Write(Written),
+    Remove { place: String, pod: PodPlace },
+}
+
+/// A change of the workload that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Written {
+    pub(super) purpose: Purpose,
+    pub(super) patch: Patch,
+    /// What is to be told once it is made.
+    pub(super) told: Vec<Event>,
+}
+
+/// What a change is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The plan becomes ours.
+    Take,
+    /// The lease is renewed, and nothing else.
+    Renew,
+    /// A batch begins.
+    Begin,
+    /// More places of a batch are released.
+    Release,
+    /// It is noted that the last batch is done.
+    Note,
+    /// The plan ends.
+    Finish,
+    /// The lease is given up.
+    Leave,
+    /// The template goes back, and the plan ends.
+    GoBack,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+pub(super) enum Move {
+    /// Nothing, until something is seen or time goes by.
+    Rest,
+    /// Everything is read again.
+    Look,
+    /// Nothing, and for what, as a fragment.
+    Wait(String),
+    /// Another process has the lease: nothing, until it is given up or runs out.
+    Queue(Lease),
+    /// A change.
+    Write(Box<Written>),
+    /// A pod is removed.
+    Remove { place: String, pod: PodPlace, evict: bool },
+    /// The check is asked.
+    Check,
+    /// The batch is done.
+    Pass,
+    /// The batch begins, though pods that were not available before are not yet.
+    Forgive(BTreeSet<String>),
+    /// It failed.
+    Fail(Failure),
+    /// It is at its end, once the lease is given up.
+    End(End),
+    /// It is at its end, and nothing is left to do.
+    Over(End),
+}
+
+impl Move {
+    pub(super) fn write(purpose: Purpose, patch: Patch, told: Vec<Event>) -> Self {
+        Self::Write(Box::new(Written { purpose, patch, told }))
+    }
+
+    /// Whether everything must have been read just now. A renewal is tested by what it writes.
+    pub(super) fn needs_a_look(&self) -> bool {
+        match self {
+            Self::Rest | Self::Wait(_) | Self::Queue(_) | Self::Over(_) => false,
+            Self::Write(written) => written.purpose != Purpose::Renew,
+            _ => true,
+        }
+    }
+}
+
+impl Pursuit {
+    /// How a command goes about its first batch.
+    pub(super) fn of(request: &Request) -> Self {
+        Self { force: request.force, complete: request.complete, ..Self::default() }
+    }
+
+    /// A batch begins.
+    pub(super) fn begin(&mut self) {
+        (self.spent, self.check, self.passed) = (Spent::default(), CheckRun::NotAsked, None);
+        (self.complete, self.force) = (false, false);
+    }
+
+    /// The batch soaked, and was checked.
+    pub(super) fn pass(&mut self, number: usize) {
+        (self.spent, self.check, self.passed) = (Spent::default(), CheckRun::NotAsked, Some(number));
+        self.forgiven.clear();
+    }
+}
+
+impl Spent {
+    /// Takes note of whether pods are on their way.
+    pub(super) fn note(&mut self, are_moving: bool, now: Duration) {
+        if let Some(since) = self.since.take() {
+            self.total += now.saturating_sub(since);
+        }
+        self.since = are_moving.then_some(now);
+    }
+
+    /// Whether it is as much as this.
+    pub(super) fn is_over(&self, limit: Duration) -> bool {
+        self.total >= limit
+    }
+
+    /// When it will be as much as this.
+    pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
+        Some(self.since? + limit.saturating_sub(self.total))
+    }
+}

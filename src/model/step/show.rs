@@ -1,0 +1,200 @@
+//! How a plan stands, or would go.
+
+use std::time::Duration;
+
+use super::arrive::find;
+use super::batch::{Batch, Place, Stage};
+use super::end::End;
+use super::next::{self, Next};
+use super::pacing::Reach;
+use super::phase::{CheckRun, Phase, Pursuit};
+use super::plan::Begun;
+use super::pursue::Scene;
+use super::request::Request;
+use super::spot::{Sight, Spot};
+use super::stepper::Stepper;
+use super::view::{Soaked, View};
+use crate::model::cause::Cause;
+use crate::model::follow::Moment;
+use crate::model::node::Node;
+use crate::model::observed::Observed;
+use crate::model::revision::Revision;
+
+/// More batches than this are not foreseen.
+const MOST_BATCHES: usize = 1000;
+
+impl Stepper {
+    /// How it stands; none before everything was seen, and where there is no plan to speak of.
+    #[must_use]
+    pub fn view(&self, now: Moment) -> Option<View> {
+        let observed = self.observed()?;
+        let found;
+        let document = match (self.document().or_else(|| self.last.clone()), &self.phase) {
+            (Some(document), phase) if !matches!(phase, Phase::Arriving(_)) => document,
+            _ => {
+                found = find(&self.request, observed).ok()?;
+                found.document
+            }
+        };
+        let alone = Pursuit::default();
+        let pursuit = match &self.phase {
+            Phase::Stepping(pursuit) => pursuit,
+            _ => &alone,
+        };
+        let scene = self.scene(pursuit, &document, now)?;
+        let mut view = scene.view(self.health.standing().cloned().collect());
+        let has_failed = matches!(
+            &self.phase,
+            Phase::Failing(_)
+                | Phase::GoingBack(_)
+                | Phase::Leaving(super::phase::Leave { end: End::Failed { .. }, .. })
+                | Phase::Over(End::Failed { .. })
+        );
+        let current = document.plan.under_way().map(|batch| batch.number).filter(|_| has_failed);
+        for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == current) {
+            batch.stage = Stage::Failed;
+        }
+        Some(view)
+    }
+}
+
+/// How a plan would go that a command begins or goes on with, for who only wants to know.
+///
+/// # Errors
+/// What the command itself would end with before it writes anything.
+pub fn foresee(
+    request: &Request,
+    observed: &Observed,
+    nodes: Option<&[Node]>,
+    now: Moment,
+) -> Result<View, End> {
+    let found = find(request, observed)?;
+    let (pursuit, document) = (Pursuit::default(), found.document);
+    let sight = Sight {
+        observed,
+        nodes,
+        pacing: &document.plan.pacing,
+        begun: document.plan.batch.as_ref(),
+        own: document.hold.original(),
+        beyond: document.plan.beyond,
+        wall: now.wall,
+    };
+    let scene = Scene { pursuit: &pursuit, document: &document, spots: sight.spots(), sight, now };
+    if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
+        return Err(End::NothingOutdated);
+    }
+    Ok(scene.view(Vec::new()))
+}
+
+impl Scene<'_> {
+    /// How far the batch is that is under way.
+    pub(super) fn stage(&self) -> Stage {
+        match self.pursuit.check {
+            CheckRun::Runs(_) => Stage::Checking,
+            _ if self.is_moving() => Stage::Updating,
+            _ => Stage::Soaking { healthy: self.healthy_shown(), of: self.soak() },
+        }
+    }
+
+    /// For how long everything has been well, as far as that is worth telling.
+    pub(super) fn healthy_shown(&self) -> Duration {
+        Some(self.healthy()).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+    }
+
+    fn view(&self, causes: Vec<Cause>) -> View {
+        let plan = self.plan();
+        let coming = self.coming();
+        let soaking = coming.len() + usize::from(self.batch().is_some());
+        let soaks = plan.pacing.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
+        let revisions = &self.sight.observed.revisions;
+        let named = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
+        let mut batches = self.earlier();
+        if let Some(begun) = &plan.batch {
+            let is_over = self.batch().is_none();
+            let done = Stage::Done { healthy: self.healthy_shown() };
+            batches.push(batch(self, begun, if is_over { done } else { self.stage() }));
+        }
+        batches.extend(coming);
+        let is_soaking = self.is_final() && !self.is_moving() && !plan.pacing.final_soak.is_zero();
+        let healthy = self.healthy_shown().saturating_sub(plan.pacing.soak);
+        View {
+            from: plan.from.as_ref().and_then(named),
+            to: revisions.running().map(Revision::label),
+            wanted: self.spots.len(),
+            updated: self.spots.iter().filter(|spot| spot.is_new).count(),
+            pacing: plan.pacing.clone(),
+            max_unavailable: self.allowed(),
+            reach: plan.reach.unwrap_or(Reach::Next),
+            batches,
+            final_soak: is_soaking.then_some(Soaked { healthy, of: plan.pacing.final_soak }),
+            soaks: soaks.saturating_add(plan.pacing.final_soak),
+            left_out: left_out(&self.spots),
+            lease: self.document.lease.clone(),
+            is_paused: self.document.hold.is_paused(),
+            causes,
+        }
+    }
+
+    /// The batches before the one that was begun last, as far as their sizes tell.
+    fn earlier(&self) -> Vec<Batch> {
+        let plan = self.plan();
+        let begun = plan.batch.as_ref().map_or(&[] as &[String], |batch| &batch.places);
+        let is_earlier = |spot: &&Spot<'_>| {
+            (spot.is_new || spot.is_released) && spot.kept.is_none() && !begun.contains(&spot.name)
+        };
+        let mut places = self.spots.iter().filter(is_earlier).map(place);
+        let healthy = self.healthy_shown();
+        let batches = plan.done.iter().enumerate().map(|(index, size)| Batch {
+            number: index + 1,
+            is_canary: index == 0 && *size == 1 && plan.pacing.canary,
+            places: places.by_ref().take(*size).collect(),
+            stage: Stage::Done { healthy },
+        });
+        batches.collect()
+    }
+
+    /// The batches that are still to come if everything goes well.
+    fn coming(&self) -> Vec<Batch> {
+        let plan = self.plan();
+        let mut spots = self.spots.clone();
+        release(&mut spots, self.batch().map_or(&[], |batch| &batch.places));
+        let mut number = plan.batch.as_ref().map_or(0, |batch| batch.number);
+        let mut batches = Vec::new();
+        let mut reach = plan.reach.unwrap_or(Reach::Next);
+        while batches.len() < MOST_BATCHES {
+            let workload = &self.sight.observed.workload;
+            match next::next(workload, &spots, &plan.pacing, reach, number) {
+                Next::Batch(begun) => {
+                    batches.push(batch(self, &begun, Stage::Waiting));
+                    release(&mut spots, &begun.places);
+                    number = begun.number;
+                }
+                Next::Nothing if reach != Reach::All => reach = Reach::All,
+                Next::Nothing | Next::Blocked { .. } => break,
+            }
+        }
+        batches
+    }
+}
+
+/// A batch with its places as they are.
+pub(super) fn batch(scene: &Scene<'_>, begun: &Begun, stage: Stage) -> Batch {
+    let spots = scene.spots.iter().filter(|spot| begun.places.contains(&spot.name));
+    Batch { number: begun.number, is_canary: begun.is_canary, places: spots.map(place).collect(), stage }
+}
+
+/// The places that wait, and whose pods are on nodes that are not ready.
+pub(super) fn left_out(spots: &[Spot<'_>]) -> Vec<String> {
+    let left = spots.iter().filter(|spot| spot.waits() && spot.unready_node.is_some());
+    left.map(|spot| spot.name.clone()).collect()
+}
+
+fn place(spot: &Spot<'_>) -> Place {
+    Place { name: spot.name.clone(), state: spot.state() }
+}
+
+fn release(spots: &mut [Spot<'_>], places: &[String]) {
+    for spot in spots.iter_mut().filter(|spot| places.contains(&spot.name)) {
+        (spot.is_new, spot.is_released) = (true, true);
+    }
+}

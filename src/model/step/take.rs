@@ -1,0 +1,141 @@
+//! Taking in what was seen, and what became of what was asked for.
+
+use std::time::Duration;
+
+use super::act::{Checked, Removed, Seen, Wrote};
+use super::end::End;
+use super::event::Event;
+use super::health;
+use super::lease::LASTS;
+use super::phase::{CheckRun, Errand, Phase, Purpose};
+use super::stepper::{Output, Stepper};
+use crate::error::{Error, ErrorKind};
+use crate::model::follow::{Moment, News};
+use crate::model::workload::Workload;
+
+/// How long we wait before what failed in passing is tried again.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// How long we wait before a pod is tried again that a PodDisruptionBudget did not let go.
+const AGAIN_IF_REFUSED: Duration = Duration::from_secs(5);
+
+impl Stepper {
+    /// Takes in what was seen; says whether all of it was read just now, because it was asked for.
+    pub(super) fn take(&mut self, seen: Seen, now: Moment, out: &mut Vec<Output>) -> bool {
+        match seen {
+            Seen::News(News::Log(log)) => {
+                out.push(Output::Event(Event::Log(health::shown(log, self.observed())))); // of use even after the end
+            }
+            _ if self.end().is_some() => {}
+            Seen::News(news) => return self.take_news(news, now, out),
+            Seen::Nodes(nodes) => self.nodes = nodes,
+            Seen::Stopped(stop) => self.stop(stop, now, out),
+            Seen::Checked(said) => self.take_check(said),
+            Seen::Wrote(wrote) => self.take_wrote(wrote, now, out),
+            Seen::Removed(removed) => self.take_removed(removed, now, out),
+            Seen::Nothing => {}
+        }
+        false
+    }
+
+    fn take_news(&mut self, news: News, now: Moment, out: &mut Vec<Output>) -> bool {
+        match news {
+            News::Gone => self.over(End::Gone { is_another: false }, out),
+            News::Lost(error) => self.over(End::Error(error), out),
+            News::Workload(seen) if self.is_another(&seen) => self.over(End::Gone { is_another: true }, out),
+            News::Look(seen) if self.is_another(&seen.workload) => {
+                self.over(End::Gone { is_another: true }, out);
+            }
+            News::Workload(seen) if self.is_older_than_ours(&seen) => {}
+            News::Look(_) => {
+                let _ = self.seen.take(news); // nothing was seen later
+                let is_awaited = self.busy.take_if(|busy| matches!(busy.with, Errand::Look)).is_some();
+                if is_awaited {
+                    self.settle_unsure(now, out);
+                }
+                return is_awaited;
+            }
+            news => {
+                let mut later = self.seen.take(news);
+                while let Some(workload) = later.pop_front() {
+                    later.extend(self.seen.take(News::Workload(Box::new(workload))));
+                }
+            }
+        }
+        false
+    }
+
+    /// Names come back, uids do not.
+    fn is_another(&self, workload: &Workload) -> bool {
+        workload.object().uid() != self.found.object().uid()
+    }
+
+    /// A yes counts for pods that were well all the while.
+    fn take_check(&mut self, said: Checked) {
+        if let Phase::Stepping(pursuit) = &mut self.phase
+            && let CheckRun::Runs(since) = pursuit.check
+        {
+            let is_disturbed = pursuit.soak.disturbed().is_some_and(|disturbed| disturbed > since);
+            let is_void = is_disturbed && said == Checked::Passed;
+            pursuit.check = if is_void { CheckRun::NotAsked } else { CheckRun::Said(said) };
+        }
+    }
+
+    fn take_wrote(&mut self, wrote: Wrote, now: Moment, out: &mut Vec<Output>) {
+        let Some(busy) = self.busy.take_if(|busy| matches!(busy.with, Errand::Write(_))) else { return };
+        let Errand::Write(written) = busy.with else { return };
+        match wrote {
+            Wrote::Done(workload) => self.made(written, workload, now, out),
+            Wrote::Conflict(conflict) if conflict.replaced => self.over(End::Gone { is_another: true }, out),
+            Wrote::Conflict(_) => {
+                self.is_in_doubt = true;
+                self.tried_to_leave(out);
+            }
+            Wrote::Unknown(error) => {
+                self.unsure.push(written);
+                self.is_in_doubt = true;
+                self.failed_in_passing(error, now, out);
+            }
+            Wrote::Not(error) if error.kind() == ErrorKind::Unreachable => {
+                self.failed_in_passing(error, now, out);
+            }
+            Wrote::Not(error) => match written.purpose {
+                Purpose::GoBack => self.not_back(error.sentence(), now, out),
+                Purpose::Leave => self.leave_it_at_that(out),
+                _ => self.leave(End::Error(error), now, out),
+            },
+        }
+    }
+
+    fn take_removed(&mut self, removed: Removed, now: Moment, out: &mut Vec<Output>) {
+        let Some(busy) = self.busy.take_if(|busy| matches!(busy.with, Errand::Remove { .. })) else { return };
+        let Errand::Remove { place, pod } = busy.with else { return };
+        match (removed, &mut self.phase) {
+            (Removed::Done | Removed::Unknown(_), _) => self.removed(place, out),
+            (Removed::Not(error), Phase::GoingBack(back)) => {
+                back.stuck = Some(format!("{} was not deleted: {}", pod.name, error.sentence()));
+            }
+            (Removed::Not(error), _) if error.kind() == ErrorKind::Unreachable => {
+                self.failed_in_passing(error, now, out);
+            }
+            (Removed::Not(error), _) => self.leave(End::Error(error), now, out),
+            (Removed::Refused(message), _) => {
+                self.again = Some(now.elapsed + AGAIN_IF_REFUSED);
+                self.tell_refused(pod, message, out);
+            }
+        }
+    }
+
+    /// Tries again what failed in passing, as long as the lease lasts.
+    fn failed_in_passing(&mut self, error: Error, now: Moment, out: &mut Vec<Output>) {
+        let since = *self.renewed.get_or_insert(now.elapsed);
+        if matches!(self.phase, Phase::Leaving(_)) {
+            return self.tried_to_leave(out);
+        }
+        if now.elapsed >= since + LASTS {
+            return self.over(self.out_of_reach(error), out);
+        }
+        self.again = Some(now.elapsed + AGAIN);
+        self.wait(format!("an answer of the server: {}", error.sentence()), out);
+    }
+}
