@@ -1,11 +1,13 @@
 //! DaemonSets, node by node: six nodes in three zones.
 
+use std::time::Duration;
+
 use harness::Ended;
-use harness::lab::{Hands, Lab, key};
+use harness::lab::{Hands, Lab};
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
-use simcluster::resource::{DAEMONSETS, NODES, PODDISRUPTIONBUDGETS, PODS};
-use simcluster::rules::{Author, Part};
+use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
+use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Controllers, Key, Rule, SimCluster, User, Verb, object};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
@@ -60,7 +62,9 @@ impl Nodes {
         let mut images: Vec<(String, String)> = self.lab.cluster.store(|store| {
             let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
             let image = |pod: &Value| object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
-            staying.map(|(_, pod)| (object::text(pod, &["spec", "nodeName"]).to_owned(), image(pod))).collect()
+            staying
+                .map(|(_, pod)| (object::text(pod, &["spec", "nodeName"]).to_owned(), image(pod)))
+                .collect()
         });
         images.sort();
         images
@@ -75,7 +79,8 @@ impl Nodes {
     fn removals(&self) -> Vec<String> {
         let removals = self.lab.cluster.requests();
         let removals = removals.iter().filter(|asked| {
-            asked.user.as_deref() == Some("admin") && asked.path.contains("/pods/")
+            asked.user.as_deref() == Some("admin")
+                && asked.path.contains("/pods/")
                 && matches!(asked.verb(), Some(Verb::Delete | Verb::Create))
         });
         removals
@@ -98,7 +103,8 @@ impl Nodes {
     fn most_missing(&self, after: u64) -> i64 {
         self.lab.cluster.store(|store| {
             let changes = store.changes_after(after).unwrap().filter(|change| change.key == self.agent);
-            let missing = changes.filter_map(|change| change.after.as_deref()?["status"]["numberUnavailable"].as_i64());
+            let missing =
+                changes.filter_map(|change| change.after.as_deref()?["status"]["numberUnavailable"].as_i64());
             missing.max().unwrap_or_default()
         })
     }
@@ -201,7 +207,8 @@ async fn a_bad_release_goes_back_by_itself_when_that_was_asked_for() {
 
 #[tokio::test(start_paused = true)]
 async fn releasing_everything_gives_the_strategy_back_as_it_was() {
-    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "34%"}});
+    let strategy =
+        json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "34%"}});
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
     nodes.hold("app:2.0").await;
     ends(&nodes.step("").await, 0);
@@ -274,7 +281,8 @@ async fn pods_that_die_and_new_nodes_are_told_and_counted() {
     nodes.lab.later(3_000, move |hands| {
         let pod = hands.cluster.store(|store| {
             let mut pods = store.list(&PODS, Some("default"));
-            pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == dying).map(|(key, _)| key.clone())
+            pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == dying)
+                .map(|(key, _)| key.clone())
         });
         hands.delete(&pod.unwrap());
     });
@@ -286,9 +294,16 @@ async fn pods_that_die_and_new_nodes_are_told_and_counted() {
     });
     let ended = nodes.step("--all --soak 15s").await;
     ends(&ended, 0);
-    assert!(ended.transcript.contains("node-4") && ended.transcript.contains("node-9"), "{}", ended.transcript);
+    assert!(
+        ended.transcript.contains("node-4") && ended.transcript.contains("node-9"),
+        "{}",
+        ended.transcript
+    );
     let removals = nodes.removals();
-    assert!(!removals.contains(&"node-4".to_owned()) && !removals.contains(&"node-9".to_owned()), "{removals:?}");
+    assert!(
+        !removals.contains(&"node-4".to_owned()) && !removals.contains(&"node-9".to_owned()),
+        "{removals:?}"
+    );
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (7, false));
 }
 
@@ -298,7 +313,7 @@ async fn a_process_that_dies_between_two_removals_of_a_batch_is_gone_on_for() {
     let deletions = Requests::of(Verb::Delete, &PODS);
     nodes.lab.cluster.fault(Fault::on(deletions, Act::Stall).after(1).once());
     let words = "step daemonset/agent --all --no-canary --by 3 --max-unavailable 2";
-    let killed = tokio::time::timeout(std::time::Duration::from_secs(20), nodes.lab.run(words)).await;
+    let killed = tokio::time::timeout(Duration::from_secs(20), nodes.lab.run(words)).await;
     assert!(killed.is_err(), "the second deletion is never answered");
     assert_eq!(nodes.removals().len(), 2);
     let begun = nodes.lab.revision();
@@ -315,14 +330,12 @@ async fn a_process_that_dies_between_two_removals_of_a_batch_is_gone_on_for() {
 #[tokio::test(start_paused = true)]
 async fn a_pause_between_two_removals_stops_the_second() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.lab.later(700, |hands| {
-        let cluster = hands.cluster.clone();
-        tokio::spawn(async move {
-            let client = kube::Client::new(cluster.service_for("admin"), "default");
-            harness::Run::of(["pause", "daemonset/agent"]).run_through(client).await
-        });
-    });
-    let ended = nodes.step("--all --no-canary --by 6").await;
+    let pausing = async {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        nodes.lab.run("pause daemonset/agent").await
+    };
+    let (ended, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
+    ends(&paused, 0);
     ends(&ended, 5);
     assert!(nodes.removals().len() < 6, "{}", ended.transcript);
     ends(&nodes.lab.run("resume daemonset/agent").await, 0);
@@ -338,7 +351,11 @@ async fn evictions_keep_to_budgets_that_let_pods_go_later() {
     let begun = nodes.lab.revision();
     let ended = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
     ends(&ended, 0);
-    assert!(ended.transcript.contains("The disruption budget agent needs 5 healthy pods"), "{}", ended.transcript);
+    assert!(
+        ended.transcript.contains("The disruption budget agent needs 5 healthy pods"),
+        "{}",
+        ended.transcript
+    );
     assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
 }
 
@@ -358,4 +375,73 @@ async fn a_budget_that_refuses_for_ever_is_named_before_anything_is_written() {
         assert_eq!(nodes.object(), held);
         ends(&nodes.step("--all").await, 0); // deleted they may be
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.lab.later(1_500, |hands| unready(hands, "node-2", "Unknown"));
+    let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
+    ends(&ended, 0);
+    assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.lab.later(1_500, |hands| {
+        hands.delete(&Key::new(&NODES, "", "node-1"));
+        let pod = hands.cluster.store(|store| {
+            let mut pods = store.list(&PODS, Some("default"));
+            let there = |pod: &Value| object::text(pod, &["spec", "nodeName"]) == "node-1";
+            pods.find(|(_, pod)| there(pod)).map(|(key, _)| key.clone())
+        });
+        if let Some(pod) = pod {
+            hands
+                .cluster
+                .store(|store| {
+                    store.delete(
+                        &pod,
+                        &Deletion { grace_seconds: Some(0), ..Deletion::default() },
+                        &Author::new("gc"),
+                    )
+                })
+                .unwrap();
+        }
+    });
+    let ended = nodes.step("--all --no-canary --by 3 --soak 5s").await;
+    ends(&ended, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, false), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_plan_is_foreseen_with_the_very_nodes() {
+    let nodes = Nodes::held("app:2.0").await;
+    let held = nodes.object();
+    let plan = nodes.step(&format!("--dry-run --all --by 2 --soak 5m --order {ZONE}")).await;
+    ends(&plan, 0);
+    insta::assert_snapshot!(plan.stdout);
+    assert_eq!(nodes.object(), held);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_of_a_rollout_that_runs_is_foreseen_too() {
+    let nodes = Nodes::new(&json!({})).await;
+    nodes.lab.hands().image(&nodes.agent, "app:2.0-slow");
+    nodes.lab.pass(1).await;
+    let plan = nodes.step("--dry-run --all --by 2").await;
+    ends(&plan, 0);
+    insta::assert_snapshot!(plan.stdout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_step_is_a_line() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.budget("agent", &json!({"minAvailable": 5}));
+    nodes.lab.pass(5).await;
+    let ended =
+        nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
+    ends(&ended, 0);
+    insta::assert_snapshot!(ended.transcript);
 }

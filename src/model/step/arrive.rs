@@ -163,6 +163,9 @@ impl Stepper {
             return Move::Wait("the controller to see the change".to_owned());
         }
         let sight = self.sight(observed, &document, now);
+        if let Err(error) = kind::check_sight(&sight) {
+            return Move::End(End::Error(error));
+        }
         let spots = sight.spots();
         if origin != Origin::Plan && !spots.iter().any(Spot::is_outdated) {
             return Move::End(End::NothingOutdated);

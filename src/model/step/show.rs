@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::arrive::find;
 use super::batch::{Batch, Place, Stage};
 use super::end::End;
+use super::kind;
 use super::next::{self, Next};
 use super::pacing::Reach;
 use super::phase::{CheckRun, Phase, Pursuit};
@@ -79,6 +80,7 @@ pub fn foresee(
         beyond: document.plan.beyond,
         wall: now.wall,
     };
+    kind::check_sight(&sight).map_err(End::Error)?;
     let scene = Scene { pursuit: &pursuit, document: &document, spots: sight.spots(), sight, now };
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(End::NothingOutdated);
