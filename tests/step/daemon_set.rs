@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Controllers, Key, Rule, SimCluster, User, Verb, object};
+use simcluster::{Controllers, Key, Rule, SimCluster, Store, User, Verb, object};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 
@@ -120,12 +120,13 @@ impl Nodes {
 }
 
 fn unready(hands: &Hands, node: &str, status: &str) {
+    hands.cluster.store(|store| set_ready(store, node, status));
+}
+
+fn set_ready(store: &mut Store, node: &str, status: &str) {
     let conditions = json!([{"type": "Ready", "status": status}]);
-    hands.cluster.store(|store| {
-        let node = Key::new(&NODES, "", node);
-        let author = Author::new("node-controller");
-        store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();
-    });
+    let (node, author) = (Key::new(&NODES, "", node), Author::new("node-controller"));
+    store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();
 }
 
 #[track_caller]
@@ -380,7 +381,8 @@ async fn a_budget_that_refuses_for_ever_is_named_before_anything_is_written() {
 #[tokio::test(start_paused = true)]
 async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.lab.later(1_500, |hands| unready(hands, "node-2", "Unknown"));
+    let act = Act::interfere(|store| set_ready(store, "node-2", "Unknown"));
+    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
     let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
     ends(&ended, 0);
     assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);

@@ -53,11 +53,15 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Whether released pods are on their way, or places of the batch wait for their turn.
+    /// Whether released pods are on their way, or places of the batch wait for their turn. Those whose
+    /// node is not ready by now are passed over where that can be.
     pub(super) fn is_moving(&self) -> bool {
         let begun = self.batch().map_or(&[] as &[String], |batch| &batch.places);
-        self.watched().any(|spot| !spot.is_well())
-            || self.spots.iter().any(|spot| spot.waits() && begun.contains(&spot.name))
+        let passes_over = kind::passes_over(&self.sight.observed.workload);
+        let its_turn_comes = |spot: &Spot<'_>| {
+            spot.waits() && begun.contains(&spot.name) && !(passes_over && spot.unready_node.is_some())
+        };
+        self.watched().any(|spot| !spot.is_well()) || self.spots.iter().any(its_turn_comes)
     }
 
     /// How many pods may be unavailable at a time.
