@@ -79,7 +79,9 @@ impl Terminal<'_> {
             match ended {
                 Some(ended) if ended.exit == 4 || ended.exit == 2 => return Left::With(ended.exit),
                 _ if is_another => return Left::Overruled,
-                Some(ended) if ended.exit == 0 && hold(&set).is_none() => return Left::With(0),
+                Some(ended) if ended.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&ended)) => {
+                    return Left::With(0);
+                }
                 Some(ended) if ended.exit == 5 && is_paused(&set) => {
                     command(&self.lab.cluster, &self.set, "resume").await;
                 }
@@ -103,6 +105,11 @@ impl Terminal<'_> {
 
 fn hold(set: &Value) -> Option<Value> {
     serde_json::from_str(set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str()?).ok()
+}
+
+/// Whatever else is written down, nothing is left to step.
+fn says_none_is_outdated(ended: &Ended) -> bool {
+    ended.transcript.contains("no pod is outdated")
 }
 
 fn is_paused(set: &Value) -> bool {

@@ -114,7 +114,9 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
     }
     let exits: Vec<u8> = timeline.processes.iter().filter_map(|process| process.exit).collect();
     let times_out = draw.words.timeout.is_some();
-    if let Some(odd) = exits.iter().find(|exit| !matches!(exit, 0 | 4) && !(times_out && **exit == 3)) {
+    if let Some(odd) = exits.iter().find(|exit| {
+        !matches!(exit, 0 | 4) && !(times_out && **exit == 3) && !(!draw.is_paused_first && **exit == 5)
+    }) {
         return Err(format!("nothing happened, and it ended with {odd}"));
     }
     if lease_is_left && last.is_some_and(|last| last.exit.is_some()) {
@@ -137,7 +139,8 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
             if is_back { Ok(()) } else { Err("undone, and not back".to_owned()) }
         }
         Left::With(4) if end.has_plan() => Ok(()),
-        Left::Overruled if is_undone => Ok(()), // killed on the way back
+        Left::With(5) if !draw.is_paused_first => Ok(()), // broken before it was held
+        Left::Overruled if is_undone => Ok(()),           // killed on the way back
         Left::With(0) if must_be_updated(end).is_empty() => Ok(()), // its own partition lets none go
         left => Err(format!("it is broken, and ended: {left:?}")),
     }

@@ -155,7 +155,7 @@ fn next_goal(scene: &Scene<'_>, before: i64) -> i64 {
 
 /// The pods of a batch that have not been well for so long.
 fn unsoaked(world: &World, batch: &BTreeSet<i64>, soak: i64, now: Millis) -> Vec<i64> {
-    let places = batch.iter().copied().filter(|ordinal| world.wants(*ordinal));
+    let places = batch.iter().copied().filter(|ordinal| world.released().contains(ordinal));
     let is_soaked = |ordinal: &i64| {
         let pod = world.pod(*ordinal).filter(|_| world.is_updated(*ordinal));
         pod.filter(|pod| pod.is_available(world.min_ready(), now))

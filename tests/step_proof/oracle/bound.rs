@@ -14,6 +14,8 @@ pub(super) struct Bound {
     down: BTreeSet<i64>,
     /// The largest that was allowed since none was down.
     allowed: i64,
+    /// What is released by us: another template is another's doing.
+    image: Option<String>,
 }
 
 impl Oracle for Bound {
@@ -25,7 +27,11 @@ impl Oracle for Bound {
             self.allowed = 0;
         }
         self.allowed = self.allowed.max(scene.pace.max_unavailable.of(scene.before.replicas()));
+        if scene.writer().is_some() && scene.after.has_plan() {
+            self.image = Some(scene.after.image().to_owned());
+        }
         if let Some(place) = taken_down(scene)
+            && self.image.as_deref() == Some(scene.before.image())
             && scene.before.is_available(place, now)
         {
             self.down.insert(place);

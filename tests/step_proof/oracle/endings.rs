@@ -29,10 +29,8 @@ impl Oracle for Endings {
             places.into_iter().all(|place| world.is_updated(place))
         };
         let promise = match process.exit {
-            Some(0) if world.hold().is_none() => {
-                (all_updated(), "exit 0 without a plan, and pods are outdated")
-            }
-            Some(0) => (world.has_plan(), "exit 0, and what holds the rest is no plan"),
+            Some(0) if world.is_stepped() => (true, ""),
+            Some(0) => (all_updated(), "exit 0 without a plan, and pods are outdated"),
             Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
             Some(4) if self.back.contains(&number) => (world.hold().is_none(), "undone, and still held"),
             Some(4) => (world.has_plan(), "a failure is held, and there is no plan"),
