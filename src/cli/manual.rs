@@ -23,8 +23,11 @@ pub const EXIT_CODES: &[Entry] = &[
     entry("1", "error: not found, nothing matched, forbidden, unreachable, refused, conflict"),
     entry("2", "usage: bad flag, bad argument, unreadable file"),
     entry("3", "not finished: timed out, or still going with --watch=false"),
-    entry("4", "failed: deadline exceeded, pods that cannot start, another revision took over"),
-    entry("5", "held: outdated pods remain because of a pause, OnDelete or a partition"),
+    entry(
+        "4",
+        "failed: deadline exceeded, pods that cannot start, another revision took over, a batch or a check",
+    ),
+    entry("5", "held: outdated pods remain because of a pause, a plan, OnDelete or a partition"),
     entry("130", "interrupted (SIGINT); what the cluster keeps doing is said"),
     entry("143", "terminated (SIGTERM)"),
 ];

@@ -107,8 +107,9 @@ async fn show(
     } else {
         observe_revisions(workload, source).await?
     };
-    if let Some(line) = render::not_a_revision_yet(&observed).filter(|_| request.shows_pods(screen)) {
-        screen.note(&line);
+    if request.shows_pods(screen) {
+        screen.notes(&render::not_a_revision_yet(&observed).into_iter().collect::<Vec<_>>());
+        screen.notes(&render::held(&observed).into_iter().collect::<Vec<_>>());
     }
     if !screen.is_compat() {
         screen.notes(&render::altered(&observed));

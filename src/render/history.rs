@@ -7,6 +7,7 @@ use super::table::Table;
 use crate::model::age::age;
 use crate::model::diff::Diff;
 use crate::model::history::{Entry, History};
+use crate::model::hold::Story;
 use crate::model::observed::{Observed, Role};
 use crate::model::revision::Seal;
 use crate::world::Terminal;
@@ -126,6 +127,14 @@ pub fn not_a_revision_yet(observed: &Observed) -> Option<String> {
     Some(escape::line(&line).into_owned())
 }
 
+/// That something of ours holds it, which a table of revisions cannot show either.
+#[must_use]
+pub fn held(observed: &Observed) -> Option<String> {
+    let workload = &observed.workload;
+    let line = format!("note: {} is {}", workload.target(), Story::of(workload)?.words(workload));
+    Some(escape::line(&line).into_owned())
+}
+
 /// Why a revision is marked `altered`.
 #[must_use]
 pub fn altered(observed: &Observed) -> Vec<String> {
@@ -158,6 +167,7 @@ pub fn json(history: &History<'_>) -> Value {
         "namespace": workload.object().namespace(),
         "name": workload.name(),
         "templateChangedBy": author.map(|author| &author.manager),
+        "held": Story::of(workload).map(|story| story.json()),
         "templateChangedAt": author.map(|author| author.time.to_string()),
         "revisions": history.entries.iter().map(entry_json).collect::<Vec<_>>(),
     })

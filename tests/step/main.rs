@@ -1,1 +1,12 @@
-//! Stepping.
+//! `step`, seen by whoever types it: the whole program against an API server and controllers in the same
+//! process, in a time that only moves when everybody waits.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+
+mod checks;
+mod daemon_set;
+mod drawn;
+mod facts;
+mod held;
+mod told;
+mod words;

@@ -2,6 +2,7 @@
 
 use super::sight::Sight;
 use super::{Cause, CauseId};
+use crate::model::hold::Story;
 use crate::model::pod::Pod;
 use crate::model::rounding::Budget;
 use crate::model::verdict::{Counts, State, is_on_delete};
@@ -42,6 +43,7 @@ fn on_delete(sight: &Sight<'_>) -> Option<Cause> {
     let are = if outdated == 1 { "1 pod stays".to_owned() } else { format!("{outdated} pods stay") };
     let kept: Vec<&Pod> = outdated_pods(sight).collect();
     let summary = format!("OnDelete, {are} on {} until {until}", what_they_run(&kept, sight));
+    let summary = summary + &by_whom(workload);
     Some(Cause::of_workload(CauseId::OnDelete, summary).of_pods(kept))
 }
 
@@ -63,9 +65,15 @@ fn partition(sight: &Sight<'_>) -> Option<Cause> {
         [first, .., last] if is_unbroken(&kept) => format!("{}..{}", first.name, last.name),
         several => several.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>().join(", "),
     };
-    let summary = format!("partition {partition} keeps {whom} on {}", what_they_run(&kept, sight));
+    let what = what_they_run(&kept, sight);
+    let summary = format!("partition {partition} keeps {whom} on {what}{}", by_whom(workload));
     let cause = Cause::of_workload(CauseId::Partition, summary);
     Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
+}
+
+/// Whose hold it is, where it is one of ours.
+fn by_whom(workload: &Workload) -> String {
+    Story::of(workload).map(|story| format!("; {}", story.words(workload))).unwrap_or_default()
 }
 
 /// `revision 3`, where all of some pods run the same one.

@@ -16,10 +16,12 @@
 
 mod pause;
 mod resume;
+mod story;
 
 pub(super) use pause::holding_of;
 pub use pause::{Holding, Pause, pause};
 pub use resume::{Resume, resume};
+pub use story::Story;
 
 use serde_json::{Map, Value};
 

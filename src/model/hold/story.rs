@@ -1,0 +1,74 @@
+//! What there is to tell people of a hold: by whom, where it stands, and how it goes on.
+
+use serde_json::{Value, json};
+
+use super::{Hold, Reason};
+use crate::model::step::{Lease, Plan};
+use crate::model::workload::Workload;
+
+/// What there is to tell of a hold that is in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Story {
+    hold: Hold,
+    /// The plan, if it is the hold of one that we can read.
+    plan: Option<Plan>,
+    /// Who steps it now, or did until they died.
+    lease: Option<Lease>,
+}
+
+impl Story {
+    /// The story of a workload's hold; none when nothing of ours holds it.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let hold = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload))?;
+        let plan = Plan::of(&hold).ok().flatten();
+        let lease = hold.member("lease").filter(|lease| !lease.is_null()).map(Lease::read);
+        Some(Self { hold, plan, lease })
+    }
+
+    fn is_plan(&self) -> bool {
+        self.hold.reason() == Some(Reason::Plan)
+    }
+
+    /// `held by the plan of step of ada@laptop, in batch 2 (kubectl rollout2 step statefulset/db)`.
+    #[must_use]
+    pub fn words(&self, workload: &Workload) -> String {
+        let target = workload.command_target();
+        let of = self.hold.by().map(|by| format!(" of {by}")).unwrap_or_default();
+        if !self.is_plan() {
+            return format!("held by the pause{of}, until kubectl rollout2 resume {target}");
+        }
+        let place = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
+            Some(batch) if batch.is_done => format!("after batch {}", batch.number),
+            Some(batch) => format!("in batch {}", batch.number),
+            None => "before batch 1".to_owned(),
+        };
+        let next = match &self.lease {
+            _ if self.hold.is_paused() => {
+                format!(
+                    "paused, until kubectl rollout2 resume {target} and then kubectl rollout2 step {target}"
+                )
+            }
+            Some(lease) => {
+                format!("stepped now by {}", lease.by.as_deref().unwrap_or("a process that has no name"))
+            }
+            None => format!("until kubectl rollout2 step {target}"),
+        };
+        format!("held by the plan of step{of}, {place}, {next}")
+    }
+
+    /// The same as facts.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let batch = self.plan.as_ref().and_then(|plan| plan.batch.as_ref());
+        let lease = self.lease.as_ref();
+        json!({
+            "reason": if self.is_plan() { "plan" } else { "pause" },
+            "by": self.hold.by(),
+            "since": self.hold.since(),
+            "paused": self.hold.is_paused(),
+            "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.is_done})),
+            "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
+        })
+    }
+}

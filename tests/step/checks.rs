@@ -1,0 +1,86 @@
+//! `--check`: run between batches, with the facts in its environment.
+
+use harness::Ended;
+use harness::lab::Lab;
+use serde_json::{Value, json};
+
+use crate::facts::{changed, object, replicas_on, run_of};
+
+const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
+
+async fn run_in_shell(lab: &Lab, words: &[&str]) -> Ended {
+    let path = std::env::var("PATH").unwrap_or_default();
+    run_of(lab, words, &[("PATH", &path)]).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_told_the_facts_and_heard_on_stderr() {
+    let (lab, db) = changed(3, &json!({})).await;
+    let check = "env | grep ^ROLLOUT2_ | sort; printf 'bad \\033[31mwords\\n' >&2";
+    let ended = run_in_shell(&lab, &["step", "statefulset/db", "--by", "2", "--all", "--check", check]).await;
+    assert_eq!((ended.exit, replicas_on(&lab, &db, "app:2.0")), (0, 3), "{}", ended.transcript);
+    assert!(!ended.stdout.contains("check|"), "{}", ended.stdout);
+    for line in [
+        "    check| ROLLOUT2_BATCH=1",
+        "    check| ROLLOUT2_PODS=db-2",
+        "    check| ROLLOUT2_UPDATED=1",
+        "    check| ROLLOUT2_BATCH=2",
+        "    check| ROLLOUT2_PODS=db-1 db-0",
+        "    check| ROLLOUT2_UPDATED=3",
+        "    check| ROLLOUT2_TOTAL=3",
+        "    check| ROLLOUT2_FROM=1",
+        "    check| ROLLOUT2_TO=2",
+        "    check| ROLLOUT2_NAME=db",
+        "    check| ROLLOUT2_TYPE=statefulset",
+        "    check| ROLLOUT2_NAMESPACE=default",
+        "    check| bad ^[[31mwords",
+    ] {
+        assert!(ended.stderr.lines().any(|said| said == line), "{line}: {}", ended.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_says_no_fails_the_batch() {
+    for (check, sentence) in [
+        ("exit 3", "the check of batch 1 said no: exit 3"),
+        ("kill -9 $$", "the check of batch 1 was ended by a signal"),
+    ] {
+        let (lab, db) = changed(3, &json!({})).await;
+        let ended = run_in_shell(&lab, &["step", "statefulset/db", "--all", "--check", check]).await;
+        assert_eq!((ended.exit, replicas_on(&lab, &db, "app:2.0")), (4, 1), "{}", ended.transcript);
+        assert!(ended.stderr.contains(sentence), "{}", ended.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_shell_nothing_is_released_further() {
+    let (lab, db) = changed(3, &json!({})).await;
+    let ended =
+        run_of(&lab, &["step", "statefulset/db", "--all", "--check", "true"], &[("PATH", "/nowhere")]).await;
+    assert_eq!((ended.exit, replicas_on(&lab, &db, "app:2.0")), (4, 1), "{}", ended.transcript);
+    assert!(ended.stderr.contains("sh cannot be started"), "{}", ended.transcript);
+}
+
+/// What was read from the cluster is never executed, so going on needs the command again.
+#[tokio::test(start_paused = true)]
+async fn only_its_digest_is_kept_and_going_on_needs_it_again() {
+    let (lab, db) = changed(3, &json!({})).await;
+    let check = "true hunter2";
+    let first = run_in_shell(&lab, &["step", "statefulset/db", "--check", check]).await;
+    assert_eq!(first.exit, 0, "{}", first.transcript);
+    let held = object(&lab, &db);
+    let text = held.pointer(HELD).and_then(Value::as_str).unwrap();
+    // printf %s 'true hunter2' | sha256sum
+    assert!(text.contains(DIGEST) && !text.contains("hunter2"), "{text}");
+    let before = lab.revision();
+    for words in [&["step", "statefulset/db"][..], &["step", "statefulset/db", "--check", "false"]] {
+        let ended = run_in_shell(&lab, words).await;
+        assert_eq!((ended.exit, lab.revision()), (2, before), "{}", ended.transcript);
+    }
+    let same = run_in_shell(&lab, &["step", "statefulset/db", "--check", check]).await;
+    assert_eq!((same.exit, replicas_on(&lab, &db, "app:2.0")), (0, 2), "{}", same.transcript);
+    let without = run_in_shell(&lab, &["step", "statefulset/db", "--no-check"]).await;
+    assert_eq!((without.exit, replicas_on(&lab, &db, "app:2.0")), (0, 3), "{}", without.transcript);
+}
+
+const DIGEST: &str = "6c3e90b88fda9808b60830e0221cf1dd2f3f4abccd923a652e0c916656763755";
