@@ -85,7 +85,7 @@ impl Play {
                     Output::Act(act) => {
                         self.acts += 1;
                         let answers = self.answer(act);
-                        if self.dies_at == Some(self.acts) {
+                        if self.dies_at.is_some_and(|dies_at| self.acts >= dies_at) {
                             self.is_dead = true;
                             return;
                         }
@@ -142,8 +142,8 @@ impl Play {
 
     /// Lets time go by until it ends.
     pub(super) fn run(&mut self) -> End {
-        self.pass(20_000);
-        self.stepper.end().cloned().unwrap_or_else(|| panic!("no end: {:#?}", self.stepper))
+        self.pass(5_000);
+        self.stepper.end().cloned().unwrap_or_else(|| panic!("no end after {:?}", self.told))
     }
 
     /// The batches that began, by their places.

@@ -52,7 +52,7 @@ fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
     request.given.batch_timeout = Some(seconds(20));
     request.given.soak = Some(seconds(100));
     let mut play = Play::of(request, World::paused(3));
-    play.pass(115);
+    play.pass(106);
     play.world.controls = false;
     play.bound = None;
     let end = play.run();
@@ -108,7 +108,7 @@ fn pods_that_are_not_available_forbid_the_next_batch() {
     assert_eq!(play.world.on(2), 0);
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
     // The controller goes on only once it is well; the force is in that it is released.
-    let mut play = play.then("two", Request { force: true, ..Request::default() });
+    let mut play = play.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
     play.bound = Some(2);
     play.pass(10);
     assert_eq!(play.world.partition(), 4);
