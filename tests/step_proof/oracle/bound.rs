@@ -27,7 +27,7 @@ impl Oracle for Bound {
             self.allowed = 0;
         }
         self.allowed = self.allowed.max(scene.pace.max_unavailable.of(scene.before.replicas()));
-        if scene.writer().is_some() && scene.after.has_plan() {
+        if scene.releases() || scene.after.has_plan() && !scene.before.is_stepped() {
             self.image = Some(scene.after.image().to_owned());
         }
         if let Some(place) = taken_down(scene)

@@ -45,7 +45,8 @@ impl Oracle for Strategies {
         }
         if is_step && before.has_plan() && after.has_plan() && !self.is_foreign {
             let (was, is) = (before.released(), after.released());
-            let lost: Vec<i64> = was.filter(|one| !is.contains(one) && before.is_updated(*one)).collect();
+            let is_updated = |one: &i64| scene.views().all(|view| view.is_updated(*one));
+            let lost: Vec<i64> = was.filter(|one| !is.contains(one) && is_updated(one)).collect();
             if !lost.is_empty() {
                 return Err(format!("{lost:?} were let go, run the new revision, and are held again"));
             }
