@@ -7,7 +7,7 @@ use super::act::Act;
 use super::batch::{Batch, Stage};
 use super::event::Event;
 use super::phase::{CheckRun, Phase};
-use super::pursue::Scene;
+use super::scene::Scene;
 use super::show;
 use super::soak::Soak;
 use super::stepper::{Output, Stepper};

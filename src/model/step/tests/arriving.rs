@@ -123,3 +123,28 @@ fn another_process_is_waited_for_until_nothing_was_seen_of_it_for_a_minute() {
     third.pass(1);
     assert_eq!(third.world.hold().unwrap()["lease"]["holder"], "three");
 }
+
+#[test]
+fn the_lease_of_another_counts_though_somebody_ended_the_hold() {
+    let mut request = all_by(1);
+    request.given.soak = Some(seconds(300));
+    let mut first = Play::of(request, World::paused(40));
+    first.pass(30);
+    let partition = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    first.world.change("/spec/updateStrategy", partition);
+    let mut second = first.then("two", Request::default());
+    second.bound = None;
+    second.pass(50);
+    assert_eq!(second.world.hold().unwrap()["lease"]["holder"], "one");
+    second.pass(20);
+    assert_eq!(second.world.hold().unwrap()["lease"]["holder"], "two");
+}
+
+#[test]
+fn a_partition_that_lets_no_pod_update_holds() {
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
+    let mut world = World::new(2, &own);
+    world.tick();
+    let mut play = Play::of(Request::default(), world);
+    assert_eq!(play.run(), End::Stopped(Why::OwnPartition { partition: 3 }));
+}
