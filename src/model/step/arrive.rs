@@ -16,6 +16,8 @@ use super::spot::{Kept, Spot};
 use super::stepper::Stepper;
 use crate::model::authorship::last_author;
 use crate::model::follow::Moment;
+use crate::model::hold::HELD;
+use crate::model::patch::Place;
 use crate::model::strategy;
 
 impl Stepper {
@@ -40,6 +42,13 @@ impl Stepper {
         let spots = sight.spots();
         if origin != Origin::Plan && !spots.iter().any(Spot::is_outdated) {
             return Move::End(nothing_to_release(&spots, document.hold.original()));
+        }
+        if queue.is_some() && origin == (Origin::Free { was: false }) {
+            return Move::End(End::Stopped(Why::Changed {
+                manager: last_author(workload.object(), &Place::annotation(HELD))
+                    .map(|author| author.manager),
+                changes: vec!["the plan that was waited for is over, and outdated pods remain".to_owned()],
+            }));
         }
         let went = spots.iter().filter(|spot| spot.is_new || spot.pod.is_none_or(|pod| pod.terminating));
         let went_without = match origin {

@@ -6,7 +6,6 @@ use super::amount::Amount;
 use super::document::Document;
 use super::end::{End, Why};
 use super::kind;
-use super::lease::Lease;
 use super::pacing::{Pacing, Reach};
 use super::plan::Plan;
 use super::request::{CheckWish, Request};
@@ -49,12 +48,12 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
     }
     let hold = Hold::of(workload).map_err(End::Error)?;
     let was = hold.is_some();
-    let lease = hold.as_ref().and_then(|hold| hold.member("lease")).map(Lease::read);
     match hold.filter(|hold| hold.is_in_force(workload)) {
+        // A lease in a hold that somebody ended protects nothing: what runs loose is held at once.
         None => {
             let set = kind::holding(observed).map_err(End::Error)?;
             let hold = Hold::new(workload, Reason::Plan, &set);
-            let document = Document { lease, ..begun(request, observed, hold) };
+            let document = begun(request, observed, hold);
             Ok(Found { document, origin: Origin::Free { was }, set: Some(set) })
         }
         Some(hold) if hold.reason() == Some(Reason::Pause) => {
