@@ -7,5 +7,6 @@ mod checks;
 mod drawn;
 mod facts;
 mod held;
+mod signals;
 mod told;
 mod words;
