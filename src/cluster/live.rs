@@ -10,15 +10,16 @@ use tokio::time::Instant;
 use super::connection::{Answer, Ask, Connection, Failure};
 use super::listener::Listener;
 use super::observe::{Breadth, Observer};
-use super::page::{Pages, label_query, percent_encoded};
+use super::page::{Pages, label_query, percent_encoded, warning_query};
 use super::write::{WriteFailure, WriteOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::access::Overrides;
+use crate::model::event::Event;
 use crate::model::follow::LogPlace;
 use crate::model::kind::Kind;
 use crate::model::object::Object;
 use crate::model::patch::Patch;
-use crate::model::resource_type::{NAMESPACE, POD, ResourceType};
+use crate::model::resource_type::{EVENT, NAMESPACE, POD, ResourceType};
 use crate::model::selector::Selector;
 use crate::model::workload::Workload;
 use crate::world::{Clock, World};
@@ -80,7 +81,7 @@ impl Cluster {
         if is_not_found(&answer) {
             return Ok(None);
         }
-        let object = Object::read(answer.into_json());
+        let object = Object::read(answer.json());
         object.map(Some).map_err(|why| {
             Error::new(
                 ErrorKind::Malformed,
@@ -114,13 +115,33 @@ impl Cluster {
         selector: &Selector,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
+        self.list_where(type_, namespace, &label_query(&selector.to_query()), keep).await
+    }
+
+    /// The warnings in one namespace, or in all of them. The server picks them out of the events, of which
+    /// most only tell what was done.
+    ///
+    /// # Errors
+    /// When the server cannot be asked or says no.
+    pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
+        let warnings =
+            self.list_where(&EVENT, namespace, &warning_query(), |event| Event::read(&event)).await?;
+        Ok(warnings.into_iter().flatten().collect())
+    }
+
+    async fn list_where<T>(
+        &self,
+        type_: &ResourceType,
+        namespace: Option<&str>,
+        query: &str,
+        keep: impl Fn(Object) -> T,
+    ) -> Result<Vec<T>> {
         let collection = collection(type_, namespace);
-        let query = label_query(&selector.to_query());
-        let mut pages = Pages::of(type_, &collection, &query);
+        let mut pages = Pages::of(type_, &collection, query);
         while let Some(path) = pages.next() {
             let answer = self.connection.read(&path, |answer| pages.may_begin_anew(answer)).await;
             let answer = answer.map_err(|failure| self.explain(type_, failure))?;
-            if !pages.take(answer, |object| Some(keep(object))) {
+            if !pages.take(&answer, |object| Some(keep(object))) {
                 return Err(no_list(type_));
             }
         }
@@ -173,7 +194,7 @@ impl Cluster {
         );
         let answer = self.connection.write(&Ask::json_patch(&address, patch.body())).await;
         let answer = answer.map_err(|failure| self.not_written(failure))?;
-        Object::read(answer.into_json()).map_err(WriteFailure::of_no_object)
+        Object::read(answer.json()).map_err(WriteFailure::of_no_object)
     }
 
     /// Deletes one object, if it is still the one with this uid: one request.

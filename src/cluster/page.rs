@@ -1,11 +1,10 @@
 //! Lists, a page at a time.
 
-use http::StatusCode;
-use serde_json::{Value, json};
-
 use super::connection::Answer;
+use super::list;
 use crate::model::object::Object;
 use crate::model::resource_type::ResourceType;
+use http::StatusCode;
 
 /// Objects on a page. kubectl asks for as many.
 const LIMIT: usize = 500;
@@ -71,18 +70,19 @@ impl<'a, T> Pages<'a, T> {
     /// Takes in the page that was asked for, and keeps of each object what `keep` makes of it; false when
     /// what came is no list.
     #[must_use]
-    pub(super) fn take(&mut self, answer: Answer, keep: impl Fn(Object) -> Option<T>) -> bool {
-        if is_too_old(&answer) {
+    pub(super) fn take(&mut self, answer: &Answer, keep: impl FnMut(Object) -> Option<T>) -> bool {
+        if is_too_old(answer) {
             // The list changed under the pages. Whoever was too slow for them once will be again.
             self.kept.clear();
             self.next = Some(Start::Everything);
             return true;
         }
-        let Some(page) = Page::read(answer.into_json(), self.type_) else {
+        let Some(page) = list::read(answer.body(), self.type_, keep) else {
             return false;
         };
-        self.kept.extend(page.objects.into_iter().filter_map(keep));
-        (self.next, self.version) = (page.rest.map(Start::After), page.version);
+        self.kept.extend(page.kept);
+        self.next = (!page.rest.is_empty()).then_some(Start::After(page.rest));
+        self.version = page.version;
         true
     }
 }
@@ -97,39 +97,9 @@ pub(super) fn label_query(selector: &str) -> String {
     if selector.is_empty() { String::new() } else { format!("labelSelector={}", percent_encoded(selector)) }
 }
 
-/// One page of a list.
-#[derive(Debug)]
-struct Page {
-    /// The objects on it.
-    objects: Vec<Object>,
-    /// Where the next one begins, if there is one.
-    rest: Option<String>,
-    /// The version of the whole list.
-    version: String,
-}
-
-impl Page {
-    /// Reads a page. Its items leave out their own kind and version, which are the list's.
-    fn read(mut list: Value, type_: &ResourceType) -> Option<Self> {
-        let rest = list.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let version = list.pointer("/metadata/resourceVersion").and_then(Value::as_str);
-        let version = version.unwrap_or_default().to_owned();
-        let api_version = list.get("apiVersion").cloned().unwrap_or_default();
-        let items = match list.get_mut("items").map(Value::take) {
-            Some(Value::Array(items)) => items,
-            Some(Value::Null) => Vec::new(),
-            _ => return None,
-        };
-        let whole = |mut item: Value| {
-            if let Some(members) = item.as_object_mut() {
-                members.entry("kind").or_insert_with(|| json!(type_.title()));
-                members.entry("apiVersion").or_insert_with(|| api_version.clone());
-            }
-            Object::read(item).ok()
-        };
-        let objects = items.into_iter().filter_map(whole).collect();
-        Some(Self { objects, rest: (!rest.is_empty()).then_some(rest), version })
-    }
+/// The query that selects warnings among events.
+pub(super) fn warning_query() -> String {
+    format!("fieldSelector={}", percent_encoded("type=Warning"))
 }
 
 /// A text as one piece of a URL: everything but letters, digits and `-._~` escaped.
@@ -148,7 +118,6 @@ pub(super) fn percent_encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::resource_type::POD;
 
     #[test]
     fn a_page_is_asked_for_by_where_it_begins() {
@@ -160,19 +129,5 @@ mod tests {
         assert_eq!(Start::After("x/y".into()).query(""), "limit=500&continue=x%2Fy");
         assert_eq!(Start::Everything.query(&label_query("a")), "labelSelector=a");
         assert_eq!(Start::Everything.query(""), "");
-    }
-
-    #[test]
-    fn items_get_the_kind_that_they_leave_out() {
-        let list = json!({
-            "kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "on"},
-            "items": [{"metadata": {"name": "a"}}, 7, {"kind": "Pod", "metadata": {"name": "b"}}]
-        });
-        let page = Page::read(list, &POD).unwrap();
-        assert_eq!(page.rest.as_deref(), Some("on"));
-        assert_eq!(page.objects.iter().map(Object::name).collect::<Vec<_>>(), ["a", "b"]);
-        assert!(page.objects.iter().all(|pod| pod.kind() == "Pod" && pod.text("/apiVersion") == Some("v1")));
-        assert!(Page::read(json!({"items": null}), &POD).unwrap().objects.is_empty());
-        assert!(Page::read(json!({"kind": "Status"}), &POD).is_none());
     }
 }

@@ -8,9 +8,10 @@ use super::snapshot::Snapshot;
 use super::write::{WriteFailure, WriteOptions};
 use crate::error::Result;
 use crate::model::access::Access;
+use crate::model::event::Event;
 use crate::model::object::Object;
 use crate::model::patch::Patch;
-use crate::model::resource_type::ResourceType;
+use crate::model::resource_type::{EVENT, ResourceType};
 use crate::model::selector::Selector;
 use crate::world::World;
 
@@ -123,6 +124,20 @@ impl Source {
                 Ok(snapshot.list(type_, namespace, selector)?.into_iter().map(keep).collect())
             }
             Self::Cluster(cluster) => cluster.list(type_, namespace, selector, keep).await,
+        }
+    }
+
+    /// The warnings in one namespace, or in all of them.
+    ///
+    /// # Errors
+    /// As [`Source::list`].
+    pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
+        match self {
+            Self::Snapshot(snapshot) => {
+                let events = snapshot.list(&EVENT, namespace, &Selector::default())?;
+                Ok(events.iter().filter_map(Event::read).collect())
+            }
+            Self::Cluster(cluster) => cluster.list_warnings(namespace).await,
         }
     }
 

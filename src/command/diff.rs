@@ -161,7 +161,7 @@ impl Side {
             RevisionWord::Back(_) if revisions.len() == 1 => return Err(only_one_revision(workload)),
             word => word.find(revisions).map_err(|error| with_history_hint(error, workload))?,
         };
-        Ok(Self { label: format!("revision {}", revision.label()), template: revision.template.clone() })
+        Ok(Self { label: format!("revision {}", revision.label()), template: revision.template() })
     }
 }
 

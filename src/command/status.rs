@@ -2,7 +2,7 @@
 
 use super::Ending;
 use super::follow::{self, Manner};
-use super::gather::{self, Gathered, Scope};
+use super::gather::{Crowd, Details, Gathered, Scope, workloads_with};
 use super::tell::Form;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -51,7 +51,8 @@ pub enum Output {
 
 /// Shows how the rollout of every workload in scope stands, in the order asked.
 pub async fn run(request: &Request, source: &Source, signals: Signals, screen: &mut Screen<'_>) -> Ending {
-    let gathered = match gather::workloads(&request.scope, refusal, source, screen).await {
+    let details = if request.watch { Details::All } else { Details::Unmanaged };
+    let gathered = match workloads_with(&request.scope, details, refusal, source, screen).await {
         Ok(gathered) => gathered,
         Err(error) => return error.into(),
     };
@@ -62,11 +63,12 @@ pub async fn run(request: &Request, source: &Source, signals: Signals, screen: &
         let so_far = ending.errors.iter().map(Error::exit).fold(ending.exit, Exit::worst);
         return ending.and(follow::run(&manner, gathered.workloads, so_far, cluster, screen).await);
     }
+    let mut crowd = Crowd::of(&request.scope, &gathered.workloads, source);
     for workload in gathered.workloads {
         let shown = if screen.is_compat() {
             show_as_kubectl(&workload, request, screen)
         } else {
-            show(workload, company, request, source, screen).await
+            show(workload, &mut crowd, company, request, screen).await
         };
         match shown {
             Ok(exit) => ending.exit = ending.exit.worst(exit),
@@ -103,17 +105,17 @@ fn nothing_found(request: &Request, gathered: &Gathered, screen: &mut Screen<'_>
 
 async fn show(
     workload: Workload,
+    crowd: &mut Crowd<'_>,
     company: Company,
     request: &Request,
-    source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
-    let mut observed = gather::glimpse(workload, source, screen).await?;
+    let mut observed = crowd.glimpse(workload, screen).await?;
     let verdict = judge(&observed, request.revision.as_ref())?;
     if verdict.state != State::Complete {
-        observed.events = gather::warnings(&observed.workload, source, screen).await?;
+        observed.events = crowd.warnings(&observed.workload, screen).await?;
     }
-    let causes = causes(&observed, source.now());
+    let causes = causes(&observed, crowd.now());
     let standing = Standing { observed: &observed, verdict: &verdict, causes: &causes };
     match request.output {
         Output::Json => screen.result(&render::json_line(&standing)),

@@ -207,8 +207,8 @@ async fn note_cause(
     source: &Source,
     screen: &mut Screen<'_>,
 ) {
-    let Some(patch) = noted_cause(workload, target, cause) else { return };
-    let subject = Subject::revision_of(workload, &target.object);
+    let Some((kept, patch)) = noted_cause(workload, target, cause) else { return };
+    let subject = Subject::revision_of(workload, &kept);
     let why = match make::make(&patch, &subject, how, source, screen).await {
         Ok(Made::Done(_)) => return,
         Ok(Made::Conflict(_)) => "it was changed meanwhile".to_owned(),

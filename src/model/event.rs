@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -23,9 +24,10 @@ pub struct Event {
     pub last: Option<Timestamp>,
 }
 
-/// The warnings about a set of objects, each object's newest first.
+/// The warnings about a set of objects, each object's newest first. Clones are the same, which many workloads
+/// of a namespace share.
 #[derive(Clone, Debug, Default)]
-pub struct Events(HashMap<String, Vec<Event>>);
+pub struct Events(Arc<HashMap<String, Vec<Event>>>);
 
 impl Events {
     /// Puts warnings in order.
@@ -38,7 +40,7 @@ impl Events {
         for events in about.values_mut() {
             events.sort_by_key(|event| Reverse(event.last));
         }
-        Self(about)
+        Self(Arc::new(about))
     }
 
     /// The warnings about the object with this uid, the newest first.

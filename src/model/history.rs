@@ -5,7 +5,8 @@ use k8s_openapi::jiff::Timestamp;
 use super::authorship::{Authorship, last_template_author};
 use super::diff::{Diff, Secrets};
 use super::observed::{Observed, PodCount, Role};
-use super::revision::Revision;
+use super::revision::{Revision, Seal};
+use super::template::Template;
 
 /// The history of one workload.
 #[derive(Debug)]
@@ -29,6 +30,10 @@ pub struct Entry<'a> {
     pub pods: Option<PodCount>,
     /// What it is to the rollout.
     pub role: Option<Role>,
+    /// Whether its stored data is what its hash says.
+    pub seal: Seal,
+    /// The images of its containers, init containers first.
+    pub images: Vec<String>,
     /// What it changed, secrets masked; none for the first, which has nothing before it.
     pub diff: Option<Diff>,
 }
@@ -37,21 +42,22 @@ impl<'a> History<'a> {
     /// The history that follows from what was seen.
     #[must_use]
     pub fn of(observed: &'a Observed, now: Timestamp) -> Self {
-        let role = observed.roles();
-        let entries = observed.revisions.iter().map(|revision| Entry {
-            revision,
-            pods: observed.count(revision),
-            role: role(revision),
-            diff: observed
-                .revisions
-                .predecessor(revision)
-                .map(|before| Diff::between(&before.template, &revision.template, Secrets::Masked)),
+        let (role, count) = (observed.roles(), observed.counts());
+        let mut before: Option<Template> = None;
+        let entries = observed.revisions.iter().map(|revision| {
+            let template = revision.template();
+            let images = template.images().into_iter().map(str::to_owned).collect();
+            let before = before.replace(template.clone());
+            Entry {
+                revision,
+                pods: count(revision),
+                role: role(revision),
+                seal: observed.workload.seal(revision),
+                images,
+                diff: before.map(|before| Diff::between(&before, &template, Secrets::Masked)),
+            }
         });
-        Self {
-            observed,
-            author: last_template_author(observed.workload.object()),
-            entries: entries.collect(),
-            now,
-        }
+        let entries = entries.collect();
+        Self { observed, author: last_template_author(observed.workload.object()), entries, now }
     }
 }

@@ -140,9 +140,21 @@ impl Object {
     #[must_use]
     pub fn without_managed_fields(&self) -> Value {
         let mut json = self.0.clone();
-        if let Some(metadata) = json.pointer_mut("/metadata").and_then(Value::as_object_mut) {
-            metadata.remove("managedFields");
-        }
+        drop_managed_fields(&mut json);
         json
+    }
+
+    /// The same object, but for `metadata.managedFields`, which can be half of it.
+    #[must_use]
+    pub fn unmanaged(mut self) -> Self {
+        drop_managed_fields(&mut self.0);
+        self
+    }
+}
+
+/// Removes `metadata.managedFields` from an object.
+pub fn drop_managed_fields(object: &mut Value) {
+    if let Some(metadata) = object.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
     }
 }

@@ -34,10 +34,7 @@ impl PodCount {
     /// What a ReplicaSet says of its own pods; a ControllerRevision says nothing.
     #[must_use]
     pub fn recorded(revision: &Revision) -> Self {
-        let counter = |pointer| {
-            revision.object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
-        };
-        Self { ready: counter("/status/readyReplicas"), total: counter("/status/replicas") }
+        Self { ready: revision.recorded.ready, total: revision.recorded.total }
     }
 }
 
@@ -48,8 +45,10 @@ pub enum Role {
     Current,
     /// It is being rolled out while another still has pods.
     Updating,
-    /// It carried the service before the one being rolled out.
+    /// It carried the service before the one being rolled out, and carries what is left of it.
     Stable,
+    /// It still has pods, and is neither: a release that was undone, or one between the two.
+    Leaving,
 }
 
 impl Observed {
@@ -83,7 +82,7 @@ impl Observed {
 
     /// The pods that the workload's controller made, whatever they run.
     pub fn own_pods(&self) -> impl Iterator<Item = &Pod> {
-        let replica_sets = self.revisions.iter().map(|revision| revision.object.uid());
+        let replica_sets = self.revisions.iter().map(|revision| revision.uid.as_str());
         let owners: HashSet<&str> = replica_sets.chain([self.workload.object().uid()]).collect();
         self.pods
             .iter()
@@ -108,20 +107,52 @@ impl Observed {
         Some(PodCount { ready: active().filter(|pod| pod.ready).count(), total: active().count() })
     }
 
+    /// How many pods each revision has; none when the pods could not be read. All counted at once, because
+    /// there may be thousands of both.
+    pub fn counts(&self) -> impl Fn(&Revision) -> Option<PodCount> {
+        let mut counts = self.pods.is_some().then(HashMap::<&str, PodCount>::new);
+        for pod in self.pods.iter().flatten().filter(|pod| pod.is_active()) {
+            let mark = self.workload.mark_on(pod);
+            if let Some(counts) = counts.as_mut().filter(|_| !mark.is_empty()) {
+                let count = counts.entry(mark).or_default();
+                count.total += 1;
+                count.ready += usize::from(pod.ready);
+            }
+        }
+        move |revision| {
+            let count = counts.as_ref()?.get(self.workload.mark_of(revision));
+            Some(count.copied().unwrap_or_default())
+        }
+    }
+
     /// What each revision is to the rollout, if anything. To know which one is stable takes a look at
     /// every revision and every pod, so it is found out once for all of them.
     pub fn roles(&self) -> impl Fn(&Revision) -> Option<Role> {
-        let (current, stable) = (self.revisions.current(), self.stable());
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
+        let current = self.revisions.current();
+        let counted = self.counted();
+        let is_recorded = |stable: &Revision| self.workload.recorded_stable_revision() == Some(&stable.name);
+        let carries = |stable: &&Revision| is_recorded(stable) || counted(stable).ready > 0;
+        let stable = self.stable().filter(carries);
+        let has_pods = |revision: &&Revision| counted(revision).total > 0;
+        let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
+        let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
         move |revision| {
             if is(stable, revision) {
                 Some(Role::Stable)
             } else if is(current, revision) {
-                Some(if stable.is_some() { Role::Updating } else { Role::Current })
+                let alone = stable.is_none() && leaving.is_empty();
+                Some(if alone { Role::Current } else { Role::Updating })
             } else {
-                None
+                leaving.contains(revision.name.as_str()).then_some(Role::Leaving)
             }
         }
+    }
+
+    /// The pods of each revision as seen, or as it says of itself when they could not be.
+    fn counted(&self) -> impl Fn(&Revision) -> PodCount {
+        let counts = self.counts();
+        move |revision| counts(revision).unwrap_or_else(|| PodCount::recorded(revision))
     }
 
     /// The revision that carries the service while another is rolled out: the one the controller
@@ -133,8 +164,9 @@ impl Observed {
         if let Some(name) = self.workload.recorded_stable_revision() {
             return others().find(|revision| revision.name == name);
         }
+        let counted = self.counted();
         let with_pods = others().filter_map(|revision| {
-            let count = self.count(revision).unwrap_or_else(|| PodCount::recorded(revision));
+            let count = counted(revision);
             (count.total > 0).then_some((count, revision))
         });
         with_pods.max_by_key(|(count, _)| (count.ready, count.total)).map(|(_, revision)| revision)
@@ -202,6 +234,31 @@ mod tests {
         ];
         let observed = observed("Deployment", ["1", "2"].map(replica_set), &pods);
         assert_eq!(seen(&observed), [(0, 0, None), (1, 1, Some(Role::Current))]);
+    }
+
+    #[test]
+    fn what_carries_nothing_is_leaving_and_not_stable() {
+        let replica_set = |number: &str| {
+            let annotations = json!({"deployment.kubernetes.io/revision": number});
+            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+            object(
+                "ReplicaSet",
+                &format!("r{number}"),
+                &json!({"metadata": metadata, "spec": {"template": template(&format!("x:{number}"))}}),
+            )
+        };
+        let pod = |owner: &str, ready: &str| {
+            let rest = json!({"metadata": {"ownerReferences": owned_by(owner)},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+            object("Pod", owner, &rest)
+        };
+        // `x:2` runs: the release of `x:1` was undone, and what is left of it is ready or not.
+        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+            let pods = [pod("r1", ready), pod("r2", "True")];
+            let observed = observed("Deployment", ["1", "2"].map(replica_set), &pods);
+            let roles: Vec<_> = seen(&observed).into_iter().map(|(.., role)| role).collect();
+            assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+        }
     }
 
     #[test]

@@ -43,6 +43,12 @@ impl ResourceType {
         self.group
     }
 
+    /// `apps/v1`: the value of the field `apiVersion`. The versions that we know are all `v1`.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.group) }
+    }
+
     /// Whether kubectl counts it among the workloads.
     #[must_use]
     pub fn is_workload(&self) -> bool {

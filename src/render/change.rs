@@ -22,7 +22,7 @@ pub fn preview(observed: &Observed, undo: &Undo<'_>, secrets: Secrets) -> Vec<Sp
         .running()
         .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
     let to = format!("revision {}", undo.target.label());
-    let changes = Diff::between(&observed.workload.template(), &undo.target.template, secrets);
+    let changes = Diff::between(&observed.workload.template(), &undo.target.template(), secrets);
     let mut spans = diff::title(&observed.workload.reference(), &from, &to);
     if changes.is_empty() {
         spans.push(Span::plain("  "));

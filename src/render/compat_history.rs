@@ -26,11 +26,12 @@ pub fn table(observed: &Observed) -> String {
 /// One revision in kubectl's words: the template's description.
 #[must_use]
 pub fn one(workload: &Workload, revision: &Revision) -> String {
+    let template = revision.template();
     let text = match (workload, &revision.cause) {
         (Workload::Deployment(_), Some(cause)) => {
-            pod_template_text(&with_change_cause(revision.template.json(), cause))
+            pod_template_text(&with_change_cause(template.json(), cause))
         }
-        _ => pod_template_text(revision.template.json()),
+        _ => pod_template_text(template.json()),
     };
     format!("{} with revision #{}\n{text}\n", workload.reference(), revision.label())
 }

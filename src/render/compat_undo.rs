@@ -9,7 +9,7 @@ use crate::model::workload::Workload;
 /// without the words of the other kinds.
 #[must_use]
 pub fn dry_run(workload: &Workload, target: &Revision) -> String {
-    let text = pod_template_text(target.template.json());
+    let text = pod_template_text(target.template().json());
     match workload {
         Workload::Deployment(_) => text,
         Workload::DaemonSet(_) | Workload::StatefulSet(_) => format!("will roll back to {text}"),

@@ -68,7 +68,7 @@ fn row(entry: &Entry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
         revision.cause.clone().unwrap_or_else(|| "<none>".to_owned()),
     ];
     if wide {
-        cells.extend([revision.name.clone(), revision.digest.short(), revision.template.images().join(",")]);
+        cells.extend([revision.name.clone(), revision.digest.short(), entry.images.join(",")]);
     }
     cells
 }
@@ -83,7 +83,7 @@ fn pods(entry: &Entry<'_>) -> String {
 
 fn state(entry: &Entry<'_>) -> String {
     let role = entry.role.map(role_name);
-    let altered = matches!(entry.revision.seal, Seal::Broken { .. }).then_some("altered");
+    let altered = matches!(entry.seal, Seal::Broken { .. }).then_some("altered");
     role.into_iter().chain(altered).collect::<Vec<_>>().join(",")
 }
 
@@ -92,6 +92,7 @@ fn role_name(role: Role) -> &'static str {
         Role::Current => "current",
         Role::Updating => "updating",
         Role::Stable => "stable",
+        Role::Leaving => "leaving",
     }
 }
 
@@ -100,7 +101,7 @@ fn role_name(role: Role) -> &'static str {
 pub fn changes(entry: &Entry<'_>) -> String {
     let revision = entry.revision;
     let mut words = match entry.diff.as_ref().map(Diff::words) {
-        None => format!("first: {}", revision.template.images().join(", ")),
+        None => format!("first: {}", entry.images.join(", ")),
         Some(words) if words.is_empty() => "no change".to_owned(),
         Some(words) => words.join(", "),
     };
@@ -138,7 +139,7 @@ pub fn held(observed: &Observed) -> Option<String> {
 /// Why a revision is marked `altered`.
 #[must_use]
 pub fn altered(observed: &Observed) -> Vec<String> {
-    let altered = observed.revisions.iter().filter_map(|revision| match &revision.seal {
+    let altered = observed.revisions.iter().filter_map(|revision| match observed.workload.seal(revision) {
         Seal::Broken { expected } => Some(format!(
             "warning: revision {} was altered or restored from elsewhere: {}'s data hashes to {expected}, not to {}",
             revision.label(),
@@ -184,12 +185,12 @@ fn entry_json(entry: &Entry<'_>) -> Value {
         "created": revision.created.map(|created| created.to_string()),
         "pods": entry.pods.map(|count| json!({"ready": count.ready, "total": count.total})),
         "state": entry.role.map(role_name),
-        "verified": match revision.seal {
+        "verified": match entry.seal {
             Seal::None => None,
             Seal::Verified => Some(true),
             Seal::Broken { .. } => Some(false),
         },
-        "images": revision.template.images(),
+        "images": entry.images,
         "changes": entry.diff.as_ref().map(Diff::words),
         "changeCause": revision.cause,
     })

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{go_json, yaml};
-use crate::model::object::Object;
+use crate::model::object::drop_managed_fields;
 use crate::model::revision::Revision;
 use crate::model::workload::Workload;
 
@@ -11,19 +11,20 @@ use crate::model::workload::Workload;
 /// as it is now with that revision's template in it.
 #[must_use]
 pub fn document(workload: &Workload, revision: &Revision, managed_fields: bool) -> Value {
-    let shown = |object: &Object| {
-        if managed_fields { object.json().clone() } else { object.without_managed_fields() }
-    };
-    match workload {
-        Workload::Deployment(_) => shown(&revision.object),
+    let mut document = match workload {
+        Workload::Deployment(_) => revision.json(),
         Workload::DaemonSet(_) | Workload::StatefulSet(_) => {
-            let mut document = shown(workload.object());
+            let mut document = workload.object().json().clone();
             if let Some(template) = document.pointer_mut("/spec/template") {
-                *template = revision.template.json().clone();
+                *template = revision.template().json().clone();
             }
             document
         }
+    };
+    if !managed_fields {
+        drop_managed_fields(&mut document);
     }
+    document
 }
 
 /// `replicaset.apps/web-67fd86cfbd`, on a line.

@@ -23,7 +23,16 @@ impl Ground {
     pub(crate) fn with(namespace: &str, certificate: ServerCertificate, users: &[User]) -> Self {
         let snapshot = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
         let snapshot: Value = serde_json::from_str(&snapshot).unwrap();
-        let builder = SimCluster::builder().snapshot(&snapshot).unwrap();
+        Self::serving(&snapshot, certificate, users)
+    }
+
+    /// The cluster of a list of objects.
+    pub(crate) fn holding(list: &Value) -> Self {
+        Self::serving(list, ServerCertificate::Good, &[])
+    }
+
+    fn serving(list: &Value, certificate: ServerCertificate, users: &[User]) -> Self {
+        let builder = SimCluster::builder().snapshot(list).unwrap();
         let cluster = users.iter().cloned().fold(builder, simcluster::Builder::user).build();
         let served = cluster.serve_with(certificate).unwrap();
         Self { cluster, served }

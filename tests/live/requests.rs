@@ -1,6 +1,51 @@
 //! What a command costs.
 
+use harness::crowd::{Crowd, Shape};
+use serde_json::{Value, json};
+
 use crate::ground::Ground;
+
+/// Deployments in the namespace `shop`, of which every third crashes.
+fn crowd(size: usize) -> Ground {
+    let recorded = Crowd::recorded();
+    let deployments = (0..size).flat_map(|index| {
+        let shape = Shape { revisions: 3, pods: 2, crashing: index % 3 == 2 };
+        recorded.deployment("shop", &format!("web-{index:02}"), shape)
+    });
+    Ground::holding(&json!({ "items": deployments.collect::<Vec<Value>>() }))
+}
+
+#[tokio::test]
+async fn many_are_looked_at_with_one_list_of_each_type_and_seen_as_each_alone() {
+    let ground = crowd(20);
+    let all = ground.run(["status", "deployment", "--watch=false", "-o", "json"]).run_here().await;
+    assert_eq!((all.stderr.as_str(), all.stdout.lines().count(), all.exit), ("", 20, 3));
+    let lines = ["apis/apps/v1", "apis/apps/v1", "api/v1", "api/v1"]
+        .into_iter()
+        .zip(["deployments", "replicasets", "pods", "events"])
+        .map(|(group, plural)| format!("GET /{group}/namespaces/shop/{plural}"));
+    assert_eq!(ground.lines(), lines.collect::<Vec<_>>());
+    assert_eq!(ground.cluster.requests()[3].query.get("fieldSelector"), "type=Warning");
+    for (index, line) in all.stdout.lines().enumerate() {
+        let target = format!("deployment/web-{index:02}");
+        let one = ground.run(["status", target.as_str(), "--watch=false", "-o", "json"]).run_here().await;
+        assert_eq!(one.stdout.trim_end(), line, "{target}");
+        assert_eq!(line.contains("crash-loop"), index % 3 == 2, "{line}");
+    }
+    ground.cluster.forget_requests();
+    let everywhere =
+        ground.run(["status", "deployment", "--watch=false", "-A", "-o", "json"]).run_here().await;
+    assert_eq!((everywhere.stdout == all.stdout, ground.lines().len()), (true, 4));
+}
+
+#[tokio::test]
+async fn a_few_are_looked_at_one_by_one_and_bring_no_more_than_their_own() {
+    let ground = crowd(3);
+    let all = ground.run(["status", "deployment", "--watch=false"]).run_here().await;
+    assert_eq!((all.exit, ground.lines().len()), (3, 1 + 3 * 2 + 1), "{}", all.stderr);
+    let selected = |request: &simcluster::Recorded| !request.query.get("labelSelector").is_empty();
+    assert_eq!(ground.cluster.requests().iter().filter(|request| selected(request)).count(), 6);
+}
 
 #[tokio::test]
 async fn history_is_three_requests_on_one_connection() {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod checks;
+mod daemon_set;
 mod drawn;
 mod facts;
 mod held;

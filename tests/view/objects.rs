@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use rollout2::model::follow::{Follower, LogLines, Moment, News, Options, Seen, TargetId};
+use rollout2::model::kind::Kind;
 use rollout2::model::object::Object;
 use rollout2::model::pod::Pod;
+use rollout2::model::revision::Revision;
 use rollout2::model::workload::Workload;
 use rollout2::render::frame::{Frame, Scene};
 use rollout2::render::status::Company;
@@ -67,7 +69,7 @@ impl Release {
         json!({"spec": {"containers": [{"name": "app", "image": format!("shop/{}:{number}", self.name)}]}})
     }
 
-    fn revision(&self, number: usize) -> Object {
+    fn revision(&self, number: usize) -> Revision {
         let object = json!({
             "kind": "ReplicaSet",
             "metadata": {
@@ -77,7 +79,7 @@ impl Release {
             },
             "spec": {"template": self.template(number)},
         });
-        Object::read(object).unwrap()
+        Workload::revision(Kind::Deployment, &Object::read(object).unwrap())
     }
 
     fn revision_name(&self, number: usize) -> String {
@@ -142,7 +144,7 @@ pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
     let mut follower = Follower::new(Options::default(), found);
     for (seconds, releases) in seen {
         for (index, release) in releases.iter().enumerate() {
-            let revisions = [4, 5].map(|number| release.revision(number)).to_vec();
+            let revisions = [4, 5].map(|number| release.revision(number).into()).to_vec();
             let news = [
                 News::Workload(Box::new(release.workload())),
                 News::Revisions(Some(revisions)),

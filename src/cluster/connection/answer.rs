@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, StatusCode};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// A whole answer.
@@ -12,34 +13,31 @@ pub(crate) struct Answer {
     /// Its status.
     pub(crate) status: StatusCode,
     headers: HeaderMap,
-    content: Content,
-}
-
-/// What an answer holds. The bytes of JSON are not kept beside it: lists are large.
-#[derive(Clone, Debug)]
-enum Content {
-    Json(Value),
-    Other(Vec<u8>),
+    /// The bytes as they came. Parsed at once, a list would be ten times as large.
+    body: Vec<u8>,
+    is_json: bool,
 }
 
 impl Answer {
     /// An answer that has come whole.
     pub(super) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
-        let content = serde_json::from_slice(&body).map_or(Content::Other(body), Content::Json);
-        Self { status, headers, content }
+        let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+        Self { status, headers, body, is_json }
     }
 
     /// Whether it is a yes, in JSON.
     pub(super) fn is_a_yes(&self) -> bool {
-        self.status.is_success() && matches!(self.content, Content::Json(_))
+        self.status.is_success() && self.is_json
     }
 
     /// The JSON in it; null when it is none.
-    pub(crate) fn into_json(self) -> Value {
-        match self.content {
-            Content::Json(json) => json,
-            Content::Other(_) => Value::Null,
-        }
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// The bytes in it, JSON or not.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
     }
 
     /// Whether it is an API server's no for this reason.
@@ -49,9 +47,7 @@ impl Answer {
 
     /// The `Status` object with which an API server says no.
     pub(super) fn refusal(&self) -> Option<Refusal> {
-        let Content::Json(status) = &self.content else {
-            return None;
-        };
+        let status = self.json();
         if status.get("kind").and_then(Value::as_str) != Some("Status") {
             return None;
         }
@@ -66,7 +62,7 @@ impl Answer {
 
     /// What exactly the server does not accept: `spec.replicas: Invalid value: -1: must be ...`.
     pub(crate) fn causes(&self) -> Vec<String> {
-        let Content::Json(status) = &self.content else { return Vec::new() };
+        let status = self.json();
         let causes = status.pointer("/details/causes").and_then(Value::as_array).into_iter().flatten();
         let text = |cause: &Value, name: &str| {
             cause.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -81,7 +77,7 @@ impl Answer {
 
     /// The kind and name of what a no is about.
     pub(crate) fn subject(&self) -> Option<(String, String)> {
-        let Content::Json(status) = &self.content else { return None };
+        let status = self.json();
         let text = |name: &str| Some(status.get("details")?.get(name)?.as_str()?.to_owned());
         Some((text("kind")?, text("name")?))
     }
@@ -105,10 +101,8 @@ impl Answer {
 
     /// The first words of a plain text, which small servers answer with.
     pub(super) fn words(&self) -> Option<String> {
-        let Content::Other(body) = &self.content else {
-            return None;
-        };
-        let text = std::str::from_utf8(body).ok().filter(|_| self.content_type() == "text/plain")?;
+        let text = std::str::from_utf8(&self.body).ok();
+        let text = text.filter(|_| !self.is_json && self.content_type() == "text/plain")?;
         let line = text.lines().next().unwrap_or_default().trim();
         (!line.is_empty()).then(|| line.chars().take(120).collect())
     }

@@ -1,5 +1,7 @@
 //! What the feeds send: objects, reduced to what is needed of them.
 
+use std::sync::Arc;
+
 use super::interest::Interest;
 use crate::error::Error;
 use crate::model::event::Event;
@@ -8,6 +10,7 @@ use crate::model::kind::Kind;
 use crate::model::object::Object;
 use crate::model::pod::Pod;
 use crate::model::resource_type::{EVENT, POD, ResourceType};
+use crate::model::revision::Revision;
 use crate::model::workload::Workload;
 
 /// Which feed, counted from 0.
@@ -48,11 +51,11 @@ pub(super) struct Kept {
     pub(super) thing: Thing,
 }
 
-/// What is kept of an object. Pods and events are many, and become a few facts each.
+/// What is kept of an object. Revisions, pods and events are many, and become a few facts each.
 #[derive(Clone, Debug)]
 pub(super) enum Thing {
     Workload(Box<Workload>),
-    Revision(Box<Object>),
+    Revision(Arc<Revision>),
     Pod(Box<Pod>),
     Event(Box<Event>),
 }
@@ -81,7 +84,8 @@ impl Kept {
         } else if Kind::of(type_.title()).is_some() {
             Thing::Workload(Box::new(Workload::of(object)?))
         } else {
-            Thing::Revision(Box::new(object))
+            let kind = interests.iter().find(|interest| targets.contains(&interest.target))?.kind;
+            Thing::Revision(Arc::new(Workload::revision(kind, &object)))
         };
         Some(Self { name, version, targets, thing })
     }

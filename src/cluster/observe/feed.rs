@@ -12,7 +12,7 @@ use super::Link;
 use super::fact::{Fact, FeedId, Kept, What};
 use crate::cluster::connection::{Failure, pause_after};
 use crate::cluster::live::collection;
-use crate::cluster::page::{label_query, percent_encoded};
+use crate::cluster::page::{label_query, percent_encoded, warning_query};
 use crate::model::follow::TargetId;
 use crate::model::kind::Kind;
 use crate::model::object::Object;
@@ -192,7 +192,7 @@ impl Feed {
     /// warnings. RBAC can allow a watch of one name, which is why kubectl asks in the same way.
     fn narrowed(&self) -> String {
         if self.type_ == &EVENT {
-            return format!("fieldSelector={}", percent_encoded("type=Warning"));
+            return warning_query();
         }
         let [target] = self.targets()[..] else {
             return String::new();

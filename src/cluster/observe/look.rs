@@ -36,16 +36,16 @@ async fn once(link: &Link, interest: &Interest) -> Result<News, Failure> {
     if is_not_found(&answer) {
         return Ok(News::Gone);
     }
-    let Some(workload) = Object::read(answer.into_json()).ok().and_then(Workload::of) else {
+    let Some(workload) = Object::read(answer.json()).ok().and_then(Workload::of) else {
         return Ok(News::Gone);
     };
     let revisions = all(link, interest, interest.kind.revision_type()).await?;
     let pods = all(link, interest, &POD).await?;
     let revisions = revisions.into_iter().flatten().filter_map(|thing| match thing {
-        Thing::Revision(object) => Some(*object),
+        Thing::Revision(revision) => Some(revision),
         _ => None,
     });
-    let revisions = Revisions::of(&workload, revisions);
+    let revisions = Revisions::among(&workload, revisions);
     let pods = pods.map(|pods| {
         let pods = pods.into_iter().filter_map(|thing| match thing {
             Thing::Pod(pod) => Some(*pod),
@@ -76,7 +76,7 @@ async fn all(
             let kept = Kept::of(object, type_, namespace, std::slice::from_ref(interest));
             kept.map(|kept| kept.thing)
         };
-        if !pages.take(answer, keep) {
+        if !pages.take(&answer, keep) {
             return Err(no_list());
         }
     }

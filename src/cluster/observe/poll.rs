@@ -21,7 +21,7 @@ impl Feed {
         let mut pages = Pages::of(self.type_, &self.collection, &self.query);
         while let Some(path) = pages.next() {
             let answer = self.link.connection.attempt(&path, |answer| pages.may_begin_anew(answer)).await?;
-            if !pages.take(answer, |object| self.keep(object)) {
+            if !pages.take(&answer, |object| self.keep(object)) {
                 return Err(Trouble::Failed(no_list()));
             }
         }
@@ -41,7 +41,7 @@ impl Feed {
             let path = format!("{}/{}", self.collection, percent_encoded(&interest.name));
             let answer = self.link.connection.attempt(&path, is_not_found).await?;
             if !is_not_found(&answer) {
-                kept.extend(Object::read(answer.into_json()).ok().and_then(|object| self.keep(object)));
+                kept.extend(Object::read(answer.json()).ok().and_then(|object| self.keep(object)));
             }
         }
         self.tell(What::Listed(kept), sender).await

@@ -1,6 +1,7 @@
 //! What a feed has brought so far, and the news that follow from it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::fact::{Kept, Thing, What};
 use crate::model::event::Events;
@@ -157,11 +158,11 @@ impl Store {
             });
             return News::Warnings((!self.withheld).then(|| Events::of(events)));
         }
-        let objects = mine().filter_map(|thing| match thing {
-            Thing::Revision(object) => Some((**object).clone()),
+        let revisions = mine().filter_map(|thing| match thing {
+            Thing::Revision(revision) => Some(Arc::clone(revision)),
             _ => None,
         });
-        News::Revisions((!self.withheld).then(|| objects.collect()))
+        News::Revisions((!self.withheld).then(|| revisions.collect()))
     }
 
     fn keeps_workloads(&self) -> bool {

@@ -1,14 +1,18 @@
 //! From the words of the command line to what was seen of each workload.
 
+mod belongings;
+mod crowd;
 mod declared;
 mod named;
 mod nodes;
 mod observe;
 mod place;
 
-pub use named::Refusal;
+pub use crowd::Crowd;
+pub use named::{Details, Refusal};
+
 pub use nodes::{disruption_budgets, nodes};
-pub use observe::{glimpse, observe, observe_revisions, warnings};
+pub use observe::{observe, observe_revisions};
 
 use std::io::Read;
 
@@ -83,10 +87,24 @@ pub async fn workloads(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Gathered> {
+    workloads_with(scope, Details::All, refusal, source, screen).await
+}
+
+/// The same, with no more than the `details` that somebody looks at.
+///
+/// # Errors
+/// As [`workloads`].
+pub async fn workloads_with(
+    scope: &Scope,
+    details: Details,
+    refusal: Refusal,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Gathered> {
     if !screen.is_compat() {
         refuse_other_types(&scope.asks)?;
     }
-    let search = Search { source, refusal, place: Place::of(scope, source)? };
+    let search = Search { source, refusal, details, place: Place::of(scope, source)? };
     let mut gathered = Gathered { errors: scope.unread.clone(), ..Gathered::default() };
     declared::gather(scope, &search, screen, &mut gathered).await;
     for ask in &scope.asks {

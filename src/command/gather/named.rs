@@ -15,10 +15,20 @@ use crate::model::workload::Workload;
 /// What kubectl's verb says of an object, by type and name, that it does nothing for; each verb has its own words.
 pub type Refusal = fn(&ResourceType, &str) -> String;
 
+/// What is kept of the workloads that a search finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Details {
+    /// All of it.
+    All,
+    /// All but who wrote which field, which takes most of the room.
+    Unmanaged,
+}
+
 /// Where a command looks for workloads, and what it says of objects that are none.
 pub(super) struct Search<'a> {
     pub(super) source: &'a Source,
     pub(super) refusal: Refusal,
+    pub(super) details: Details,
     pub(super) place: Place,
 }
 
@@ -56,8 +66,12 @@ impl Search<'_> {
 
     /// Every workload of a type that a selector matches.
     pub(super) async fn every(&self, type_: AskedType, selector: &Selector) -> Result<Vec<Workload>> {
-        let objects = self.source.list(type_.type_(), self.place.namespace(), selector).await?;
-        objects.into_iter().map(|object| self.workload(type_, object)).collect()
+        let keep = |object: Object| match self.details {
+            Details::All => self.workload(type_, object),
+            Details::Unmanaged => self.workload(type_, object.unmanaged()),
+        };
+        let found = self.source.list_as(type_.type_(), self.place.namespace(), selector, keep).await?;
+        found.into_iter().collect()
     }
 
     /// What there is instead can be asked of a cluster; of a snapshot kubectl knows nothing.

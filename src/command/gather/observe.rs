@@ -1,14 +1,17 @@
 //! What is to be seen of one workload.
 
+use std::sync::Arc;
+
 use crate::cluster::source::Source;
 use crate::command::can_do_without;
 use crate::error::{Error, Result};
-use crate::model::event::{Event, Events};
+use crate::model::event::Events;
 use crate::model::kind::Kind;
+use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::pod::Pod;
-use crate::model::resource_type::{EVENT, POD};
-use crate::model::revision::Revisions;
+use crate::model::resource_type::POD;
+use crate::model::revision::{Revision, Revisions};
 use crate::model::selector::Selector;
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
@@ -20,9 +23,9 @@ use crate::render::screen::Screen;
 pub async fn observe_revisions(workload: Workload, source: &Source) -> Result<Observed> {
     let selector = Selector::of_workload(workload.object())?;
     let namespace = Some(workload.object().namespace());
-    let owned = source.list(workload.kind().revision_type(), namespace, &selector).await;
+    let owned = list_revisions(&workload, source, namespace, &selector).await;
     let owned = owned.map_err(|error| without_revisions(&workload, error))?;
-    let revisions = Revisions::of(&workload, owned);
+    let revisions = Revisions::among(&workload, owned);
     Ok(Observed { workload, revisions, pods: None, events: None })
 }
 
@@ -43,30 +46,40 @@ pub async fn observe(workload: Workload, source: &Source, screen: &mut Screen<'_
 ///
 /// # Errors
 /// When something else goes wrong than that it may not be read.
-pub async fn glimpse(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observed> {
+pub(super) async fn glimpse(
+    workload: Workload,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Observed> {
     let selector = Selector::of_workload(workload.object())?;
     let namespace = workload.object().namespace();
-    let owned = source.list(workload.kind().revision_type(), Some(namespace), &selector).await;
+    let owned = list_revisions(&workload, source, Some(namespace), &selector).await;
     let owned = unless_withheld(owned, "rollouts are told from counters alone", screen)?;
     let pods = list_pods(source, namespace, &selector).await;
     let pods = unless_withheld(pods, "pods in trouble are not told", screen)?;
-    let revisions = Revisions::of(&workload, owned.unwrap_or_default());
+    let revisions = Revisions::among(&workload, owned.unwrap_or_default());
     Ok(Observed { workload, revisions, pods, events: None })
 }
 
-/// The warnings in a workload's namespace; none when they may not be read, which is said once.
-///
-/// # Errors
-/// When something else goes wrong than that they may not be read.
-pub async fn warnings(
-    workload: &Workload,
+/// The warnings in one namespace, or in all of them; none when they may not be read, which is said once.
+pub(super) async fn warnings(
+    namespace: Option<&str>,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Option<Events>> {
-    let namespace = Some(workload.object().namespace());
-    let events = source.list_as(&EVENT, namespace, &Selector::default(), |event| Event::read(&event)).await;
-    let events = unless_withheld(events, "some causes are not told", screen)?;
-    Ok(events.map(|events| Events::of(events.into_iter().flatten())))
+    let events = source.list_warnings(namespace).await;
+    Ok(unless_withheld(events, "some causes are not told", screen)?.map(Events::of))
+}
+
+async fn list_revisions(
+    workload: &Workload,
+    source: &Source,
+    namespace: Option<&str>,
+    selector: &Selector,
+) -> Result<Vec<Arc<Revision>>> {
+    let kind = workload.kind();
+    let keep = |object: Object| Arc::new(Workload::revision(kind, &object));
+    source.list_as(kind.revision_type(), namespace, selector, keep).await
 }
 
 async fn list_pods(source: &Source, namespace: &str, selector: &Selector) -> Result<Vec<Pod>> {
@@ -74,7 +87,7 @@ async fn list_pods(source: &Source, namespace: &str, selector: &Selector) -> Res
 }
 
 /// What was read, or a note that it could not be and what follows from that.
-fn unless_withheld<T>(
+pub(super) fn unless_withheld<T>(
     listed: Result<Vec<T>>,
     consequence: &str,
     screen: &mut Screen<'_>,

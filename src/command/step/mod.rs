@@ -1,6 +1,7 @@
 //! `step`: releases an update batch by batch.
 
 mod act;
+mod budget;
 mod check;
 mod drive;
 mod errands;
@@ -75,6 +76,9 @@ pub async fn run(request: &Request, source: &Source, asker: &Asker, screen: &mut
         Ok(found) => found,
         Err(error) => return error.into(),
     };
+    if let Err(error) = budget::check(&request.wish, &found, source, screen).await {
+        return error.into();
+    }
     match source {
         _ if request.dry_run => show_plan(request, found, source, screen).await.unwrap_or_else(Ending::from),
         Source::Cluster(cluster) => step(request, found, cluster, asker, screen).await,

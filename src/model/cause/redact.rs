@@ -1,13 +1,8 @@
 //! Secrets that a component's words may repeat.
 
-use serde_json::Value;
-
 use super::{Cause, CauseId};
 use crate::model::observed::Observed;
-use crate::model::secret::{MASK, looks_secret, without_secrets};
-
-/// A value shorter than this occurs in other words by chance; masking it would tell more than it hides.
-const SHORTEST: usize = 4;
+use crate::model::secret::{MASK, secrets_in, without_secrets};
 
 /// Masks what looks secret where a container or component repeats it: a program that fails likes to
 /// print what it was given.
@@ -50,23 +45,11 @@ fn without(secrets: &[String], text: &str) -> String {
 /// The values of environment variables with secret-looking names, in every revision and in the live
 /// template: one that is refused never becomes a revision, and the refusal may quote it.
 fn secrets(observed: &Observed) -> Vec<String> {
-    let live = observed.workload.template();
-    let templates = observed.revisions.iter().map(|revision| &revision.template).chain([&live]);
-    let mut secrets: Vec<_> = templates.flat_map(|template| in_template(template.json())).collect();
+    let live = observed.workload.object().at("/spec/template").map(secrets_in).unwrap_or_default();
+    let revisions = observed.revisions.iter().flat_map(|revision| revision.secrets.iter().cloned());
+    let mut secrets: Vec<_> = revisions.chain(live).collect();
     // The longest first: one may be a part of another.
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
     secrets.dedup();
     secrets
-}
-
-fn in_template(template: &Value) -> Vec<String> {
-    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
-    let containers = lists.filter_map(|list| template.pointer(list)?.as_array()).flatten();
-    let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
-    let value = |variable: &Value| {
-        let text = |field: &str| variable.get(field).and_then(Value::as_str);
-        let secret = looks_secret(text("name")?).then(|| text("value")).flatten()?;
-        (secret.len() >= SHORTEST).then(|| secret.to_owned())
-    };
-    variables.filter_map(value).collect()
 }

@@ -2,7 +2,6 @@
 
 use super::sight::Sight;
 use super::{Cause, CauseId};
-use crate::model::condition::Condition;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
 
@@ -20,7 +19,7 @@ pub(super) fn causes(sight: &Sight<'_>) -> Vec<Cause> {
 fn from_conditions(sight: &Sight<'_>) -> Option<String> {
     let workload = &sight.observed.workload;
     let failure = match sight.running {
-        Some(revision) => Condition::read(&revision.object, "ReplicaFailure"),
+        Some(revision) => revision.refused.clone(),
         None => workload.condition("ReplicaFailure"),
     };
     let refused = failure.filter(|failure| failure.holds() && failure.reason == "FailedCreate");

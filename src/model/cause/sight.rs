@@ -90,9 +90,10 @@ impl<'a> Sight<'a> {
 
     /// A container as the template of the revision has it.
     pub(super) fn declared(&self, name: &str) -> Option<&'a Value> {
-        let template = self.running?.template.json();
-        let lists = ["/spec/containers", "/spec/initContainers"].into_iter();
-        let mut containers = lists.filter_map(|list| template.pointer(list)?.as_array()).flatten();
+        self.running?; // its template is the live one
+        let workload = self.observed.workload.object();
+        let lists = ["/spec/template/spec/containers", "/spec/template/spec/initContainers"].into_iter();
+        let mut containers = lists.filter_map(|list| workload.at(list)?.as_array()).flatten();
         containers.find(|container| container.get("name").and_then(Value::as_str) == Some(name))
     }
 }

@@ -1,11 +1,13 @@
 //! What can be seen of targets: whole states, so that none depends on the one before it.
 
+use std::sync::Arc;
+
 use super::moment::TargetId;
 use crate::error::Error;
 use crate::model::event::Events;
-use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::pod::Pod;
+use crate::model::revision::Revision;
 use crate::model::workload::Workload;
 
 /// One thing that was seen.
@@ -28,8 +30,8 @@ pub enum News {
     Gone,
     /// The workload may not be read any more, or the cluster stays out of reach.
     Lost(Error),
-    /// What keeps its revisions; none when that may not be read.
-    Revisions(Option<Vec<Object>>),
+    /// Its revisions, in any order; none when they may not be read.
+    Revisions(Option<Vec<Arc<Revision>>>),
     /// Its pods; none when they may not be read.
     Pods(Option<Vec<Pod>>),
     /// The warnings about all of these; none when they may not be read.

@@ -1,13 +1,13 @@
 //! What is known of a target, put together from facts that arrive one by one.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::seen::News;
 use crate::model::event::Events;
-use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::pod::Pod;
-use crate::model::revision::Revisions;
+use crate::model::revision::{Revision, Revisions};
 use crate::model::workload::Workload;
 
 /// What is known of a target.
@@ -25,7 +25,7 @@ pub(in crate::model) enum View {
 pub(in crate::model) struct Partial {
     /// Oldest first.
     workloads: VecDeque<Workload>,
-    revisions: Part<Vec<Object>>,
+    revisions: Part<Vec<Arc<Revision>>>,
     pods: Part<Vec<Pod>>,
     events: Option<Events>,
 }
@@ -80,7 +80,7 @@ impl Partial {
     fn take(&mut self, news: News) -> Option<Observed> {
         match news {
             News::Workload(workload) => self.workloads.push_back(*workload),
-            News::Revisions(objects) => self.revisions = objects.into(),
+            News::Revisions(revisions) => self.revisions = revisions.into(),
             News::Pods(pods) => self.pods = pods.into(),
             News::Look(observed) => {
                 self.workloads.clear(); // they are older
@@ -93,7 +93,7 @@ impl Partial {
             return None;
         }
         let workload = self.workloads.pop_front()?;
-        let revisions = Revisions::of(&workload, self.revisions.take().unwrap_or_default());
+        let revisions = Revisions::among(&workload, self.revisions.take().unwrap_or_default());
         Some(Observed { workload, revisions, pods: self.pods.take(), events: self.events.take() })
     }
 }
@@ -119,8 +119,8 @@ fn replace(observed: &mut Observed, news: News) {
             observed.revisions.look_again(&workload);
             observed.workload = *workload;
         }
-        News::Revisions(objects) => {
-            observed.revisions = Revisions::of(&observed.workload, objects.unwrap_or_default());
+        News::Revisions(revisions) => {
+            observed.revisions = Revisions::among(&observed.workload, revisions.unwrap_or_default());
         }
         News::Pods(pods) => observed.pods = pods,
         News::Warnings(events) => observed.events = events,

@@ -1,5 +1,7 @@
 //! All revisions of one workload, in order.
 
+use std::sync::Arc;
+
 use super::Revision;
 use crate::model::object::Object;
 use crate::model::workload::Workload;
@@ -7,16 +9,24 @@ use crate::model::workload::Workload;
 /// The revisions of one workload, by number, the unnumbered ones first.
 #[derive(Clone, Debug)]
 pub struct Revisions {
-    list: Vec<Revision>,
+    list: Vec<Arc<Revision>>,
     running: Option<usize>,
 }
 
 impl Revisions {
-    /// The revisions among `objects`: those that the workload controls, by uid.
+    /// The revisions among `objects`: those that the workload controls, by uid; names come back, uids do not.
     #[must_use]
     pub fn of(workload: &Workload, objects: impl IntoIterator<Item = Object>) -> Self {
-        let owned = objects.into_iter().filter(|object| object.is_controlled_by(workload.object()));
-        let mut list: Vec<_> = owned.map(|object| workload.revision(object)).collect();
+        let read = |object| Arc::new(Workload::revision(workload.kind(), &object));
+        Self::among(workload, objects.into_iter().map(read))
+    }
+
+    /// The same, among revisions that were read one by one.
+    #[must_use]
+    pub fn among(workload: &Workload, revisions: impl IntoIterator<Item = Arc<Revision>>) -> Self {
+        let uid = workload.object().uid();
+        let owned = |revision: &Arc<Revision>| !uid.is_empty() && revision.owner_uid == uid;
+        let mut list: Vec<_> = revisions.into_iter().filter(owned).collect();
         list.sort_by(|a, b| {
             (a.number.known(), a.created, &a.name).cmp(&(b.number.known(), b.created, &b.name))
         });
@@ -30,8 +40,8 @@ impl Revisions {
     }
 
     /// All of them, ascending.
-    pub fn iter(&self) -> std::slice::Iter<'_, Revision> {
-        self.list.iter()
+    pub fn iter(&self) -> Iter<'_> {
+        self.list.iter().map(Arc::as_ref)
     }
 
     /// How many there are.
@@ -49,14 +59,14 @@ impl Revisions {
     /// The one whose template is the live one; none while a change is not a revision yet.
     #[must_use]
     pub fn running(&self) -> Option<&Revision> {
-        self.list.get(self.running?)
+        self.at(self.running?)
     }
 
     /// The one the pods run as far as revisions tell: the running one, or the newest while the
     /// live template is no revision yet (changed while paused, or not yet observed).
     #[must_use]
     pub fn current(&self) -> Option<&Revision> {
-        self.running().or(self.list.last())
+        self.running().or(self.last())
     }
 
     /// The one to go back to: the last before the running one, or the newest while the live
@@ -65,7 +75,7 @@ impl Revisions {
     pub fn previous(&self) -> Option<&Revision> {
         match self.running {
             Some(running) => self.before(running),
-            None => self.list.last(),
+            None => self.last(),
         }
     }
 
@@ -73,7 +83,7 @@ impl Revisions {
     #[must_use]
     pub fn back(&self, steps: usize) -> Option<&Revision> {
         let current = self.running.or(self.list.len().checked_sub(1))?;
-        self.list.get(current.checked_sub(steps)?)
+        self.at(current.checked_sub(steps)?)
     }
 
     /// The one that a revision of this list followed.
@@ -89,13 +99,25 @@ impl Revisions {
     }
 
     fn before(&self, index: usize) -> Option<&Revision> {
-        self.list.get(index.checked_sub(1)?)
+        self.at(index.checked_sub(1)?)
+    }
+
+    fn last(&self) -> Option<&Revision> {
+        self.list.last().map(Arc::as_ref)
+    }
+
+    fn at(&self, index: usize) -> Option<&Revision> {
+        self.list.get(index).map(Arc::as_ref)
     }
 }
 
+/// All revisions, ascending.
+pub(super) type Iter<'a> =
+    std::iter::Map<std::slice::Iter<'a, Arc<Revision>>, fn(&'a Arc<Revision>) -> &'a Revision>;
+
 impl<'a> IntoIterator for &'a Revisions {
     type Item = &'a Revision;
-    type IntoIter = std::slice::Iter<'a, Revision>;
+    type IntoIter = Iter<'a>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -104,7 +126,7 @@ impl<'a> IntoIterator for &'a Revisions {
 
 /// Several revisions can have the live template. The Deployment controller takes the oldest
 /// ReplicaSet of them; of ControllerRevisions the newest is the one it renumbers.
-fn find_running(workload: &Workload, list: &[Revision]) -> Option<usize> {
+fn find_running(workload: &Workload, list: &[Arc<Revision>]) -> Option<usize> {
     let live = workload.template().digest();
     let mut alike = list.iter().enumerate().filter(|(_, revision)| revision.digest == live);
     match workload {

@@ -1,5 +1,6 @@
 //! Revisions: the templates a workload has had, and which of them runs.
 
+mod document;
 mod list;
 mod word;
 
@@ -7,9 +8,14 @@ pub use list::Revisions;
 pub use word::RevisionWord;
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
+use self::document::Document;
+use super::condition::Condition;
+use super::controller_hash::DataHash;
 use super::digest::Digest;
 use super::object::Object;
+use super::secret::secrets_in;
 use super::template::Template;
 
 /// The annotation in which people say why they changed something.
@@ -28,16 +34,48 @@ pub struct Revision {
     pub created: Option<Timestamp>,
     /// Why, if anybody said.
     pub cause: Option<String>,
-    /// The template, raw.
-    pub template: Template,
-    /// The template's digest.
+    /// The digest of its template.
     pub digest: Digest,
-    /// Whether the stored data is what its hash says.
-    pub seal: Seal,
     /// The name of the object that keeps it.
     pub name: String,
-    /// The ReplicaSet or ControllerRevision that keeps it.
-    pub object: Object,
+    /// That object's uid.
+    pub uid: String,
+    /// The uid of its controller, empty when it has none.
+    pub owner_uid: String,
+    /// What a ReplicaSet says of its own pods; nothing of a ControllerRevision's.
+    pub recorded: Recorded,
+    /// Why its controller could not make a pod (`ReplicaFailure`), if a ReplicaSet says so.
+    pub refused: Option<Condition>,
+    /// The values in its template that look secret, which other texts may repeat.
+    pub secrets: Vec<String>,
+    /// What the hash it was named by was made of, for the kind that tells.
+    pub(super) sealed: Option<DataHash>,
+    /// Where the object has the template.
+    template_at: &'static str,
+    document: Document,
+}
+
+/// The pods of a revision as the ReplicaSet that keeps it counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// All of them.
+    pub total: usize,
+    /// Those that are ready.
+    pub ready: usize,
+    /// Those that are available.
+    pub available: usize,
+}
+
+impl Recorded {
+    fn read(object: &Object) -> Self {
+        let counter =
+            |pointer| object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+        Self {
+            total: counter("/status/replicas"),
+            ready: counter("/status/readyReplicas"),
+            available: counter("/status/availableReplicas"),
+        }
+    }
 }
 
 /// A revision's number as found.
@@ -83,7 +121,9 @@ pub enum Seal {
 }
 
 impl Revision {
-    pub(super) fn new(number: Number, hash: String, template: Template, seal: Seal, object: Object) -> Self {
+    /// Reads what every kind's revisions have; the template is at a JSON pointer.
+    pub(super) fn new(number: Number, hash: String, object: &Object, template_at: &'static str) -> Self {
+        let template = template_in(object.json(), template_at);
         Self {
             number,
             past_numbers: Vec::new(),
@@ -91,16 +131,45 @@ impl Revision {
             created: object.created(),
             cause: object.annotation(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).map(str::to_owned),
             digest: template.digest(),
-            template,
-            seal,
             name: object.name().to_owned(),
-            object,
+            uid: object.uid().to_owned(),
+            owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
+            recorded: Recorded::read(object),
+            refused: Condition::read(object, "ReplicaFailure"),
+            secrets: secrets_in(template.json()),
+            sealed: None,
+            template_at,
+            document: Document::of(object),
         }
     }
 
     pub(super) fn once_numbered(mut self, past_numbers: Vec<i64>) -> Self {
         self.past_numbers = past_numbers;
         self
+    }
+
+    pub(super) fn sealed_by(mut self, sealed: Option<DataHash>) -> Self {
+        self.sealed = sealed;
+        self
+    }
+
+    /// The object that keeps it; null when only facts were kept.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        self.document.json()
+    }
+
+    /// Its template, raw; null when only facts were kept.
+    #[must_use]
+    pub fn template(&self) -> Template {
+        template_in(&self.document.json(), self.template_at)
+    }
+
+    /// The facts alone, for whoever never shows or writes the template: of thousands of revisions, even the
+    /// text takes room.
+    #[must_use]
+    pub fn without_document(self) -> Self {
+        Self { document: Document::default(), ..self }
     }
 
     /// How a person names it: by number, or by name when it has none.
@@ -110,13 +179,16 @@ impl Revision {
     }
 }
 
+fn template_in(object: &Value, place: &str) -> Template {
+    Template::new(object.pointer(place).unwrap_or(&Value::Null))
+}
+
 /// Reads a ControllerRevision, which DaemonSets and StatefulSets share.
-pub(super) fn controller_revision(object: Object, hash_label: &str, seal: Seal) -> Revision {
+pub(super) fn controller_revision(object: &Object, hash_label: &str) -> Revision {
     let number = match object.at("/revision") {
         None => Number::Missing,
         Some(value) => value.as_i64().map_or_else(|| Number::Unreadable(value.to_string()), Number::Is),
     };
-    let template = Template::new(object.at("/data/spec/template").unwrap_or(&serde_json::Value::Null));
     let hash = object.label(hash_label).unwrap_or_default().to_owned();
-    Revision::new(number, hash, template, seal, object)
+    Revision::new(number, hash, object, "/data/spec/template")
 }

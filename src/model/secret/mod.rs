@@ -2,12 +2,14 @@
 
 mod assigned;
 mod scheme;
+mod template;
 mod url;
 mod value;
 
 #[cfg(test)]
 mod tests;
 
+pub use template::secrets_in;
 pub use url::without_url_secrets;
 
 /// What stands for a secret value.

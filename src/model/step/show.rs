@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::arrive::find;
+use super::arrive::{Found, Origin, find};
 use super::batch::{Batch, Place, Stage};
 use super::end::End;
+use super::kind;
 use super::next::{self, Next};
 use super::pacing::Reach;
 use super::phase::{CheckRun, Phase, Pursuit};
@@ -17,8 +18,10 @@ use super::view::{Soaked, View};
 use crate::model::cause::Cause;
 use crate::model::follow::Moment;
 use crate::model::node::Node;
+use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::revision::Revision;
+use crate::model::workload::Workload;
 
 /// More batches than this are not foreseen.
 const MOST_BATCHES: usize = 1000;
@@ -69,6 +72,8 @@ pub fn foresee(
     now: Moment,
 ) -> Result<View, End> {
     let found = find(request, observed)?;
+    let held = as_held(&found, observed);
+    let observed = held.as_ref().unwrap_or(observed);
     let (pursuit, document) = (Pursuit::default(), found.document);
     let sight = Sight {
         observed,
@@ -79,11 +84,21 @@ pub fn foresee(
         beyond: document.plan.beyond,
         wall: now.wall,
     };
+    kind::check_sight(&sight).map_err(End::Error)?;
     let scene = Scene { pursuit: &pursuit, document: &document, spots: sight.spots(), sight, now };
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(End::NothingOutdated);
     }
     Ok(scene.view(Vec::new()))
+}
+
+/// All that is known, with the workload as the first write would hold it; none where it is held already.
+fn as_held(found: &Found, observed: &Observed) -> Option<Observed> {
+    let is_free = matches!(found.origin, Origin::Free { .. });
+    let set = found.document.hold.member("set").filter(|_| is_free)?;
+    let patch = found.document.patch(&observed.workload, Some(set.clone()));
+    let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
+    Some(Observed { workload, ..observed.clone() })
 }
 
 impl Scene<'_> {

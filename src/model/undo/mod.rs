@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::effect::Effect;
 use super::hold::{HELD, Hold};
+use super::object::Object;
 use super::observed::Observed;
 use super::owners::LAST_APPLIED;
 use super::patch::{Patch, Place};
@@ -60,7 +61,8 @@ pub fn is_live(observed: &Observed, target: &Revision) -> bool {
 /// of ours or the last-applied configuration cannot be read.
 pub fn undo<'a>(observed: &'a Observed, target: &'a Revision, wishes: &Wishes) -> Result<Undo<'a>> {
     let workload = &observed.workload;
-    let template = target.template.without_hash_labels();
+    let raw = target.template();
+    let template = raw.without_hash_labels();
     if !template.is_object() {
         return Err(no_template(target));
     }
@@ -88,24 +90,25 @@ pub fn undo<'a>(observed: &'a Observed, target: &'a Revision, wishes: &Wishes) -
     if wishes.sync_last_applied
         && let Some(text) = workload.object().annotation(LAST_APPLIED)
     {
-        let synced = last_applied::synced(text, target.template.json(), workload)?;
+        let synced = last_applied::synced(text, raw.json(), workload)?;
         patch.set(Place::annotation(LAST_APPLIED), synced.into());
     }
     let effect = Effect::of(observed, Some(target), patch.after());
     Ok(Undo { target, patch, effect, ends_hold })
 }
 
-/// What to append to a ControllerRevision that is used again, so that history tells both uses. A
+/// A ControllerRevision that is used again, and what to append to it, so that history tells both uses. A
 /// ReplicaSet takes its workload's change-cause by itself.
 #[must_use]
-pub fn noted_cause(workload: &Workload, target: &Revision, cause: &str) -> Option<Patch> {
+pub fn noted_cause(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
     if matches!(workload, Workload::Deployment(_)) {
         return None;
     }
+    let kept = Object::read(target.json()).ok()?;
     let before = target.cause.as_ref().map(|cause| format!("{cause}; ")).unwrap_or_default();
-    let mut patch = Patch::of(&target.object);
+    let mut patch = Patch::of(&kept);
     patch.set(Place::annotation(CHANGE_CAUSE), format!("{before}undo: {cause}").into());
-    Some(patch)
+    Some((kept, patch))
 }
 
 fn hold(workload: &Workload) -> Result<Option<Hold>> {

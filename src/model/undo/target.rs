@@ -82,10 +82,7 @@ fn stable(observed: &Observed) -> Result<&Revision> {
 /// counted.
 fn available(observed: &Observed, revision: &Revision) -> u64 {
     match &observed.workload {
-        Workload::Deployment(_) => {
-            let recorded = revision.object.int("/status/availableReplicas").unwrap_or_default();
-            u64::try_from(recorded).unwrap_or_default()
-        }
+        Workload::Deployment(_) => revision.recorded.available as u64,
         _ => observed.count(revision).map_or(0, |count| count.ready as u64),
     }
 }

@@ -111,7 +111,7 @@ fn the_change_cause_is_the_revisions_or_the_one_given_or_none() {
     let mut without = target.clone();
     without.cause = None;
     assert_eq!(cause(&without, &Wishes::default()), None);
-    let noted = noted_cause(&observed.workload, target, "OPS-1").unwrap();
+    let (_, noted) = noted_cause(&observed.workload, target, "OPS-1").unwrap();
     assert_eq!(noted.after()["metadata"]["annotations"][CHANGE_CAUSE], "first; undo: OPS-1");
 }
 
@@ -182,8 +182,7 @@ fn the_memory_of_kubectl_apply_is_synced_only_when_asked() {
 #[test]
 fn a_revision_without_a_template_is_refused() {
     let observed = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
-    let mut target = observed.revisions.iter().next().unwrap().clone();
-    target.template = crate::model::template::Template::new(&json!("x"));
+    let target = observed.revisions.iter().next().unwrap().clone().without_document();
     assert!(undo(&observed, &target, &Wishes::default()).is_err());
 }
 

@@ -1,8 +1,7 @@
 //! Deployments: every revision is a ReplicaSet.
 
 use crate::model::object::Object;
-use crate::model::revision::{Number, Revision, Seal};
-use crate::model::template::Template;
+use crate::model::revision::{Number, Revision};
 
 /// A Deployment.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,11 +12,10 @@ pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 /// The numbers a ReplicaSet had before rollbacks renumbered it, oldest first, separated by commas.
 const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 
-pub(super) fn revision(replica_set: Object) -> Revision {
+pub(super) fn revision(replica_set: &Object) -> Revision {
     let number = replica_set.annotation(REVISION).map_or(Number::Missing, Number::read);
     let past_numbers = replica_set.annotation(REVISION_HISTORY).unwrap_or_default();
     let past_numbers = past_numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect();
-    let template = Template::new(replica_set.at("/spec/template").unwrap_or(&serde_json::Value::Null));
     let hash = replica_set.label("pod-template-hash").unwrap_or_default().to_owned();
-    Revision::new(number, hash, template, Seal::None, replica_set).once_numbered(past_numbers)
+    Revision::new(number, hash, replica_set, "/spec/template").once_numbered(past_numbers)
 }

@@ -17,7 +17,7 @@ use super::condition::Condition;
 use super::kind::Kind;
 use super::object::Object;
 use super::pod::Pod;
-use super::revision::Revision;
+use super::revision::{Revision, Seal};
 use super::template::Template;
 
 /// A workload as the API served it.
@@ -153,13 +153,22 @@ impl Workload {
         text.parse().map_err(|_| text.to_owned())
     }
 
-    /// Reads a revision from an object that this workload controls.
+    /// Reads a revision from an object that a workload of this kind controls.
     #[must_use]
-    pub fn revision(&self, owned: Object) -> Revision {
+    pub fn revision(kind: Kind, owned: &Object) -> Revision {
+        match kind {
+            Kind::Deployment => deployment::revision(owned),
+            Kind::DaemonSet => daemonset::revision(owned),
+            Kind::StatefulSet => statefulset::revision(owned),
+        }
+    }
+
+    /// Whether the stored data of a revision is what its hash says.
+    #[must_use]
+    pub fn seal(&self, revision: &Revision) -> Seal {
         match self {
-            Self::Deployment(_) => deployment::revision(owned),
-            Self::DaemonSet(_) => daemonset::revision(owned),
-            Self::StatefulSet(stateful_set) => stateful_set.revision(owned),
+            Self::Deployment(_) | Self::DaemonSet(_) => Seal::None,
+            Self::StatefulSet(stateful_set) => stateful_set.seal(revision),
         }
     }
 
@@ -174,7 +183,7 @@ impl Workload {
     /// What the pods of a revision are known by.
     pub(super) fn mark_of<'a>(&self, revision: &'a Revision) -> &'a str {
         match self {
-            Self::Deployment(_) => revision.object.uid(),
+            Self::Deployment(_) => &revision.uid,
             Self::DaemonSet(_) => &revision.hash,
             Self::StatefulSet(_) => &revision.name,
         }

@@ -1,6 +1,6 @@
 //! StatefulSets: every revision is a ControllerRevision, whose full name is on the pods.
 
-use crate::model::controller_hash::controller_hash;
+use crate::model::controller_hash::DataHash;
 use crate::model::object::Object;
 use crate::model::revision::{Revision, Seal, controller_revision};
 
@@ -11,13 +11,13 @@ pub struct StatefulSet(pub(super) Object);
 /// Where the controller keeps the hash of a revision's data.
 const HASH: &str = "controller.kubernetes.io/hash";
 
-impl StatefulSet {
-    /// Reads a revision and verifies it: a StatefulSet's hash follows from the stored bytes alone.
-    pub(super) fn revision(&self, object: Object) -> Revision {
-        let seal = self.seal(&object);
-        controller_revision(object, HASH, seal)
-    }
+/// Reads a revision, and what verifies it: a StatefulSet's hash follows from the stored bytes alone.
+pub(super) fn revision(object: &Object) -> Revision {
+    let sealed = object.label(HASH).and_then(|_| object.at("/data")).map(DataHash::of);
+    controller_revision(object, HASH).sealed_by(sealed)
+}
 
+impl StatefulSet {
     /// `status.currentRevision` while an update is under way.
     pub(super) fn stable_revision(&self) -> Option<&str> {
         let current = self.0.text("/status/currentRevision")?;
@@ -26,15 +26,13 @@ impl StatefulSet {
 
     /// The collision count that went into a hash is not kept with the revision, so every count up
     /// to the present one is tried.
-    fn seal(&self, object: &Object) -> Seal {
-        let (Some(data), Some(stored)) = (object.at("/data"), object.label(HASH)) else {
-            return Seal::None;
-        };
+    pub(super) fn seal(&self, revision: &Revision) -> Seal {
+        let Some(data) = revision.sealed else { return Seal::None };
         let collisions = self.0.int("/status/collisionCount").unwrap_or_default().clamp(0, 100);
-        if (0..=collisions).any(|count| controller_hash(data, count) == stored) {
+        if (0..=collisions).any(|count| data.with(count) == revision.hash) {
             Seal::Verified
         } else {
-            Seal::Broken { expected: controller_hash(data, 0) }
+            Seal::Broken { expected: data.with(0) }
         }
     }
 }

@@ -96,7 +96,8 @@ impl Lab {
         self.run_as("admin", words).await
     }
 
-    async fn run_as(&self, user: &str, words: &str) -> Ended {
+    /// The same in the name of another user.
+    pub async fn run_as(&self, user: &str, words: &str) -> Ended {
         let client = kube::Client::new(self.cluster.service_for(user), "default");
         Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_through(client).await
     }

@@ -6,6 +6,7 @@
 //! a cluster with controllers in the same process, in a time that only moves when everybody waits;
 //! [`dice::Dice`] draw what happens in it.
 
+pub mod crowd;
 pub mod dice;
 pub mod golden;
 pub mod lab;

@@ -152,7 +152,7 @@ fn a_quota_fails_only_while_nothing_moves_and_no_pod_is_on_its_way_out() {
             json["status"] = json!({"conditions": condition});
             owned.push(crate::model::object::Object::read(json).unwrap());
         }
-        play.news(News::Revisions(Some(owned)));
+        play.news(play.truth.news_of(&owned));
         play.news(News::Workload(Box::new(play.truth.workload())));
     };
     let mut play = Play::of(fail_fast(), deployment(BEGUN));

@@ -18,7 +18,7 @@ fn each_line_is_told_once_and_none_before_everything_was_seen() {
     play.news(News::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
     assert!(play.told.is_empty());
     play.news(News::Pods(Some(Vec::new())));
-    play.news(News::Revisions(Some(play.truth.owned())));
+    play.news(play.truth.revisions());
     play.becomes(deployment([4, 2, 4, 4]));
     play.becomes(deployment([4, 3, 4, 4]));
     play.becomes(deployment(DONE));

@@ -103,7 +103,7 @@ proptest! {
             play.truth = truth;
             match which {
                 0 => play.news(News::Workload(Box::new(play.truth.workload()))),
-                1 => play.news(News::Revisions(Some(play.truth.owned()))),
+                1 => play.news(play.truth.revisions()),
                 2 => play.news(News::Pods(play.truth.pods())),
                 3 => play.news(News::Revisions(None)),
                 4 => play.news(News::Pods(None)),

@@ -107,6 +107,15 @@ impl Truth {
         (!self.pods_withheld).then(|| self.pods.iter().map(read).collect())
     }
 
+    pub(super) fn revisions(&self) -> News {
+        self.news_of(&self.owned())
+    }
+
+    pub(super) fn news_of(&self, owned: &[Object]) -> News {
+        let kind = self.workload().kind();
+        News::Revisions(Some(owned.iter().map(|object| Workload::revision(kind, object).into()).collect()))
+    }
+
     pub(super) fn look(&self) -> News {
         let workload = self.workload();
         let revisions = Revisions::of(&workload, self.owned());
@@ -201,7 +210,7 @@ impl Play {
 
     /// Shows everything there is.
     pub(super) fn show(&mut self) {
-        self.news(News::Revisions(Some(self.truth.owned())));
+        self.news(self.truth.revisions());
         self.news(News::Pods(self.truth.pods()));
         self.news(News::Workload(Box::new(self.truth.workload())));
     }

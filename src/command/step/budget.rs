@@ -1,0 +1,54 @@
+//! PodDisruptionBudgets that would refuse every eviction of a plan for ever: named before it begins.
+
+use crate::cluster::source::Source;
+use crate::command::can_do_without;
+use crate::command::gather::disruption_budgets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::disruption_budget::refusing_for_ever;
+use crate::model::hold::Hold;
+use crate::model::step::{Plan, Request};
+use crate::model::workload::Workload;
+use crate::render::screen::Screen;
+
+/// Looks at the budgets, where pods are to be evicted: as the words say, or the plan.
+///
+/// # Errors
+/// When one will never let a pod go, unless that was to be overlooked: then it is only said.
+pub(super) async fn check(
+    wish: &Request,
+    workload: &Workload,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
+    if !evicts(wish, workload) {
+        return Ok(());
+    }
+    let budgets = match disruption_budgets(source, workload.object().namespace()).await {
+        Ok(budgets) => budgets,
+        Err(error) if can_do_without(&error) => {
+            let consequence = "so budgets that never let a pod go are not named beforehand";
+            screen.note_once(&format!("note: {}, {consequence}", error.sentence()));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let endless = refusing_for_ever(&budgets, workload).join("; ");
+    if endless.is_empty() {
+        return Ok(());
+    }
+    if wish.force {
+        screen.note(&format!("warning: evictions will be refused for ever: {endless}"));
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Refused, "evictions would be refused for ever; nothing was written")
+        .caused_by(endless)
+        .hint("change the budget (of a DaemonSet, only a number as minAvailable can be counted), or leave out --evict"))
+}
+
+fn evicts(wish: &Request, workload: &Workload) -> bool {
+    let planned = || {
+        let hold = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload))?;
+        Some(Plan::of(&hold).ok()??.pacing.evict)
+    };
+    matches!(workload, Workload::DaemonSet(_)) && wish.given.evict.or_else(planned).unwrap_or_default()
+}

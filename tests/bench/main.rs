@@ -1,0 +1,146 @@
+//! How long the large cases take: `cargo bench`, or `cargo bench -- WORD` for those with the word in their name.
+//!
+//! Without a harness: what is wanted of a run is one line a case with its median, and a look at whether it grew.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use harness::Run;
+use harness::crowd::{Crowd, Shape};
+use rollout2::model::cause::causes;
+use rollout2::model::diff::{Diff, Secrets};
+use rollout2::model::history::History;
+use rollout2::model::object::Object;
+use rollout2::model::observed::Observed;
+use rollout2::model::pod::Pod;
+use rollout2::model::revision::Revisions;
+use rollout2::model::template::Template;
+use rollout2::model::verdict::verdict;
+use rollout2::model::workload::Workload;
+use rollout2::render::history::{Form, table};
+use serde_json::{Value, json};
+
+/// Runs of each case, after one that is not counted.
+const RUNS: usize = 9;
+
+fn main() -> std::io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    let cases: [(&str, Setting); 4] = [
+        ("history of 1,000 revisions", history),
+        ("diff of two templates of 1 MB", diff),
+        ("verdict and causes over 10,000 pods", judgement),
+        ("history from a snapshot of 50 MB", snapshot),
+    ];
+    for (name, case) in cases.into_iter().filter(|(name, _)| is_wanted(name)) {
+        report(name, case()?);
+    }
+    Ok(())
+}
+
+/// Makes all that a case needs.
+type Setting = fn() -> std::io::Result<Case>;
+
+/// Something that is done again and again.
+type Case = Box<dyn FnMut()>;
+
+#[expect(clippy::print_stdout, reason = "the result of a bench")]
+fn report(name: &str, mut case: Case) {
+    case();
+    let mut times: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let begun = Instant::now();
+            case();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    println!(
+        "{name:38} median {:>9.3?}   least {:>9.3?}   most {:>9.3?}",
+        times[RUNS / 2],
+        times[0],
+        times[RUNS - 1]
+    );
+}
+
+fn history() -> std::io::Result<Case> {
+    let observed = observed(Shape { revisions: 1_000, pods: 10, crashing: false })?;
+    Ok(Box::new(move || {
+        let history = History::of(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH);
+        black_box(table(&history, Form { wide: true, namespace: false, terminal: None }));
+    }))
+}
+
+fn judgement() -> std::io::Result<Case> {
+    let observed = observed(Shape { revisions: 10, pods: 10_000, crashing: true })?;
+    Ok(Box::new(move || {
+        black_box((verdict(&observed), causes(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH)));
+    }))
+}
+
+/// Two templates with 4,000 variables and 1,000 annotations, a tenth of which differ.
+#[expect(clippy::unnecessary_wraps, reason = "as the other settings are")]
+fn diff() -> std::io::Result<Case> {
+    let template = |number: usize| {
+        let value = |index: usize| {
+            let own = if index.is_multiple_of(10) { number } else { 0 };
+            format!("{own}{}", "x".repeat(180))
+        };
+        let variables: Vec<Value> = (0..4_000)
+            .map(|index| json!({"name": format!("VARIABLE_{index}"), "value": value(index)}))
+            .collect();
+        let annotations: serde_json::Map<_, _> =
+            (0..1_000).map(|index| (format!("example.org/{index}"), value(index).into())).collect();
+        Template::new(&json!({
+            "metadata": {"annotations": annotations},
+            "spec": {"containers": [{"name": "app", "image": format!("app:{number}"), "env": variables}]},
+        }))
+    };
+    let (from, to) = (template(1), template(2));
+    Ok(Box::new(move || {
+        let diff = Diff::between(&from, &to, Secrets::Masked);
+        black_box((diff.rows(), diff.hunks(3, Some(Instant::now() + Duration::from_millis(400)))));
+    }))
+}
+
+/// Written once and read in every run, by the whole program.
+fn snapshot() -> std::io::Result<Case> {
+    let crowd = Crowd::recorded();
+    let shape = Shape { revisions: 5, pods: 5, crashing: false };
+    let mut text = String::from("{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n");
+    let mut index = 0;
+    while text.len() < 50_000_000 {
+        for object in crowd.deployment("shop", &format!("web-{index}"), shape) {
+            text += &format!("{}{object}", if text.ends_with("[\n") { "" } else { ",\n" });
+        }
+        index += 1;
+    }
+    text += "]}\n";
+    let path = std::env::temp_dir().join(format!("rollout2-bench-{}.json", std::process::id()));
+    std::fs::write(&path, text)?;
+    let file = Temporary(path);
+    Ok(Box::new(move || {
+        let run = Run::of(["history", "deployment/web-7", "--from"]).arg(&file.0);
+        assert_eq!(black_box(run.run()).exit, 0);
+    }))
+}
+
+/// A file that goes with the case.
+struct Temporary(std::path::PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0); // nothing depends on it
+    }
+}
+
+fn observed(shape: Shape) -> std::io::Result<Observed> {
+    let objects = Crowd::recorded().deployment("shop", "web", shape).into_iter();
+    let mut objects = objects.map(|object| Object::read(object).map_err(std::io::Error::other));
+    let workload = objects.next().transpose()?.and_then(Workload::of);
+    let workload = workload.ok_or_else(|| std::io::Error::other("the first object is no workload"))?;
+    let objects = objects.collect::<Result<Vec<_>, _>>()?;
+    let (pods, sets): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.kind() == "Pod");
+    let pods = Some(pods.iter().map(Pod::read).collect());
+    Ok(Observed { revisions: Revisions::of(&workload, sets), workload, pods, events: None })
+}
