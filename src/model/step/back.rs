@@ -16,7 +16,7 @@ impl Stepper {
     /// It failed: either nothing more is released, or what was goes back.
     pub(super) fn fail(&mut self, failure: Failure, now: Moment, out: &mut Vec<Output>) {
         self.tell_failed(now, out);
-        match self.document().map(|document| document.plan.pacing) {
+        match self.document().map(|document| document.plan.pacing.clone()) {
             Some(pacing) if pacing.on_failure == OnFailure::Undo => {
                 self.phase = Phase::Failing(Failing { failure, limit: pacing.batch_timeout });
             }
@@ -32,8 +32,8 @@ impl Stepper {
             None => {}
         }
         let (Some(observed), Some(document)) = (self.observed(), self.document()) else { return Move::Rest };
-        let from = document.plan.from;
-        let before = observed.revisions.iter().find(|one| Some(&one.name) == from.as_ref());
+        let from = document.plan.from.as_ref();
+        let before = observed.revisions.iter().find(|one| Some(&one.name) == from);
         let Some(before) = before.filter(|before| !is_live(observed, before)) else {
             return failing.not("the revision that ran before is not kept any more");
         };

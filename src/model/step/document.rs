@@ -1,5 +1,7 @@
 //! A plan as it stands in the workload, and the patches that change it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::lease::Lease;
@@ -16,6 +18,29 @@ pub(super) struct Document {
     pub(super) hold: Hold,
     pub(super) plan: Plan,
     pub(super) lease: Option<Lease>,
+}
+
+/// The plan of a workload, read again only when it changed.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    text: Option<String>,
+    document: Option<Arc<Document>>,
+}
+
+impl Reading {
+    /// Takes note of the workload as it is now.
+    pub(super) fn update(&mut self, workload: &Workload) {
+        let text = workload.object().annotation(HELD);
+        if self.text.as_deref() != text {
+            self.text = text.map(str::to_owned);
+            self.document = Document::of(workload).ok().flatten().map(Arc::new);
+        }
+    }
+
+    /// The plan, if there is one that can be read.
+    pub(super) fn document(&self) -> Option<Arc<Document>> {
+        self.document.clone()
+    }
 }
 
 impl Document {

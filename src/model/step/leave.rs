@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::document::Document;
 use super::end::{Back, End};
 use super::event::Event;
 use super::lease::{LASTS, RENEWED};
@@ -35,29 +36,26 @@ impl Stepper {
 
     /// Ends it once the lease is given up.
     pub(super) fn leave(&mut self, end: End, now: Moment, out: &mut Vec<Output>) {
-        let passed = match &self.phase {
-            Phase::Stepping(pursuit) => pursuit.passed,
-            _ => None,
-        };
         self.busy.take_if(|busy| matches!(busy.with, Errand::Look)); // nobody needs it any more
         if self.ours.is_none() && self.unsure.is_empty() && self.busy.is_none() {
             return self.over(end, out);
         }
         self.again = None;
-        self.phase = Phase::Leaving(Leave { end, since: now.elapsed, tries: 0, passed });
+        self.phase = Phase::Leaving(Leave { end, since: now.elapsed, tries: 0 });
     }
 
     /// What is written so that the next process need not wait for the lease to run out.
     pub(super) fn give_up_lease(&self, leave: &Leave) -> Move {
         let over = || Move::Over(leave.end.clone());
-        let (Some(observed), Some(mut document)) = (self.observed(), self.document()) else { return over() };
+        let (Some(observed), Some(document)) = (self.observed(), self.document()) else { return over() };
+        let mut document = Document::clone(&document);
         if document.lease.take().is_none_or(|lease| lease.holder != self.identity.holder) {
             return over();
         }
         if matches!(leave.end, End::Reached { .. }) {
             document.plan.reach = None;
         }
-        document.plan.note(leave.passed);
+        document.plan.note(self.passed);
         Move::write(Purpose::Leave, document.patch(&observed.workload, None), Vec::new())
     }
 

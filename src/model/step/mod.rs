@@ -36,6 +36,9 @@ mod tell;
 mod view;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use act::{Act, Checked, Removed, Seen, Wrote};
 pub use amount::Amount;
 pub use batch::{Batch, Place, PlaceState, Stage};

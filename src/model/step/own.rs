@@ -1,6 +1,6 @@
 //! Whether the plan is still ours, and what becomes of the changes we make of it.
 
-use super::document::{Document, relying};
+use super::document::relying;
 use super::end::{End, Why};
 use super::event::Event;
 use super::lease::Lease;
@@ -29,7 +29,7 @@ impl Stepper {
             Ok(Some(hold)) if hold.is_in_force(now) => hold,
             _ => return Some(changed(ours, now)),
         };
-        if ours.template().digest() != now.template().digest() || !self.left_it(now, &strategy::place(now)) {
+        if !is_same_template(ours, now) || !self.left_it(now, &strategy::place(now)) {
             return Some(changed(ours, now));
         }
         match hold.member("lease").map(Lease::read) {
@@ -78,7 +78,7 @@ impl Stepper {
 
     /// The workload as we left it, and the plan in it if it is still there.
     fn remember(&mut self, workload: Box<Workload>) {
-        self.last = Document::of(&workload).ok().flatten().or(self.last.take());
+        self.last = self.document().or(self.last.take());
         self.ours = Some(workload);
     }
 
@@ -91,7 +91,7 @@ impl Stepper {
         out: &mut Vec<Output>,
     ) {
         let Written { purpose, told, .. } = written;
-        let _ = self.seen.take(News::Workload(workload.clone())); // nothing was missing any more
+        self.see(News::Workload(workload.clone()));
         self.renewed = Some(now.elapsed);
         self.remember(workload.clone());
         self.unsure.clear();
@@ -115,7 +115,10 @@ impl Stepper {
                 });
             }
             (Purpose::Take, Phase::Arriving(_)) => self.phase = Phase::Stepping(Pursuit::of(&self.request)),
-            (Purpose::Begin, Phase::Stepping(pursuit)) => pursuit.begin(),
+            (Purpose::Begin, Phase::Stepping(pursuit)) => {
+                pursuit.begin();
+                self.passed = None;
+            }
             _ => {}
         }
         if !is_leaving {
@@ -123,6 +126,12 @@ impl Stepper {
         }
         out.extend(told.into_iter().map(Output::Event));
     }
+}
+
+/// Whether both have the same template, which rarely takes a digest.
+fn is_same_template(one: &Workload, other: &Workload) -> bool {
+    let raw = [one, other].map(|workload| workload.object().at("/spec/template"));
+    raw[0] == raw[1] || one.template().digest() == other.template().digest()
 }
 
 /// Who changed what of a plan that was ours.

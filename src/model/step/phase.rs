@@ -52,8 +52,6 @@ pub(super) struct Pursuit {
     pub(super) spent: Spent,
     pub(super) soak: Soak,
     pub(super) check: CheckRun,
-    /// The batch that soaked and was checked under our eyes.
-    pub(super) passed: Option<usize>,
 }
 
 /// What the check says of the batch.
@@ -105,8 +103,6 @@ pub(super) struct Leave {
     pub(super) end: End,
     pub(super) since: Duration,
     pub(super) tries: usize,
-    /// The batch that soaked and was checked under our eyes.
-    pub(super) passed: Option<usize>,
 }
 
 /// What was asked for and has not been answered.
@@ -206,13 +202,13 @@ impl Pursuit {
 
     /// A batch begins.
     pub(super) fn begin(&mut self) {
-        (self.spent, self.check, self.passed) = (Spent::default(), CheckRun::NotAsked, None);
+        (self.spent, self.check) = (Spent::default(), CheckRun::NotAsked);
         (self.complete, self.force) = (false, false);
     }
 
     /// The batch soaked, and was checked.
-    pub(super) fn pass(&mut self, number: usize) {
-        (self.spent, self.check, self.passed) = (Spent::default(), CheckRun::NotAsked, Some(number));
+    pub(super) fn pass(&mut self) {
+        (self.spent, self.check) = (Spent::default(), CheckRun::NotAsked);
         self.forgiven.clear();
     }
 }

@@ -19,6 +19,8 @@ use crate::model::follow::Moment;
 pub(super) struct Scene<'a> {
     pub(super) pursuit: &'a Pursuit,
     pub(super) document: &'a Document,
+    /// The batch that soaked and was checked under our eyes.
+    pub(super) passed: Option<usize>,
     pub(super) sight: Sight<'a>,
     pub(super) spots: Vec<Spot<'a>>,
     pub(super) now: Moment,
@@ -39,7 +41,7 @@ impl<'a> Scene<'a> {
 
     /// The batch that is under way: begun, not done, and with places that there still are.
     pub(super) fn batch(&self) -> Option<&'a Begun> {
-        let batch = self.plan().under_way().filter(|batch| self.pursuit.passed != Some(batch.number))?;
+        let batch = self.plan().under_way().filter(|batch| self.passed != Some(batch.number))?;
         self.spots.iter().any(|spot| batch.places.contains(&spot.name)).then_some(batch)
     }
 
@@ -119,7 +121,7 @@ impl Stepper {
         now: Moment,
     ) -> Option<Scene<'a>> {
         let sight = self.sight(self.observed()?, document, now);
-        Some(Scene { pursuit, document, spots: sight.spots(), sight, now })
+        Some(Scene { pursuit, document, passed: self.passed, spots: sight.spots(), sight, now })
     }
 
     /// When time alone changes what to do for a plan that is ours.
@@ -138,19 +140,20 @@ impl Stepper {
         if scene.sight.observed.pods.is_none() {
             return Move::Wait("the pods to be readable again".to_owned());
         }
+        let batch = scene.batch();
+        if let Some(failure) = batch.and_then(|batch| self.failure(&scene, batch)) {
+            return Move::Fail(failure);
+        }
         if !kind::is_seen(scene.sight.observed) {
             return Move::Wait("the controller to see the change".to_owned());
         }
-        match scene.batch() {
+        match batch {
             Some(batch) => self.in_batch(&scene, batch),
             None => self.between(&scene),
         }
     }
 
     fn in_batch(&self, scene: &Scene<'_>, batch: &Begun) -> Move {
-        if let Some(failure) = self.failure(scene, batch) {
-            return Move::Fail(failure);
-        }
         let free = scene.allowed().saturating_sub(scene.unavailable());
         if let Some(release) = kind::release(&scene.sight, &scene.spots, batch, free) {
             return self.release(scene, batch.number, release);
@@ -198,7 +201,7 @@ impl Stepper {
 
     /// What to do while no batch is under way.
     fn between(&self, scene: &Scene<'_>) -> Move {
-        let has_passed = scene.pursuit.passed.is_some();
+        let has_passed = scene.passed.is_some();
         let is_reached =
             next::is_reached(scene.reach(), &scene.spots) || has_passed && scene.reach() == Reach::Next;
         if is_reached && scene.spots.iter().any(Spot::waits) && (has_passed || !scene.is_moving()) {
@@ -299,7 +302,7 @@ impl Stepper {
         let workload = &scene.sight.observed.workload;
         if scene.plan().under_way().is_some() && !scene.pacing().final_soak.is_zero() {
             let mut document = scene.document.renewed();
-            document.plan.note(scene.pursuit.passed);
+            document.plan.note(scene.passed);
             return Move::write(Purpose::Note, document.patch(workload, None), Vec::new());
         }
         if !scene.has_soaked() {

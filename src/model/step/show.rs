@@ -1,5 +1,6 @@
 //! How a plan stands, or would go.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::arrive::{Found, Origin, find};
@@ -12,6 +13,7 @@ use super::phase::{CheckRun, Phase, Pursuit};
 use super::plan::Begun;
 use super::pursue::Scene;
 use super::request::Request;
+use super::soak::Soak;
 use super::spot::{Sight, Spot};
 use super::stepper::Stepper;
 use super::view::{Soaked, View};
@@ -31,12 +33,11 @@ impl Stepper {
     #[must_use]
     pub fn view(&self, now: Moment) -> Option<View> {
         let observed = self.observed()?;
-        let found;
         let document = match (self.document().or_else(|| self.last.clone()), &self.phase) {
             (Some(document), phase) if !matches!(phase, Phase::Arriving(_)) => document,
             _ => {
-                found = find(&self.request, observed).ok()?;
-                found.document
+                let found = find(&self.request, observed).ok()?;
+                Arc::new(found.document)
             }
         };
         let alone = Pursuit::default();
@@ -85,7 +86,8 @@ pub fn foresee(
         wall: now.wall,
     };
     kind::check_sight(&sight).map_err(End::Error)?;
-    let scene = Scene { pursuit: &pursuit, document: &document, spots: sight.spots(), sight, now };
+    let scene =
+        Scene { pursuit: &pursuit, document: &document, passed: None, spots: sight.spots(), sight, now };
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(End::NothingOutdated);
     }
@@ -125,9 +127,9 @@ impl Scene<'_> {
         let named = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
         let mut batches = self.earlier();
         if let Some(begun) = &plan.batch {
-            let is_over = self.batch().is_none();
-            let done = Stage::Done { healthy: self.healthy_shown() };
-            batches.push(batch(self, begun, if is_over { done } else { self.stage() }));
+            let spots: Vec<_> = self.spots.iter().filter(|spot| begun.places.contains(&spot.name)).collect();
+            let done = Stage::Done { healthy: self.healthy_of(&spots) };
+            batches.push(batch(self, begun, if self.batch().is_none() { done } else { self.stage() }));
         }
         batches.extend(coming);
         let is_soaking = self.is_final() && !self.is_moving() && !plan.pacing.final_soak.is_zero();
@@ -157,15 +159,25 @@ impl Scene<'_> {
         let is_earlier = |spot: &&Spot<'_>| {
             (spot.is_new || spot.is_released) && spot.kept.is_none() && !begun.contains(&spot.name)
         };
-        let mut places = self.spots.iter().filter(is_earlier).map(place);
-        let healthy = self.healthy_shown();
-        let batches = plan.done.iter().enumerate().map(|(index, size)| Batch {
-            number: index + 1,
-            is_canary: index == 0 && *size == 1 && plan.pacing.canary,
-            places: places.by_ref().take(*size).collect(),
-            stage: Stage::Done { healthy },
+        let earlier: Vec<_> = self.spots.iter().filter(is_earlier).collect();
+        let by_others = earlier.len().saturating_sub(plan.done.iter().sum());
+        let mut spots = earlier.into_iter().skip(by_others);
+        let batches = plan.done.iter().enumerate().map(|(index, size)| {
+            let spots: Vec<_> = spots.by_ref().take(*size).collect();
+            Batch {
+                number: index + 1,
+                is_canary: index == 0 && *size == 1 && plan.pacing.canary,
+                stage: Stage::Done { healthy: self.healthy_of(&spots) },
+                places: spots.into_iter().map(place).collect(),
+            }
         });
         batches.collect()
+    }
+
+    /// For how long these have been well, by their stamps.
+    fn healthy_of(&self, spots: &[&Spot<'_>]) -> Duration {
+        let healthy = Soak::default().healthy(spots.iter().copied(), self.now);
+        Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
     }
 
     /// The batches that are still to come if everything goes well.

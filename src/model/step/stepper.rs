@@ -1,9 +1,10 @@
 //! The stepper: what is seen in, what is worth telling and what is to be done out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::act::{Act, Seen};
-use super::document::Document;
+use super::document::{Document, Reading};
 use super::end::End;
 use super::event::Event;
 use super::health::Health;
@@ -12,7 +13,7 @@ use super::phase::{Busy, Errand, Move, Phase, Purpose, Queue, Written};
 use super::request::{Identity, Request};
 use super::spot::Sight;
 use super::tell::Told;
-use crate::model::follow::{self, Moment};
+use crate::model::follow::{self, Moment, News};
 use crate::model::node::Node;
 use crate::model::observed::Observed;
 use crate::model::workload::Workload;
@@ -26,13 +27,16 @@ pub struct Stepper {
     pub(super) identity: Identity,
     pub(super) found: Workload,
     pub(super) seen: follow::View,
+    pub(super) reading: Reading,
     pub(super) nodes: Option<Vec<Node>>,
     pub(super) phase: Phase,
     pub(super) busy: Option<Busy>,
     /// The workload as it was when it was last known to be as we left it.
     pub(super) ours: Option<Box<Workload>>,
     /// The plan as it was then.
-    pub(super) last: Option<Document>,
+    pub(super) last: Option<Arc<Document>>,
+    /// The batch that soaked and was checked under our eyes.
+    pub(super) passed: Option<usize>,
     /// Changes of which nobody knows whether they were made.
     pub(super) unsure: Vec<Written>,
     /// Whether everything has to be read again before anything else.
@@ -65,11 +69,13 @@ impl Stepper {
             identity,
             found,
             seen: follow::View::new(),
+            reading: Reading::default(),
             nodes: None,
             phase: Phase::Arriving(None),
             busy: None,
             ours: None,
             last: None,
+            passed: None,
             unsure: Vec::new(),
             is_in_doubt: false,
             renewed: None,
@@ -138,8 +144,19 @@ impl Stepper {
     }
 
     /// The plan as it stands, as far as it can be read.
-    pub(super) fn document(&self) -> Option<Document> {
-        Document::of(&self.observed()?.workload).ok().flatten()
+    pub(super) fn document(&self) -> Option<Arc<Document>> {
+        self.reading.document()
+    }
+
+    /// Takes a fact in. Of the workload, only its last state counts.
+    pub(super) fn see(&mut self, news: News) {
+        let mut later = self.seen.take(news);
+        while let Some(workload) = later.pop_front() {
+            later.extend(self.seen.take(News::Workload(Box::new(workload))));
+        }
+        if let Some(observed) = self.seen.observed() {
+            self.reading.update(&observed.workload);
+        }
     }
 
     /// Does what is to be done, until there is something to wait for.
@@ -154,10 +171,13 @@ impl Stepper {
             match (renewal, next) {
                 (Some(renewal), _) => self.write(renewal, now, out),
                 (None, _) if must_look => self.look(now, out),
-                (None, Move::Rest | Move::Look) => return,
-                (None, Move::Wait(reason)) => return self.wait(reason, out),
+                (None, Move::Rest | Move::Look) => return self.waits_no_more(),
+                (None, Move::Wait(reason)) => return self.wait(reason, now, out),
                 (None, Move::Queue(lease)) => return self.queue(lease, now, out),
-                (None, next) => self.make(next, now, out),
+                (None, next) => {
+                    self.waits_no_more();
+                    self.make(next, now, out);
+                }
             }
         }
     }

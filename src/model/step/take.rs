@@ -48,19 +48,14 @@ impl Stepper {
             }
             News::Workload(seen) if self.is_older_than_ours(&seen) => {}
             News::Look(_) => {
-                let _ = self.seen.take(news); // nothing was seen later
+                self.see(news);
                 let is_awaited = self.busy.take_if(|busy| matches!(busy.with, Errand::Look)).is_some();
                 if is_awaited {
                     self.settle_unsure(now, out);
                 }
                 return is_awaited;
             }
-            news => {
-                let mut later = self.seen.take(news);
-                while let Some(workload) = later.pop_front() {
-                    later.extend(self.seen.take(News::Workload(Box::new(workload))));
-                }
-            }
+            news => self.see(news),
         }
         false
     }
@@ -136,6 +131,6 @@ impl Stepper {
             return self.over(self.out_of_reach(error), out);
         }
         self.again = Some(now.elapsed + AGAIN);
-        self.wait(format!("an answer of the server: {}", error.sentence()), out);
+        self.tell_trouble(error.sentence(), out);
     }
 }

@@ -1,6 +1,7 @@
 //! What is told of a plan as it goes: how far its batches are, and what others do to it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::act::Act;
 use super::batch::{Batch, Stage};
@@ -18,7 +19,9 @@ pub(super) struct Told {
     /// How far which batch is.
     stage: Option<(usize, Mark)>,
     /// What is waited for.
-    waits: Option<String>,
+    waits: Option<Waits>,
+    /// Why the last request failed in passing.
+    trouble: Option<String>,
     /// The uid of the pod whose removal was refused.
     refused: Option<String>,
     /// The places of which it is known why they are released.
@@ -26,6 +29,17 @@ pub(super) struct Told {
     left_out: Vec<String>,
     final_soak: bool,
 }
+
+/// Something that is waited for.
+#[derive(Debug)]
+struct Waits {
+    reason: String,
+    since: Duration,
+    is_told: bool,
+}
+
+/// What is waited for this long is worth telling.
+const LASTING: Duration = Duration::from_secs(5);
 
 /// How far a batch is, without the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +140,8 @@ impl Stepper {
     pub(super) fn pass(&mut self, now: Moment, out: &mut Vec<Output>) {
         let done = self.batch_as(now, |scene| Stage::Done { healthy: scene.healthy_shown() });
         let (Some(batch), Phase::Stepping(pursuit)) = (done, &mut self.phase) else { return };
-        pursuit.pass(batch.number);
+        pursuit.pass();
+        self.passed = Some(batch.number);
         self.told.stage = Some((batch.number, Mark::Over));
         out.push(Output::Event(Event::Batch(batch)));
     }
@@ -149,7 +164,8 @@ impl Stepper {
 
     /// A pod was removed, so that its place is released.
     pub(super) fn removed(&mut self, place: String, out: &mut Vec<Output>) {
-        let batch = self.document().and_then(|document| document.plan.batch);
+        let document = self.document();
+        let batch = document.as_ref().and_then(|document| document.plan.batch.as_ref());
         if let (Phase::Stepping(_), Some(batch)) = (&self.phase, batch) {
             out.push(Output::Event(Event::Released { batch: batch.number, place }));
         }
@@ -163,12 +179,28 @@ impl Stepper {
         }
     }
 
-    /// It waits for something.
-    pub(super) fn wait(&mut self, reason: String, out: &mut Vec<Output>) {
-        if self.told.waits.as_ref() != Some(&reason) {
-            self.told.waits = Some(reason.clone());
-            out.push(Output::Event(Event::Waits(reason)));
+    /// A request failed in passing, and is tried again; told once until something else fails.
+    pub(super) fn tell_trouble(&mut self, trouble: String, out: &mut Vec<Output>) {
+        if self.told.trouble.as_ref() != Some(&trouble) {
+            out.push(Output::Event(Event::Waits(format!("an answer of the server: {trouble}"))));
+            self.told.trouble = Some(trouble);
         }
+    }
+
+    /// It waits for something, which is told once it lasts.
+    pub(super) fn wait(&mut self, reason: String, now: Moment, out: &mut Vec<Output>) {
+        let waits = self.told.waits.take().filter(|waits| waits.reason == reason);
+        let mut waits = waits.unwrap_or(Waits { reason, since: now.elapsed, is_told: false });
+        if !waits.is_told && now.elapsed >= waits.since + LASTING {
+            waits.is_told = true;
+            out.push(Output::Event(Event::Waits(waits.reason.clone())));
+        }
+        self.told.waits = Some(waits);
+    }
+
+    /// What was waited for is there, or there is something else to do.
+    pub(super) fn waits_no_more(&mut self) {
+        self.told.waits = None;
     }
 
     fn batch_as(&self, now: Moment, stage: impl FnOnce(&Scene<'_>) -> Stage) -> Option<Batch> {

@@ -1,0 +1,125 @@
+//! What a command finds, and what it does not begin with.
+
+use serde_json::json;
+
+use super::play::{Play, all_by, seconds};
+use super::world::{World, template};
+use crate::error::ErrorKind;
+use crate::model::hold::HELD;
+use crate::model::step::*;
+
+fn is_usage(end: &End) -> bool {
+    matches!(end, End::Error(error) if error.kind() == ErrorKind::Usage)
+}
+
+#[test]
+fn nothing_outdated_is_said_and_nothing_written() {
+    let mut world = World::paused(3);
+    world.change("/spec/template", template(1));
+    world.tick();
+    let before = world.object.clone();
+    let mut play = Play::of(all_by(1), world);
+    assert_eq!(play.run(), End::NothingOutdated);
+    assert_eq!(play.world.object["metadata"], before["metadata"]);
+}
+
+#[test]
+fn impossible_numbers_are_refused_before_any_write() {
+    for (amount, replicas, is_refused) in [
+        (Amount::Pods(3), 3, true),
+        (Amount::PerCent(100), 3, true),
+        (Amount::Pods(2), 3, false),
+        (Amount::Pods(1), 1, false),
+    ] {
+        let mut request = all_by(1);
+        request.given.max_unavailable = Some(amount);
+        let mut play = Play::of(request, World::paused(replicas));
+        play.bound = None;
+        assert_eq!(is_usage(&play.run()), is_refused, "{amount} of {replicas}");
+        assert_eq!(play.world.hold().is_some(), is_refused);
+    }
+    let of_nodes = Given { order: Some("zone".to_owned()), ..Given::default() };
+    assert!(is_usage(&Play::of(Request { given: of_nodes, ..Request::default() }, World::paused(3)).run()));
+}
+
+#[test]
+fn a_change_that_the_controller_has_not_seen_is_waited_for() {
+    let mut world = World::paused(3);
+    world.tick();
+    world.controls = false;
+    world.change("/spec/template", template(3));
+    let mut play = Play::of(Request::default(), world);
+    play.pass(30);
+    assert_eq!(play.told, [Event::Waits("the controller to see the change".to_owned())]);
+    play.world.controls = true;
+    assert_eq!(play.run(), End::Reached { updated: 1, of: 3 });
+}
+
+#[test]
+fn an_unreadable_memory_is_an_error() {
+    for memory in ["{", "{\"reason\": \"plan\"}", "{\"reason\": \"plan\", \"plan\": {\"soak\": 3}}"] {
+        let mut world = World::new(3, &json!({"type": "RollingUpdate"}));
+        let mut hold: serde_json::Value = serde_json::from_str(memory).unwrap_or(json!("{"));
+        if hold.is_object() {
+            hold["set"] = json!({"type": "RollingUpdate"});
+        }
+        world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
+        let mut play = Play::of(Request::default(), world);
+        let end = play.run();
+        assert!(
+            matches!(&end, End::Error(error) if error.kind() == ErrorKind::Malformed),
+            "{memory}: {end:?}"
+        );
+    }
+}
+
+#[test]
+fn a_plan_that_is_paused_or_for_another_template_is_not_gone_on_with() {
+    let mut play = Play::of(Request::default(), World::paused(4));
+    play.run();
+    play.world.pause();
+    let mut play = play.then("two", Request::default());
+    assert_eq!(play.run(), End::Stopped(Why::Paused));
+
+    let mut play = Play::of(Request::default(), World::paused(4));
+    play.run();
+    play.world.change("/spec/template", template(3));
+    (0..10).for_each(|_| play.world.tick());
+    let mut play = play.then("two", Request::default());
+    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+    let mut play = play.then("three", Request { new_plan: true, ..all_by(2) });
+    assert_eq!(play.run(), End::Complete);
+    assert_eq!(
+        (play.world.on(3), &play.world.object["spec"]["updateStrategy"]),
+        (4, &json!({"type": "RollingUpdate"}))
+    );
+}
+
+#[test]
+fn a_hold_that_somebody_ended_is_begun_anew_from_the_strategy_as_it_is() {
+    let mut world = World::paused(4);
+    let theirs = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "mine": 1}});
+    world.change("/spec/updateStrategy", theirs.clone());
+    let mut play = Play::of(all_by(2), world);
+    assert_eq!(play.run(), End::Complete);
+    assert!(play.told.iter().any(|event| matches!(event, Event::HoldEnded { .. })));
+    assert_eq!(play.world.object["spec"]["updateStrategy"], theirs);
+}
+
+#[test]
+fn another_process_is_waited_for_until_nothing_was_seen_of_it_for_a_minute() {
+    let mut request = all_by(1);
+    request.given.soak = Some(seconds(300));
+    let mut first = Play::of(request.clone(), World::paused(3));
+    first.pass(50);
+    let mut second = first.then("two", Request::default());
+    second.pass(58);
+    assert!(
+        matches!(&second.told[..], [Event::Leased { lease, .. }] if lease.by.as_deref() == Some("ada@one"))
+    );
+    second.pass(10);
+    assert_eq!(second.world.hold().unwrap()["lease"]["holder"], "two");
+    let mut third = second.then("three", Request { take_over: true, ..Request::default() });
+    third.pass(1);
+    assert_eq!(third.world.hold().unwrap()["lease"]["holder"], "three");
+}

@@ -1,0 +1,9 @@
+//! The stepper against a small cluster that plays a StatefulSet's controller, in a time that the test
+//! turns.
+
+mod arriving;
+mod others;
+mod play;
+mod trouble;
+mod walking;
+mod world;

@@ -1,0 +1,155 @@
+//! What others do in the middle of a plan.
+
+use serde_json::json;
+
+use super::play::{Play, all_by, identity, seconds};
+use super::world::{World, template};
+use crate::error::{Error, ErrorKind};
+use crate::model::follow::Moment;
+use crate::model::hold::HELD;
+use crate::model::step::*;
+
+/// A plan in the soak of its canary.
+fn soaking(replicas: i64) -> Play {
+    let mut request = all_by(2);
+    request.given.soak = Some(seconds(60));
+    let mut play = Play::of(request, World::paused(replicas));
+    play.pass(30);
+    play
+}
+
+#[test]
+fn what_somebody_changes_in_the_middle_stops_it() {
+    let mut play = soaking(4);
+    play.world.change("/spec/template", template(3));
+    play.bound = None;
+    let end = play.run();
+    let End::Stopped(Why::Changed { changes, .. }) = &end else { panic!("{end:?}") };
+    assert_eq!(changes, &["image x:3"]);
+    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+
+    let mut play = soaking(4);
+    play.world
+        .change("/spec/updateStrategy", json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}));
+    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+
+    let mut play = soaking(4);
+    play.world.object["metadata"]["annotations"] = json!({});
+    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+
+    let mut play = soaking(4);
+    let mut hold = play.world.hold().unwrap();
+    hold["plan"]["soak"] = json!("0s");
+    play.world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
+    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+}
+
+#[test]
+fn a_pause_in_the_middle_stops_it_and_it_can_go_on() {
+    let mut play = soaking(4);
+    play.world.pause();
+    assert_eq!(play.run(), End::Stopped(Why::Paused));
+    assert_eq!(play.world.hold().unwrap()["paused"], true);
+    assert_eq!(play.world.on(2), 1);
+    let resume = match crate::model::hold::resume(&play.world.workload(), false).unwrap() {
+        crate::model::hold::Resume::Continue(patch) => patch,
+        other => panic!("{other:?}"),
+    };
+    play.world.write(&resume);
+    let mut play = play.then("two", Request::default());
+    assert_eq!(play.run(), End::Complete);
+}
+
+#[test]
+fn who_takes_the_lease_over_is_let_go_on() {
+    let mut play = soaking(4);
+    let mut hold = play.world.hold().unwrap();
+    hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
+    play.world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
+    assert_eq!(play.run(), End::Stopped(Why::LeaseLost { by: Some("bob@host".to_owned()) }));
+    assert_eq!(play.world.hold().unwrap()["lease"]["holder"], "other");
+}
+
+#[test]
+fn pods_that_a_scale_up_adds_are_said_and_soaked() {
+    let mut play = soaking(4);
+    play.bound = None;
+    play.world.change("/spec/replicas", json!(6));
+    let end = play.run();
+    assert_eq!((end, play.world.on(2)), (End::Complete, 6));
+    let added: Vec<String> = play
+        .told
+        .iter()
+        .filter_map(|event| match event {
+            Event::AddedByCluster(added) => Some(added.clone()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(added, ["db-4", "db-5"]);
+}
+
+#[test]
+fn a_scale_down_of_what_was_released_leads_back_to_the_canary() {
+    let mut play = soaking(4);
+    play.world.change("/spec/replicas", json!(3));
+    assert_eq!(play.run(), End::Complete);
+    assert!(play.told.contains(&Event::BackToCanary));
+    assert_eq!(play.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
+}
+
+/// A stepper that was answered up to its first write, and the world as it was.
+fn first_write(world: &mut World) -> (Stepper, crate::model::patch::Patch, Moment) {
+    world.tick();
+    let now = Moment { elapsed: seconds(0), wall: world.wall() };
+    let mut stepper = Stepper::new(all_by(1), identity("one"), world.workload());
+    stepper.apply(Seen::Nothing, now);
+    let outputs = stepper.apply(Seen::News(world.look()), now);
+    let patch = outputs.into_iter().find_map(|output| match output {
+        Output::Act(Act::Write(patch)) => Some(*patch),
+        _ => None,
+    });
+    (stepper, patch.unwrap(), now)
+}
+
+fn no_answer() -> Error {
+    Error::new(ErrorKind::Unreachable, "no answer")
+}
+
+#[test]
+fn a_write_without_an_answer_is_looked_for_and_never_made_blindly_again() {
+    for is_made in [true, false] {
+        let mut world = World::paused(3);
+        let (mut stepper, patch, now) = first_write(&mut world);
+        if is_made {
+            world.write(&patch);
+        }
+        let outputs = stepper.apply(Seen::Wrote(Wrote::Unknown(no_answer())), now);
+        assert!(!outputs.iter().any(|output| matches!(output, Output::Act(_))));
+        let later = Moment { elapsed: seconds(2), ..now };
+        let outputs = stepper.apply(Seen::Nothing, later);
+        assert_eq!(outputs, [Output::Act(Act::Look)]);
+        let outputs = stepper.apply(Seen::News(world.look()), later);
+        let has_begun = outputs.iter().any(|output| matches!(output, Output::Event(Event::Began { .. })));
+        assert_eq!(has_begun, is_made);
+        assert!(outputs.iter().any(|output| matches!(output, Output::Act(Act::Write(_)))));
+    }
+}
+
+#[test]
+fn a_server_that_stays_away_ends_it_when_the_lease_is_over() {
+    let mut world = World::paused(3);
+    let (mut stepper, _, now) = first_write(&mut world);
+    for elapsed in (0..).step_by(2) {
+        let now = Moment { elapsed: seconds(elapsed), ..now };
+        if elapsed > 0 {
+            stepper.apply(Seen::Nothing, now);
+            stepper.apply(Seen::News(world.look()), now);
+        }
+        stepper.apply(Seen::Wrote(Wrote::Not(no_answer())), now);
+        if let Some(end) = stepper.end() {
+            assert!(matches!(end, End::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
+            return;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Plans that do not go well.
+
+use serde_json::json;
+
+use super::play::{Play, all_by, seconds};
+use super::world::World;
+use crate::error::ErrorKind;
+use crate::model::follow::Stop;
+use crate::model::step::*;
+
+fn broken() -> World {
+    let mut world = World::paused(5);
+    world.broken.insert(2);
+    world
+}
+
+fn failure(end: &End) -> (&Failure, Option<&Back>) {
+    match end {
+        End::Failed { failure, back } => (failure, back.as_ref()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
+    let mut play = Play::of(all_by(2), broken());
+    let end = play.run();
+    let (failure, back) = failure(&end);
+    assert!(matches!(failure, Failure::Cause { batch: 1, id: "crash-loop", .. }), "{failure:?}");
+    assert_eq!((back, play.world.partition()), (None, 4));
+    assert!(play.elapsed() < 120, "{}", play.elapsed());
+    let hold = play.world.hold().unwrap();
+    assert_eq!((hold.get("lease"), &hold["plan"]["reach"]), (None, &json!("all")));
+}
+
+#[test]
+fn what_failed_goes_back_when_that_was_wished() {
+    let mut request = all_by(2);
+    request.given.on_failure = Some(OnFailure::Undo);
+    let mut play = Play::of(request, broken());
+    let end = play.run();
+    let (_, back) = failure(&end);
+    assert_eq!(back, Some(&Back::Done { revision: "1".to_owned() }));
+    assert_eq!((play.world.on(1), play.world.unavailable(), play.world.hold()), (5, 0, None));
+    assert_eq!(play.world.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
+    assert!(play.told.contains(&Event::Heals("db-4".to_owned())));
+}
+
+#[test]
+fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
+    let mut request = all_by(2);
+    request.given.batch_timeout = Some(seconds(20));
+    request.given.soak = Some(seconds(100));
+    let mut play = Play::of(request, World::paused(3));
+    play.pass(106);
+    play.world.controls = false;
+    play.bound = None;
+    let end = play.run();
+    let (failure, _) = failure(&end);
+    assert_eq!(
+        *failure,
+        Failure::TimedOut { batch: 2, after: seconds(20), pods: vec!["db-1".to_owned(), "db-0".to_owned()] }
+    );
+}
+
+#[test]
+fn a_check_that_says_no_fails_the_batch() {
+    for said in [Checked::Failed(Some(1)), Checked::TimedOut, Checked::NotRun] {
+        let mut request = all_by(2);
+        request.given.check = Some(CheckWish::Run("ab".to_owned()));
+        let mut play = Play::of(request, World::paused(3));
+        play.check = said;
+        let end = play.run();
+        assert_eq!(failure(&end).0, &Failure::Check { batch: 1, said });
+        let mut play = play.then("two", Request::default());
+        assert!(matches!(play.run(), End::Error(error) if error.kind() == ErrorKind::Usage));
+        let skip = Given { check: Some(CheckWish::Skip), ..Given::default() };
+        let mut play = play.then("three", Request { given: skip, ..Request::default() });
+        assert_eq!(play.run(), End::Complete);
+    }
+}
+
+#[test]
+fn a_pod_that_restarts_begins_the_soak_anew() {
+    let mut request = all_by(1);
+    request.given.soak = Some(seconds(60));
+    let mut play = Play::of(request, World::paused(2));
+    play.pass(40);
+    let pod = play.world.pods.get_mut(&1).unwrap();
+    (pod.restarts, pod.started) = (1, play.world.seconds - 1);
+    play.pass(55);
+    assert_eq!(play.world.partition(), 1);
+    let anew =
+        play.told.iter().filter(|event| matches!(event, Event::SoakBeginsAnew { pod, .. } if pod == "db-1"));
+    assert_eq!(anew.count(), 1);
+    assert_eq!(play.run(), End::Complete);
+}
+
+#[test]
+fn pods_that_are_not_available_forbid_the_next_batch() {
+    let mut world = World::paused(5);
+    world.pods.get_mut(&1).unwrap().sick_until = 1_000_000;
+    world.tick();
+    let mut play = Play::of(all_by(2), world);
+    let end = play.run();
+    let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
+    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-1"]);
+    assert_eq!(play.world.on(2), 0);
+    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+    // The controller goes on only once it is well; the force is in that it is released.
+    let mut play = play.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
+    play.bound = Some(2);
+    play.pass(10);
+    assert_eq!(play.world.partition(), 4);
+    play.world.pods.get_mut(&1).unwrap().sick_until = 0;
+    assert_eq!(play.run(), End::Reached { updated: 1, of: 5 });
+}
+
+#[test]
+fn a_pod_on_a_node_that_is_not_ready_cannot_be_passed_over() {
+    let mut world = World::paused(4);
+    world.unready_nodes.insert("n1".to_owned());
+    let mut play = Play::of(all_by(2), world);
+    let pod = ("db-1".to_owned(), "n1".to_owned());
+    assert_eq!(play.run(), End::Stopped(Why::OnUnreadyNode { pod: pod.0, node: pod.1 }));
+    assert_eq!((play.world.on(2), play.world.partition()), (2, 2));
+    assert!(play.told.contains(&Event::LeftOut(vec!["db-1".to_owned()])));
+}
+
+#[test]
+fn the_time_of_the_command_and_a_signal_leave_the_plan_without_a_lease() {
+    let mut request = all_by(1);
+    request.given.soak = Some(seconds(600));
+    request.timeout = Some(seconds(30));
+    let mut play = Play::of(request.clone(), World::paused(3));
+    assert_eq!(play.run(), End::TimedOut(seconds(30)));
+    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+    request.timeout = None;
+    let mut play = play.then("two", request);
+    play.pass(5);
+    assert!(play.world.hold().unwrap().get("lease").is_some());
+    play.see(Seen::Stopped(Stop::Terminated));
+    assert_eq!(play.stepper.end(), Some(&End::Terminated));
+    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+}
+
+#[test]
+fn what_is_left_of_a_soak_can_be_skipped() {
+    let mut request = all_by(1);
+    request.given.soak = Some(seconds(600));
+    request.timeout = Some(seconds(30));
+    let mut play = Play::of(request, World::paused(2));
+    play.run();
+    let mut play =
+        play.then("two", Request { complete: true, reach: Some(Reach::Next), ..Request::default() });
+    assert_eq!(play.run(), End::Reached { updated: 1, of: 2 });
+    assert!(play.elapsed() < 10);
+}

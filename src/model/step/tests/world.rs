@@ -1,0 +1,308 @@
+//! A small cluster: one StatefulSet, its controller, and the kubelets of its pods.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::model::conflict::Conflict;
+use crate::model::follow::News;
+use crate::model::hold::HELD;
+use crate::model::node::Node;
+use crate::model::object::Object;
+use crate::model::observed::Observed;
+use crate::model::patch::Patch;
+use crate::model::pod::Pod;
+use crate::model::revision::Revisions;
+use crate::model::step::Wrote;
+use crate::model::strategy;
+use crate::model::workload::Workload;
+
+pub(super) const START: &str = "2026-11-20T13:00:00Z";
+
+/// How long a pod takes until it is ready.
+const START_UP: u64 = 3;
+
+/// A StatefulSet `db` whose template is that of revision 2, and which is all on revision 1.
+pub(super) struct World {
+    pub(super) object: Value,
+    pub(super) pods: BTreeMap<i64, FakePod>,
+    /// Revisions whose pods never become ready, because they crash.
+    pub(super) broken: BTreeSet<i64>,
+    /// Whether the controller works.
+    pub(super) controls: bool,
+    pub(super) unready_nodes: BTreeSet<String>,
+    pub(super) seconds: u64,
+    next_uid: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct FakePod {
+    pub(super) uid: String,
+    pub(super) revision: i64,
+    pub(super) created: u64,
+    pub(super) started: u64,
+    pub(super) restarts: i64,
+    /// Since when it is ready, if it is.
+    pub(super) ready: Option<u64>,
+    /// Until when it is not ready, whatever it is.
+    pub(super) sick_until: u64,
+}
+
+impl World {
+    pub(super) fn new(replicas: i64, strategy: &Value) -> Self {
+        let object = json!({
+            "kind": "StatefulSet", "apiVersion": "apps/v1",
+            "metadata": {"name": "db", "namespace": "shop", "uid": "u", "generation": 2},
+            "spec": {"replicas": replicas, "template": template(2), "updateStrategy": strategy},
+            "status": {"observedGeneration": 2, "currentRevision": "db-1", "updateRevision": "db-2"},
+        });
+        let mut world = Self {
+            object,
+            pods: BTreeMap::new(),
+            broken: BTreeSet::new(),
+            controls: true,
+            unready_nodes: BTreeSet::new(),
+            seconds: 10_000,
+            next_uid: 0,
+        };
+        for index in 0..replicas {
+            world.make(index, 1);
+            if let Some(pod) = world.pods.get_mut(&index) {
+                (pod.created, pod.started, pod.ready) = (0, 0, Some(0));
+            }
+        }
+        world
+    }
+
+    /// The same, paused before anything moved.
+    pub(super) fn paused(replicas: i64) -> Self {
+        Self::paused_with(replicas, &json!({"type": "RollingUpdate"}))
+    }
+
+    pub(super) fn paused_with(replicas: i64, strategy: &Value) -> Self {
+        let mut world = Self::new(replicas, strategy);
+        world.pause();
+        world
+    }
+
+    /// What `pause` writes.
+    pub(super) fn pause(&mut self) {
+        use crate::model::hold::{Pause, pause};
+        match pause(&self.observed(), Some("ada@laptop"), START).unwrap() {
+            Pause::Change { patch, .. } => drop(self.write(&patch)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) fn wall(&self) -> Timestamp {
+        self.stamp(self.seconds)
+    }
+
+    #[expect(clippy::unused_self, reason = "it is this world's time")]
+    fn stamp(&self, seconds: u64) -> Timestamp {
+        START.parse::<Timestamp>().unwrap() + SignedDuration::from_secs(i64::try_from(seconds).unwrap())
+    }
+
+    pub(super) fn replicas(&self) -> i64 {
+        self.object["spec"]["replicas"].as_i64().unwrap()
+    }
+
+    pub(super) fn workload(&self) -> Workload {
+        Workload::of(Object::read(self.object.clone()).unwrap()).unwrap()
+    }
+
+    pub(super) fn partition(&self) -> i64 {
+        strategy::partition(&self.workload())
+    }
+
+    /// The live template's number.
+    pub(super) fn update(&self) -> i64 {
+        let image = self.object.pointer("/spec/template/spec/containers/0/image").unwrap().as_str().unwrap();
+        image.strip_prefix("x:").unwrap().parse().unwrap()
+    }
+
+    pub(super) fn hold(&self) -> Option<Value> {
+        let text = self.object["metadata"]["annotations"].get(HELD)?.as_str()?;
+        serde_json::from_str(text).ok()
+    }
+
+    pub(super) fn is_available(&self, index: i64) -> bool {
+        self.pods.get(&index).is_some_and(|pod| pod.ready.is_some())
+    }
+
+    /// How many of the wanted pods are not available.
+    pub(super) fn unavailable(&self) -> usize {
+        (0..self.replicas()).filter(|index| !self.is_available(*index)).count()
+    }
+
+    pub(super) fn on(&self, revision: i64) -> usize {
+        (0..self.replicas())
+            .filter(|index| self.pods.get(index).is_some_and(|pod| pod.revision == revision))
+            .count()
+    }
+
+    /// Merges something into the spec, as somebody else does.
+    pub(super) fn change(&mut self, pointer: &str, value: Value) {
+        *self.object.pointer_mut(pointer).unwrap() = value;
+        self.bump();
+    }
+
+    fn bump(&mut self) {
+        let generation = self.object["metadata"]["generation"].as_i64().unwrap();
+        self.object["metadata"]["generation"] = (generation + 1).into();
+    }
+
+    /// What the API server makes of a patch.
+    pub(super) fn write(&mut self, patch: &Patch) -> Wrote {
+        let now = self.workload();
+        if let Some(conflict) = Conflict::of(patch, now.object()) {
+            return Wrote::Conflict(conflict);
+        }
+        let before = self.object["spec"].clone();
+        self.object = patch.of_the_same_in(now.object()).after().clone();
+        if self.object["spec"] != before {
+            self.bump();
+        }
+        Wrote::Done(Box::new(self.workload()))
+    }
+
+    pub(super) fn delete(&mut self, pod: &str, uid: &str) {
+        let index: i64 = pod.strip_prefix("db-").unwrap().parse().unwrap();
+        if self.pods.get(&index).is_some_and(|pod| pod.uid == uid) {
+            self.pods.remove(&index);
+        }
+    }
+
+    /// One second of the controller and the kubelets.
+    pub(super) fn tick(&mut self) {
+        self.seconds += 1;
+        let now = self.seconds;
+        for pod in self.pods.values_mut() {
+            let is_up = now >= pod.started + START_UP && now >= pod.sick_until;
+            let crashes = self.broken.contains(&pod.revision);
+            if crashes && (now - pod.created).is_multiple_of(10) {
+                (pod.restarts, pod.started) = (pod.restarts + 1, now);
+            }
+            match (is_up && !crashes, pod.ready) {
+                (true, None) => pod.ready = Some(now),
+                (false, Some(_)) => pod.ready = None,
+                _ => {}
+            }
+        }
+        if self.controls {
+            self.control();
+        }
+    }
+
+    /// `OrderedReady`, one pod at a time.
+    fn control(&mut self) {
+        let (replicas, partition, update) = (self.replicas(), self.partition(), self.update());
+        let current = self.current();
+        self.object["status"]["observedGeneration"] = self.object["metadata"]["generation"].clone();
+        self.object["status"]["updateRevision"] = format!("db-{update}").into();
+        self.settle(replicas, partition, update, current);
+        let on = |revision| {
+            (0..replicas)
+                .filter(|index| self.pods.get(index).is_some_and(|pod| pod.revision == revision))
+                .count()
+        };
+        let ready = (0..replicas).filter(|index| self.is_available(*index)).count();
+        let updated = on(update);
+        let status = &mut self.object["status"];
+        status["replicas"] = self.pods.len().into();
+        status["readyReplicas"] = ready.into();
+        status["availableReplicas"] = ready.into();
+        status["updatedReplicas"] = updated.into();
+        let all = usize::try_from(replicas).unwrap();
+        if updated == all && ready == all && partition == 0 {
+            status["currentRevision"] = format!("db-{update}").into();
+        }
+    }
+
+    fn settle(&mut self, replicas: i64, partition: i64, update: i64, current: i64) {
+        for index in 0..replicas {
+            if !self.pods.contains_key(&index) {
+                self.make(index, if index < partition { current } else { update });
+                return;
+            }
+            if !self.is_available(index) {
+                return;
+            }
+        }
+        if let Some(last) = self.pods.keys().copied().next_back().filter(|last| *last >= replicas) {
+            self.pods.remove(&last);
+            return;
+        }
+        for index in (partition..replicas).rev() {
+            if self.pods.get(&index).is_some_and(|pod| pod.revision != update) {
+                self.pods.remove(&index);
+                return;
+            }
+        }
+    }
+
+    fn current(&self) -> i64 {
+        let current = self.object["status"]["currentRevision"].as_str().unwrap();
+        current.strip_prefix("db-").unwrap().parse().unwrap()
+    }
+
+    fn make(&mut self, index: i64, revision: i64) {
+        self.next_uid += 1;
+        let (uid, now) = (format!("{index}-{}", self.next_uid), self.seconds);
+        let pod =
+            FakePod { uid, revision, created: now, started: now, restarts: 0, ready: None, sick_until: 0 };
+        self.pods.insert(index, pod);
+    }
+
+    pub(super) fn nodes(&self) -> Vec<Node> {
+        let node = |index: i64| {
+            let name = format!("n{index}");
+            let status = if self.unready_nodes.contains(&name) { "Unknown" } else { "True" };
+            let node = json!({"kind": "Node", "metadata": {"name": name},
+                "status": {"conditions": [{"type": "Ready", "status": status}]}});
+            Node::read(&Object::read(node).unwrap())
+        };
+        self.pods.keys().map(|index| node(*index)).collect()
+    }
+
+    pub(super) fn observed(&self) -> Observed {
+        let workload = self.workload();
+        let revisions = (1..=self.update().max(2)).map(|number| {
+            let revision = json!({"kind": "ControllerRevision", "revision": number,
+                "data": {"spec": {"template": template(number)}},
+                "metadata": {"name": format!("db-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            Object::read(revision).unwrap()
+        });
+        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod)).collect());
+        Observed { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
+    }
+
+    pub(super) fn look(&self) -> News {
+        News::Look(Box::new(self.observed()))
+    }
+
+    fn pod(&self, index: i64, pod: &FakePod) -> Pod {
+        let ready = pod.ready.is_some();
+        let since = self.stamp(pod.ready.unwrap_or(pod.created));
+        let state = if self.broken.contains(&pod.revision) {
+            json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}})
+        } else {
+            json!({"running": {"startedAt": self.stamp(pod.started).to_string()}})
+        };
+        let json = json!({"kind": "Pod",
+            "metadata": {"name": format!("db-{index}"), "uid": pod.uid, "creationTimestamp": self.stamp(pod.created).to_string(),
+                "labels": {"controller-revision-hash": format!("db-{}", pod.revision)},
+                "ownerReferences": [{"controller": true, "uid": "u"}]},
+            "spec": {"nodeName": format!("n{index}"), "containers": [{"name": "c"}]},
+            "status": {"phase": "Running", "containerStatuses": [{"name": "c", "ready": ready, "started": true,
+                    "restartCount": pod.restarts, "state": state, "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}}}],
+                "conditions": [{"type": "PodScheduled", "status": "True"},
+                    {"type": "Ready", "status": if ready { "True" } else { "False" }, "lastTransitionTime": since.to_string()}]}});
+        Pod::read(&Object::read(json).unwrap())
+    }
+}
+
+pub(super) fn template(number: i64) -> Value {
+    json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}})
+}
