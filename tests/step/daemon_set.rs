@@ -447,3 +447,18 @@ async fn every_step_is_a_line() {
     ends(&ended, 0);
     insta::assert_snapshot!(ended.transcript);
 }
+
+#[tokio::test(start_paused = true)]
+async fn going_back_at_our_pace_is_a_plan_for_the_old_template() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("--to 3 --by 2").await, 0);
+    ends(&nodes.lab.run("undo daemonset/agent --keep-hold").await, 0);
+    nodes.lab.pass(30).await;
+    assert_eq!((nodes.on("app:2.0"), nodes.strategy()["type"].as_str()), (3, Some("OnDelete")));
+    let changed = nodes.step("").await;
+    ends(&changed, 5);
+    assert!(changed.stderr.contains("--new-plan"), "{}", changed.transcript);
+    let begun = nodes.lab.revision();
+    ends(&nodes.step("--new-plan --by 2 --all").await, 0);
+    assert_eq!((nodes.on("app:1.0"), nodes.is_held(), nodes.most_missing(begun)), (6, false, 1));
+}
