@@ -80,6 +80,22 @@ fn wide_characters() {
     insta::assert_snapshot!(shown(&follower(&[(3, &[bad])]), 8));
 }
 
+/// Where there is no room for all of a cause, what is wrong is said, and not who has it.
+#[test]
+fn the_cause_is_the_last_thing_to_be_cut() {
+    let bad = Release::new("web", 10, 2, 7).with(2, &crashing()).with(1, &starting());
+    let [one, two] =
+        [follower(&[(3, &[bad.clone()])]), follower(&[(3, &[bad, Release::new("api", 3, 1, 2)])])];
+    for (follower, width, height) in
+        [(&one, 40, 5), (&one, 30, 5), (&two, 50, 6), (&two, 40, 6), (&two, 80, 3)]
+    {
+        let size = Terminal { width, height };
+        let frame = frame(follower, 8, size);
+        let text: Vec<_> = frame.lines().iter().map(rollout2::render::frame::Line::text).collect();
+        assert!(text.iter().any(|line| line.contains("CrashLoop")), "{size:?} {text:#?}");
+    }
+}
+
 /// However small the terminal, the frame is lower and no wider than it.
 #[test]
 fn a_frame_fits_into_every_terminal() {

@@ -1,5 +1,7 @@
 //! All there is to show of one workload, and what of it is shown first when there is not room for all.
 
+use std::borrow::Cow;
+
 use super::bars::bars;
 use super::causes::{self, CauseLines};
 use super::head::Head;
@@ -19,6 +21,8 @@ pub(super) struct Block {
     pub(super) folded: Vec<Line>,
     head: Vec<Line>,
     body: Vec<(Rank, Line)>,
+    /// The first cause on one line, without who has it.
+    trouble: Option<Line>,
 }
 
 /// How much a workload needs somebody to look at it, the most first.
@@ -56,8 +60,8 @@ impl Block {
         let trouble = causes.first().map(in_short);
         let urgency = Urgency::of(track, &causes);
         let lines = head.lines(width);
-        let folded = folded(head, trouble, track, width);
-        Self { urgency, folded, head: lines, body: body(track, &causes, now, company, width) }
+        let folded = folded(head, trouble.clone(), track, width);
+        Self { urgency, folded, head: lines, body: body(track, &causes, now, company, width), trouble }
     }
 
     /// How many lines it has.
@@ -73,13 +77,28 @@ impl Block {
     /// As many of its lines as there is room for, those that matter most, in their order.
     pub(super) fn lines_within(&self, height: usize) -> Vec<Line> {
         let room = height.saturating_sub(self.head.len());
+        let body = self.body_for(room);
         let mut ranks: Vec<(Rank, usize)> =
-            self.body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
+            body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
         ranks.sort_unstable();
         ranks.truncate(room);
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
-        let body = self.body.iter().enumerate().filter(|(index, _)| is_kept(*index));
+        let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
         self.head.iter().take(height).cloned().chain(body.map(|(_, (_, line))| line.clone())).collect()
+    }
+
+    /// The lines below the first ones. Where the first cause has not room for all of its lines, it is cut
+    /// to what is wrong: its beginning only tells who has it.
+    fn body_for(&self, room: usize) -> Cow<'_, [(Rank, Line)]> {
+        let is_first_cause = |(rank, _): &&(Rank, Line)| *rank == Rank::FirstCause;
+        let Some(trouble) =
+            self.trouble.as_ref().filter(|_| self.body.iter().filter(is_first_cause).count() > room)
+        else {
+            return Cow::Borrowed(&self.body);
+        };
+        let first = (Rank::FirstCause, Line::of("  ").joined_with(trouble.clone()));
+        let others = self.body.iter().filter(|line| !is_first_cause(line)).cloned();
+        Cow::Owned(std::iter::once(first).chain(others).collect())
     }
 }
 
