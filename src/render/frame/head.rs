@@ -2,6 +2,7 @@
 
 use super::line::Line;
 use super::words::{about, lasting, standing};
+use super::wrap::wrapped;
 use crate::model::follow::{Moment, Track};
 use crate::model::observed::Observed;
 use crate::model::revision::Revision;
@@ -47,11 +48,19 @@ impl Head {
                 Some(line) if line.cells() + gap.len() + part.cells() <= width => {
                     *line = std::mem::take(line).with(Style::Plain, gap).joined_with(part);
                 }
-                _ => lines.push(Line::of("  ").joined_with(part)),
+                _ => lines.extend(on_its_own(&part, width)),
             }
         }
         lines
     }
+}
+
+/// A part on a line of its own, or on more where it is longer than that: what a rollout goes back to is
+/// the end of a long sentence.
+fn on_its_own(part: &Line, width: usize) -> impl Iterator<Item = Line> {
+    let style = part.spans().first().map_or(Style::Plain, |span| span.style);
+    let lines = wrapped(&format!("  {}", part.text()), "    ", width);
+    lines.into_iter().map(move |line| Line::default().with(style, line))
 }
 
 /// A name, with its namespace where there may be several.
