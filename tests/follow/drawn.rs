@@ -4,7 +4,7 @@ use harness::{Ended, Run};
 use rollout2::world::Terminal;
 use serde_json::json;
 use simcluster::fault::{Act, Fault, Requests};
-use simcluster::resource::PODS;
+use simcluster::resource::{DEPLOYMENTS, PODS};
 use simcluster::{Rule, User, Verb};
 
 use crate::lab::{Lab, START};
@@ -125,6 +125,28 @@ async fn what_went_back_is_not_drawn_with_the_pods_of_before() {
     let last = screens.last().unwrap().join("\n");
     assert!(last.contains("went back to 1") && last.contains("10 pods  10 ready"), "{last}");
     assert!(!last.contains("failing"), "{last}");
+}
+
+/// A row of many has no room for a sentence: that it failed is said in a word, and why in the words of the
+/// cause.
+#[tokio::test(start_paused = true)]
+async fn of_many_one_that_failed_is_a_row_that_says_why() {
+    let lab = Lab::new();
+    let services: Vec<_> = (0..8)
+        .map(|number| lab.hands().workload(&DEPLOYMENTS, &format!("svc-{number}"), &json!({"replicas": 3})))
+        .collect();
+    lab.pass(60).await;
+    for (number, service) in services.iter().enumerate() {
+        lab.hands().image(service, if number == 2 { "app:2.0-bad" } else { "app:2.0-slow" });
+    }
+    let size = Terminal { width: 80, height: 8 };
+    let ended = drawn_on(size, &lab, "admin", "deployment --fail-fast=5s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let screens = screens_on(size, &ended);
+    let row = |line: &&String| {
+        line.starts_with("deploy/svc-2  failed ") && line.contains("! app: ImagePullBackOff")
+    };
+    assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");
 }
 
 /// Lines in place of frames: where nobody looks on, where the terminal cannot, and where they are wanted.

@@ -46,12 +46,6 @@ enum Rank {
     Evidence,
 }
 
-/// A name is not cut to less than this.
-const SHORTEST_NAME: usize = 12;
-
-/// Fewer columns than these are too few for all that a folded block has to say.
-const NARROW: usize = 60;
-
 impl Block {
     /// The block of a target at a moment, made for lines of some width.
     pub(super) fn of(track: &Track, now: Moment, company: Company, width: usize) -> Self {
@@ -60,7 +54,7 @@ impl Block {
         let trouble = causes.first().map(in_short);
         let urgency = Urgency::of(track, &causes);
         let lines = head.lines(width);
-        let folded = folded(head, trouble.clone(), track, width);
+        let folded = head.row(trouble.clone(), in_numbers(track), width);
         Self { urgency, folded, head: lines, body: body(track, &causes, now, company, width), trouble }
     }
 
@@ -127,17 +121,6 @@ impl Urgency {
             Self::Held => "held",
             Self::Complete => "complete",
         }
-    }
-}
-
-/// Everything on one line. Where that is short, what is wrong takes the place of how it stands, and a
-/// name may take no more than half of it.
-fn folded(head: Head, trouble: Option<Line>, track: &Track, width: usize) -> Vec<Line> {
-    let Head { short_name, revisions, state, time, .. } = head;
-    let name = short_name.cut_to((width / 2).max(SHORTEST_NAME));
-    match trouble {
-        Some(trouble) if width < NARROW => vec![name, trouble],
-        trouble => vec![name, state, time, trouble.unwrap_or_else(|| in_numbers(track)), revisions],
     }
 }
 
