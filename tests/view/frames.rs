@@ -122,6 +122,18 @@ fn many_workloads_with_long_names() {
     assert_eq!(folded.iter().filter(|line| line.contains("6/9 updated")).count(), 17, "{lines:#?}");
 }
 
+/// What is away for a moment may come back, but not in a pod that is gone: a colleague's release has begun.
+#[test]
+fn a_cause_goes_with_its_pods() {
+    let shows = |after: Release| {
+        let before = Release::new("web", 10, 2, 7).with(2, &crashing());
+        let follower = follower(&[(3, &[before]), (5, &[after])]);
+        frame(&follower, 5, SIZES[0]).lines().iter().any(|line| line.text().contains("CrashLoop"))
+    };
+    assert!(shows(Release::new("web", 10, 2, 7).with(2, &starting())));
+    assert!(!shows(Release::new("web", 10, 2, 8)));
+}
+
 /// However small the terminal, the frame is lower and no wider than it.
 #[test]
 fn a_frame_fits_into_every_terminal() {

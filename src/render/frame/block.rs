@@ -124,9 +124,13 @@ impl Urgency {
     }
 }
 
-/// The causes that were told and stand, those that nobody will mend but somebody first.
+/// The causes that were told and stand, those that nobody will mend but somebody first. One that went
+/// stands for a while, because it may come back; where all of its pods went with it, it will not.
 fn causes(track: &Track) -> Vec<Cause> {
-    let mut causes: Vec<_> = track.causes().cloned().collect();
+    let pods = track.observed().and_then(|observed| observed.pods.as_ref());
+    let is_there = |name: &String| pods.is_none_or(|pods| pods.iter().any(|pod| pod.name == *name));
+    let has_pods = |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(is_there);
+    let mut causes: Vec<_> = track.causes().filter(has_pods).cloned().collect();
     causes.sort_by_key(|cause| (cause.heals, cause.id.is_hold()));
     causes
 }
