@@ -158,11 +158,10 @@ fn show(observed: &Observed, undo: &Undo<'_>, request: &Request, screen: &mut Sc
             is_or_are(&names)
         ));
         if !request.how.replace_stuck_pods {
-            let namespace = observed.workload.object().namespace();
-            let in_namespace = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
             screen.note(&format!(
                 "hint: --replace-stuck-pods, or afterwards: kubectl delete pod {}{}",
-                first.name, in_namespace
+                first.name,
+                observed.workload.in_namespace()
             ));
         }
     }
