@@ -1,7 +1,7 @@
 //! `history`: the revisions of a workload, what each one changed, and which runs now.
 
 use super::Ending;
-use super::gather::{Scope, observe, observe_revisions, workloads};
+use super::gather::{Scope, observe, observe_revisions, whole_revisions, workloads};
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -102,11 +102,14 @@ async fn show(
     screen: &mut Screen<'_>,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    let observed = if request.shows_pods(screen) {
+    let mut observed = if request.shows_pods(screen) {
         observe(workload, source, screen).await?
     } else {
         observe_revisions(workload, source).await?
     };
+    if request.show_managed_fields {
+        observed.revisions = whole_revisions(&observed.workload, source).await?;
+    }
     if let Some(line) = render::not_a_revision_yet(&observed).filter(|_| request.shows_pods(screen)) {
         screen.note(&line);
     }

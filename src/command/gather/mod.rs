@@ -9,7 +9,7 @@ mod place;
 
 pub use crowd::Crowd;
 pub use named::{Details, Refusal};
-pub use observe::{observe, observe_revisions};
+pub use observe::{observe, observe_revisions, whole_revisions};
 
 use std::io::Read;
 
