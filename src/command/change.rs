@@ -184,15 +184,13 @@ pub(super) fn report(
         _ => object.clone(),
     };
     match how.output {
-        Output::Text => {
-            screen.result(&format!("{} {operation}{}\n", workload.reference(), how.dry_run.suffix()));
-        }
-        Output::Name => screen.result(&format!("{}\n", workload.reference())),
+        Output::Text => screen.line(&format!("{} {operation}{}", workload.reference(), how.dry_run.suffix())),
+        Output::Name => screen.line(&workload.reference()),
         // kubectl's verbs that write have a printer for each object, so nothing stands between documents.
-        Output::Yaml if screen.is_compat() => screen.result(&document::yaml(&shown())),
+        Output::Yaml if screen.is_compat() => screen.exact(&document::yaml(&shown())),
         Output::Yaml => screen.document(&document::yaml(&shown())),
-        Output::Json => screen.result(&document::json(&shown())),
-        Output::Patch => screen.result(&format!("{}\n", patch.body())),
+        Output::Json => screen.exact(&document::json(&shown())),
+        Output::Patch => screen.exact(&format!("{}\n", patch.body())),
     }
 }
 

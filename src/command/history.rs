@@ -63,7 +63,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     }
     let all_failed = histories.is_empty() && !errors.is_empty();
     if request.shows_facts(screen) && !all_failed {
-        screen.result(&render::json_list(&histories));
+        screen.exact(&render::json_list(&histories));
     }
     Ending { exit: Exit::Done, errors }
 }
@@ -132,9 +132,9 @@ async fn show(
         (output, word) => {
             for document in documents(&observed, word.as_ref(), request, screen.is_compat())? {
                 match output {
-                    Output::Name => screen.result(&revision_document::name(&document)),
+                    Output::Name => screen.line(&revision_document::name(&document)),
                     Output::Yaml => screen.document(&revision_document::yaml(&document)),
-                    _ => screen.result(&revision_document::json(&document)),
+                    _ => screen.exact(&revision_document::json(&document)),
                 }
             }
         }

@@ -22,6 +22,7 @@ pub mod history;
 pub mod hold;
 pub mod kind;
 pub mod manifest;
+pub mod misleading;
 pub mod name;
 pub mod notice;
 pub mod object;

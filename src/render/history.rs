@@ -53,7 +53,7 @@ fn header(history: &History<'_>, form: Form) -> String {
         header +=
             &format!("  template last changed by {}, {} ago", author.manager, age(author.time, history.now));
     }
-    header
+    escape::line(&header).into_owned()
 }
 
 fn row(entry: &Entry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {

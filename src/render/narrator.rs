@@ -38,16 +38,21 @@ impl Narrator {
         Self(Arc::new(Mutex::new(Narration { err, said: HashSet::new(), canvas: None, failure: None })))
     }
 
-    /// Says one line.
+    /// Says one line. Whatever is in it, it stays one, and shows what a terminal would obey.
     pub fn note(&self, line: &str) {
-        self.narration().say(line);
+        self.narration().say(&escape::line(line));
+    }
+
+    /// Says several lines that belong together.
+    pub(super) fn lines(&self, text: &str) {
+        self.narration().say(&escape::block(text));
     }
 
     /// Says one line, the first time only.
     pub fn note_once(&self, line: &str) {
         let mut narration = self.narration();
         if narration.said.insert(line.to_owned()) {
-            narration.say(line);
+            narration.say(&escape::line(line));
         }
     }
 
@@ -77,12 +82,13 @@ impl Narrator {
 }
 
 impl Narration {
+    /// Says what is safe to look at.
     fn say(&mut self, line: &str) {
         let is_seen = self.err.terminal().is_some();
         let canvas = self.canvas.as_ref().filter(|_| is_seen);
         let (taken_away, put_back) = canvas.map(Canvas::away_and_back).unwrap_or_default();
         self.write(&taken_away);
-        let said = write_safely(&mut self.err, &format!("{line}\n"));
+        let said = self.err.write(&format!("{line}\n"));
         self.remember(said);
         self.write(&put_back);
     }
@@ -119,9 +125,4 @@ impl Canvas {
         let size = self.out.terminal().unwrap_or_default();
         (self.standing.erasure(size), drawing(self.standing.frame(), self.colored))
     }
-}
-
-/// Writes text to a stream; a terminal never sees a control character of it.
-pub(super) fn write_safely(stream: &mut Stream, text: &str) -> io::Result<()> {
-    if stream.terminal().is_some() { stream.write(&escape::block(text)) } else { stream.write(text) }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::escape;
 use super::frame::Frame;
-use super::narrator::{Narrator, write_safely};
+use super::narrator::Narrator;
 use super::style::{Span, text_of};
 use crate::error::Error;
 use crate::world::program::Program;
@@ -28,8 +28,10 @@ const KUBECTLS_OWN_BEGINNINGS: [&str; 5] =
 
 /// Where a command prints: results to stdout, everything else to stderr.
 ///
-/// A terminal never sees a control character that the cluster sent: text is escaped here, at the
-/// edge, whatever made it. What goes to a pipe or a file stays as it is.
+/// Nobody's terminal sees a control character that the cluster sent: text is escaped here, at the edge,
+/// whatever made it, on its way to a pipe or a file too, because logs are looked at later. Exact are
+/// documents, which programs read, and what kubectl itself prints (`--compat`), unless it is a terminal
+/// that they go to.
 pub struct Screen<'a> {
     out: &'a mut Stream,
     narrator: Narrator,
@@ -71,7 +73,7 @@ impl<'a> Screen<'a> {
     /// Asks a question and waits for the answer; anything but `y` or `yes` is a no, and so is the end
     /// of the input.
     pub fn confirms(&mut self, question: &str) -> bool {
-        let asked = write_safely(&mut self.narrator.stream(), &format!("{question} [y/N] "));
+        let asked = self.narrator.stream().write(&format!("{} [y/N] ", escape::line(question)));
         self.remember(asked);
         let mut answer = Vec::new();
         let mut byte = [0];
@@ -87,26 +89,51 @@ impl<'a> Screen<'a> {
         self.failure.is_none()
     }
 
-    /// Prints a result.
+    /// Prints a result, as text of several lines.
     pub fn result(&mut self, text: &str) {
-        let written = write_safely(self.out, text);
+        if self.compat {
+            self.exact(text);
+        } else {
+            self.print(&escape::block(text));
+        }
+    }
+
+    /// Prints a result of one line, and sees to it that it stays one.
+    pub fn line(&mut self, line: &str) {
+        if self.compat {
+            self.exact(&format!("{line}\n"));
+        } else {
+            self.print(&format!("{}\n", escape::line(line)));
+        }
+    }
+
+    /// Prints what a program is to read: JSON, YAML, a patch.
+    pub fn exact(&mut self, document: &str) {
+        if self.out.terminal().is_some() {
+            self.print(&escape::block(document));
+        } else {
+            self.print(document);
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        let written = self.out.write(text);
         self.remember(written);
     }
 
     /// Prints a YAML document, apart from the one before it, whatever that was of.
     pub fn document(&mut self, yaml: &str) {
         if self.documents > 0 {
-            self.result("---\n");
+            self.exact("---\n");
         }
         self.documents += 1;
-        self.result(yaml);
+        self.exact(yaml);
     }
 
     /// Prints a result that has colours.
     pub fn styled(&mut self, spans: &[Span]) {
         if self.colored {
-            let written = self.out.write(&text_of(spans, true));
-            self.remember(written);
+            self.print(&text_of(spans, true));
         } else {
             self.result(&text_of(spans, false));
         }
@@ -136,10 +163,7 @@ impl<'a> Screen<'a> {
     /// Prints narration that has colours.
     pub fn styled_notes(&mut self, spans: &[Span]) {
         let mut err = self.narrator.stream();
-        let written = match err.terminal() {
-            Some(_) if self.colored => err.write(&text_of(spans, true)),
-            _ => write_safely(&mut err, &text_of(spans, false)),
-        };
+        let written = err.write(&text_of(spans, self.colored && err.terminal().is_some()));
         self.remember(written);
     }
 
@@ -168,11 +192,11 @@ impl<'a> Screen<'a> {
                 let sentence = error.compat_sentence();
                 let bare =
                     errors.len() > 1 || KUBECTLS_OWN_BEGINNINGS.iter().any(|own| sentence.starts_with(own));
-                self.note(&if bare { sentence } else { format!("error: {sentence}") });
+                self.narrator.lines(&if bare { sentence } else { format!("error: {sentence}") });
             } else {
-                self.note(&format!("error: {}", escape::line(&error.sentence())));
+                self.note(&format!("error: {}", error.sentence()));
                 if let Some(hint) = error.next_step() {
-                    self.note(&format!("hint: {}", escape::line(hint)));
+                    self.note(&format!("hint: {hint}"));
                 }
             }
         }
