@@ -32,6 +32,7 @@ pub mod patch;
 pub(crate) mod plain_text;
 pub mod pod;
 pub mod quantity;
+pub mod redaction;
 pub mod resource_type;
 pub mod restart;
 pub mod revision;

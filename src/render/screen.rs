@@ -1,12 +1,16 @@
 //! The two output streams: results, narration, errors, and what a terminal may see of them.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
+
+use serde_json::Value;
 
 use super::escape;
 use super::frame::Frame;
 use super::narrator::Narrator;
 use super::style::{Span, text_of};
 use crate::error::Error;
+use crate::model::redaction::redacted;
 use crate::world::program::Program;
 use crate::world::{Environment, Stream, Terminal, World};
 
@@ -32,6 +36,7 @@ const KUBECTLS_OWN_BEGINNINGS: [&str; 5] =
 /// whatever made it, on its way to a pipe or a file too, because logs are looked at later. Exact are
 /// documents, which programs read, and what kubectl itself prints (`--compat`), unless it is a terminal
 /// that they go to.
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish that stands for itself")]
 pub struct Screen<'a> {
     out: &'a mut Stream,
     narrator: Narrator,
@@ -39,6 +44,7 @@ pub struct Screen<'a> {
     colored: bool,
     draws: bool,
     compat: bool,
+    redacts: bool,
     documents: usize,
     failure: Option<io::Error>,
 }
@@ -54,14 +60,28 @@ impl<'a> Screen<'a> {
     pub fn with(narrator: Narrator, world: &'a mut World, color: Color, compat: bool) -> Self {
         let colored = wants_color(color, &world.environment, world.out.terminal());
         let draws = can_draw(&world.environment, world.out.terminal());
-        let input = &mut *world.stdin;
-        Self { out: &mut world.out, narrator, input, colored, draws, compat, documents: 0, failure: None }
+        let redacts = wants_redaction(&world.environment);
+        let (out, input) = (&mut world.out, &mut *world.stdin);
+        Self { out, narrator, input, colored, draws, compat, redacts, documents: 0, failure: None }
     }
 
     /// Whether kubectl's own words are wanted.
     #[must_use]
     pub fn is_compat(&self) -> bool {
         self.compat
+    }
+
+    /// Whether objects are shown without what looks secret in them.
+    #[must_use]
+    pub fn redacts(&self) -> bool {
+        self.redacts
+    }
+
+    /// An object as it may be shown: without what looks secret where that was asked for, and that is
+    /// stronger than kubectl's own words (`--compat`), which are not asked for one by one.
+    #[must_use]
+    pub fn shown<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
+        if self.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
     }
 
     /// The terminal that results go to, if it is one.
@@ -243,6 +263,11 @@ fn wants_color(color: Color, environment: &Environment, terminal: Option<Termina
             environment.get("NO_COLOR").is_none() && (forced || capable)
         }
     }
+}
+
+/// `ROLLOUT2_REDACT`: whoever sets it to anything but a no wants nothing secret in the objects printed.
+fn wants_redaction(environment: &Environment) -> bool {
+    environment.get("ROLLOUT2_REDACT").is_some_and(|value| value != "0" && value != "false")
 }
 
 /// Whether a terminal is there that can move its cursor, and nobody said that this is a build (`CI`).

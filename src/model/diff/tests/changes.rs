@@ -89,7 +89,8 @@ fn secrets_are_masked_wherever_they_stand() {
 fn env_in_the_value_of_an_env_is_masked_too() {
     let template = |value: &str| {
         let inner = json!([{"name": "TOKEN", "value": value}]);
-        let outer = json!([{"name": "MODE", "value": {"env": inner}}, {"name": "OTHER", "value": [inner]}]);
+        let outer =
+            json!([{"name": "MODE", "value": {"env": inner}}, {"name": "OTHER", "value": [{"env": inner}]}]);
         Template::new(&json!({"spec": {"containers": [{"name": "a", "env": outer}]}}))
     };
     let (none, one) = (Template::new(&json!({"spec": {}})), template("hunter2"));
