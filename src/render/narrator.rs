@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::escape;
 use super::frame::Frame;
 use super::live::{Standing, drawing};
+use crate::model::secret::without_secrets;
 use crate::world::{Stream, Terminal};
 
 /// Says things on stderr. Clones speak with the same voice, so that a retry can be told while the
@@ -38,9 +39,10 @@ impl Narrator {
         Self(Arc::new(Mutex::new(Narration { err, said: HashSet::new(), canvas: None, failure: None })))
     }
 
-    /// Says one line. Whatever is in it, it stays one, and shows what a terminal would obey.
+    /// Says one line. Whatever is in it, it stays one, shows what a terminal would obey, and tells nothing
+    /// that has the shape of a secret: servers, webhooks and plugins repeat what they refuse.
     pub fn note(&self, line: &str) {
-        self.narration().say(&escape::line(line));
+        self.narration().say(&safe(line));
     }
 
     /// Says several lines that belong together.
@@ -52,7 +54,7 @@ impl Narrator {
     pub fn note_once(&self, line: &str) {
         let mut narration = self.narration();
         if narration.said.insert(line.to_owned()) {
-            narration.say(&escape::line(line));
+            narration.say(&safe(line));
         }
     }
 
@@ -125,4 +127,8 @@ impl Canvas {
         let size = self.out.terminal().unwrap_or_default();
         (self.standing.erasure(size), drawing(self.standing.frame(), self.colored))
     }
+}
+
+fn safe(line: &str) -> String {
+    escape::line(&without_secrets(line)).into_owned()
 }
