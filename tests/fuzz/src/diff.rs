@@ -25,11 +25,9 @@ pub fn one(data: &[u8]) {
     }
     let masked = Diff::between(&before, &after, Secrets::Masked);
     assert_eq!(masked.is_empty(), shown.is_empty(), "{from} {to}");
-    for diff in [&shown, &masked] {
-        let told = told(diff);
-        let tells = told.contains(SECRET);
-        assert!(!tells || std::ptr::eq(diff, &shown), "{from} {to} {told}");
-    }
+    let _ = told(&shown); // it can be told, too
+    let told = told(&masked);
+    assert!(!told.contains(SECRET), "{from} {to} {told}");
 }
 
 /// Everything that a diff is shown as.

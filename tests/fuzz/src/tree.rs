@@ -95,7 +95,7 @@ impl<'a> Tree<'a> {
             let value = self.value();
             members.insert(name, value);
         }
-        if self.byte() % 4 == 0 && !members.contains_key("env") {
+        if self.byte().is_multiple_of(4) && !members.contains_key("env") {
             let text = format!("{SECRET}{}", self.byte());
             let name = ["DB_PASSWORD", "apiKey", "TOKEN"][usize::from(self.byte()) % 3];
             members.insert(
