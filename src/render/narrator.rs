@@ -45,6 +45,11 @@ impl Narrator {
         self.narration().say(&safe(line));
     }
 
+    /// Says one line with a command to type, which is ours: `--token TOKEN` is no secret in it.
+    pub(super) fn hint(&self, line: &str) {
+        self.narration().say(&escape::line(&format!("hint: {line}")));
+    }
+
     /// Says several lines that belong together.
     pub(super) fn lines(&self, text: &str) {
         self.narration().say(&escape::block(text));

@@ -216,7 +216,7 @@ impl<'a> Screen<'a> {
             } else {
                 self.note(&format!("error: {}", error.sentence()));
                 if let Some(hint) = error.next_step() {
-                    self.note(&format!("hint: {hint}"));
+                    self.narrator.hint(hint);
                 }
             }
         }

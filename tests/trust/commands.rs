@@ -1,6 +1,9 @@
 //! Every verb in every form: the lines that a hostile text is fed through.
 //!
-//! A verb that is not here fails a test below, so a new one (`step`, `list`, `plan`) needs a line or two.
+//! A verb that is not here fails a test below, so a new one (`step`, `list`, `plan`) needs a line or two, a line
+//! in `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. For `step`, whose
+//! plan, lease and checks are annotations, give the workloads of [`ground`](crate::ground) those annotations, or
+//! they are no places yet; what a check prints belongs to [`wire`](crate::wire).
 
 use harness::{Ended, Run};
 use rollout2::cli::definition;
