@@ -68,6 +68,6 @@ async fn draw(manner: &Manner, found: Vec<Workload>, cluster: &Cluster, screen: 
 
 fn finish(form: Form, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
     if form == Form::Json {
-        screen.result(&json::verdict(follower, exit.code(), started.elapsed()));
+        screen.exact(&json::verdict(follower, exit.code(), started.elapsed()));
     }
 }

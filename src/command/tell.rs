@@ -76,13 +76,13 @@ impl<'a, 'w> Teller<'a, 'w> {
 
     fn stands(&mut self, track: &Track, verdict: &Verdict) {
         if let Some(line) = lines::standing(track, verdict, self.company) {
-            self.screen.styled(&colored(line, verdict.state));
+            self.screen.styled(&colored(&line, verdict.state));
         }
     }
 
     fn as_kubectl(&mut self, event: &Event) {
         match event {
-            Event::Stands { verdict, .. } => self.screen.result(&format!("{}\n", verdict.line)),
+            Event::Stands { verdict, .. } => self.screen.line(&verdict.line),
             Event::Ended { end, .. } => {
                 let text = match &end.outcome {
                     Outcome::Failed(Failure::Kubectl(text)) => text.clone(),
@@ -109,7 +109,7 @@ impl<'w> Tell<'w> for Teller<'_, 'w> {
         }
         if self.form == Form::Json {
             if let Some(line) = json::line(follower, event, elapsed) {
-                self.screen.result(&line);
+                self.screen.exact(&line);
             }
             return;
         }

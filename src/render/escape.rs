@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::model::misleading::is_misleading;
+
 /// Text of several lines: control characters are shown, newlines and tabs stay.
 #[must_use]
 pub fn block(text: &str) -> Cow<'_, str> {
@@ -19,31 +21,18 @@ pub fn line(text: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str, keeps: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().all(|character| keeps(character) || !is_unsafe(character)) {
+    if text.chars().all(|character| keeps(character) || !is_misleading(character)) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 8);
     for character in text.chars() {
-        if keeps(character) || !is_unsafe(character) {
+        if keeps(character) || !is_misleading(character) {
             safe.push(character);
         } else {
             safe.push_str(&shown(character));
         }
     }
     Cow::Owned(safe)
-}
-
-/// Whether a terminal, or the eye, could be misled by a character: C0 and C1 controls, delete, line
-/// and paragraph separators, bidirectional formatting, and characters that take no space, the
-/// invisible tag characters among them. The joiners inside emoji and scripts that need them are
-/// escaped as well: in names and messages of a cluster, hidden is worse than ugly.
-#[must_use]
-pub fn is_unsafe(character: char) -> bool {
-    matches!(character,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}'
-        | '\u{ad}' | '\u{61c}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn shown(character: char) -> String {
