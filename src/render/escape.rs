@@ -49,6 +49,8 @@ fn shown(character: char) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -71,5 +73,22 @@ mod tests {
             assert_eq!(block(text), safe);
         }
         assert_eq!(line("two\nlines\there"), "two\\nlines\\there");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_the_text_nothing_of_it_is_obeyed_and_what_is_safe_stays(text in any::<String>()) {
+            let (block, line) = (block(&text), line(&text));
+            prop_assert!(!line.contains(is_misleading));
+            prop_assert!(!block.contains(|c| is_misleading(c) && c != '\n' && c != '\t'));
+            prop_assert_eq!(block.lines().count(), text.split('\n').count() - usize::from(text.ends_with('\n') || text.is_empty()));
+            prop_assert_eq!(super::line(&line).into_owned(), line.to_string(), "once is enough");
+            prop_assert_eq!(line == text, !text.contains(is_misleading));
+            let kept: String = text.chars().filter(|c| !is_misleading(*c)).collect();
+            let mut shown = line.chars();
+            prop_assert!(kept.chars().all(|c| shown.any(|other| other == c)), "nothing else is lost");
+        }
     }
 }
