@@ -39,7 +39,8 @@ pub(super) async fn as_kubectl(
     let workload = &observed.workload;
     let target = request.goal.find_as_kubectl(&observed)?;
     let untouched = Patch::of(workload.object());
-    let template = screen.shown(target.template().json());
+    let template = target.template();
+    let template = screen.shown(template.json());
     let mut report = |operation: &str| {
         change::report(workload, operation, workload.object().json(), &untouched, how, screen);
     };
