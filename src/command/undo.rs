@@ -186,10 +186,10 @@ fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen
     match how.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");
-            screen.result(&format!("{} {line}{}\n", workload.reference(), how.dry_run.suffix()));
+            screen.line(&format!("{} {line}{}", workload.reference(), how.dry_run.suffix()));
         }
         // Nothing is to be changed, and that is a patch too.
-        Output::Patch => screen.result("[]\n"),
+        Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json => {
             let patch = crate::model::patch::Patch::of(workload.object());
             change::report(workload, "", workload.object().json(), &patch, how, screen);
