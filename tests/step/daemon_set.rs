@@ -264,7 +264,7 @@ async fn a_node_that_is_not_ready_is_left_out_and_stays_held() {
     unready(&nodes.lab.hands(), "node-1", "Unknown");
     nodes.lab.pass(5).await;
     let ended = nodes.step("--all --ignore-unready-nodes").await;
-    ends(&ended, 0);
+    ends(&ended, 5);
     assert!(ended.transcript.contains("node-1"), "{}", ended.transcript);
     assert!(!nodes.removals().contains(&"node-1".to_owned()));
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
@@ -384,7 +384,7 @@ async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
     let act = Act::interfere(|store| set_ready(store, "node-2", "Unknown"));
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
     let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
-    ends(&ended, 0);
+    ends(&ended, 5);
     assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
 }
@@ -446,4 +446,19 @@ async fn every_step_is_a_line() {
         nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
     ends(&ended, 0);
     insta::assert_snapshot!(ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn going_back_at_our_pace_is_a_plan_for_the_old_template() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("--to 3 --by 2").await, 0);
+    ends(&nodes.lab.run("undo daemonset/agent --keep-hold").await, 0);
+    nodes.lab.pass(30).await;
+    assert_eq!((nodes.on("app:2.0"), nodes.strategy()["type"].as_str()), (3, Some("OnDelete")));
+    let changed = nodes.step("").await;
+    ends(&changed, 5);
+    assert!(changed.stderr.contains("--new-plan"), "{}", changed.transcript);
+    let begun = nodes.lab.revision();
+    ends(&nodes.step("--new-plan --by 2 --all").await, 0);
+    assert_eq!((nodes.on("app:1.0"), nodes.is_held(), nodes.most_missing(begun)), (6, false, 1));
 }

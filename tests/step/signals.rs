@@ -175,8 +175,9 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
     second.signal("-INT");
     assert_eq!(second.wait().await, Some(130), "{}", second.err());
     assert_eq!(town.held()["lease"]["by"], "ada@laptop", "the lease of the first is still its own");
-    let mut third = town.begin("step statefulset/db --take-over --soak 0s", "third");
-    assert_eq!(third.wait().await, Some(0), "{}", third.err());
+    let mut third = town.begin("step statefulset/db --take-over", "third");
     assert_eq!(first.wait().await, Some(5), "{}", first.err());
     assert!(first.err().contains("took over the step of statefulset.apps/db"), "{}", first.err());
+    third.signal("-INT");
+    assert_eq!(third.wait().await, Some(130), "{}", third.err());
 }

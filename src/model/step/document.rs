@@ -89,7 +89,9 @@ impl Document {
 pub(super) fn relying(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());
     let places = [Place::of(["spec", "template"]), strategy::place(workload), Place::annotation(HELD)];
-    places.into_iter().for_each(|place| patch.rely_on(place));
+    for place in places {
+        patch.rely_on(place);
+    }
     patch
 }
 

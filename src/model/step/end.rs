@@ -67,6 +67,13 @@ pub enum Why {
         /// How many may be.
         allowed: usize,
     },
+    /// The set's own partition keeps every pod on the old revision, and nobody asked to go below it.
+    OwnPartition {
+        /// The partition.
+        partition: i64,
+    },
+    /// All that is left is on these nodes, which are not ready.
+    OnUnreadyNodes(Vec<String>),
     /// The next pod is on a node that is not ready, and cannot be passed over.
     OnUnreadyNode {
         /// The pod.

@@ -95,6 +95,7 @@ impl Stepper {
         self.renewed = Some(now.elapsed);
         self.remember(workload.clone());
         self.unsure.clear();
+        self.conflicts = 0;
         let is_leaving = matches!(self.phase, Phase::Leaving(_));
         match (purpose, &mut self.phase) {
             (Purpose::Finish, _) => return self.over(End::Complete, out),
@@ -121,8 +122,8 @@ impl Stepper {
             }
             _ => {}
         }
-        if !is_leaving {
-            self.tell_stage(now, out);
+        if purpose == Purpose::Begin && !is_leaving {
+            self.tell_stage(now, out); // the batch, and then what is released of it
         }
         out.extend(told.into_iter().map(Output::Event));
     }

@@ -48,8 +48,10 @@ pub(super) struct Pursuit {
     pub(super) force: bool,
     /// Whether what is left of the soak is skipped.
     pub(super) complete: bool,
-    /// How long pods were on their way since the batch began.
+    /// How long pods were on their way since the batch last got further.
     pub(super) spent: Spent,
+    /// How many places of the batch were well at its furthest.
+    pub(super) furthest: usize,
     pub(super) soak: Soak,
     pub(super) check: CheckRun,
 }
@@ -200,9 +202,18 @@ impl Pursuit {
         Self { force: request.force, complete: request.complete, ..Self::default() }
     }
 
+    /// Takes note of how far the batch is: its time counts anew once it gets further than ever. A large
+    /// batch is walked a pod at a time, and one that crashes gets up again and again.
+    pub(super) fn get(&mut self, well: usize, is_moving: bool, now: Duration) {
+        if well > self.furthest {
+            (self.furthest, self.spent) = (well, Spent::default());
+        }
+        self.spent.note(is_moving, now);
+    }
+
     /// A batch begins.
     pub(super) fn begin(&mut self) {
-        (self.spent, self.check) = (Spent::default(), CheckRun::NotAsked);
+        (self.spent, self.furthest, self.check) = (Spent::default(), 0, CheckRun::NotAsked);
         (self.complete, self.force) = (false, false);
     }
 

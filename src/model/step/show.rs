@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::arrive::{Found, Origin, find};
+use super::arrive::nothing_to_release;
 use super::batch::{Batch, Place, Stage};
 use super::end::End;
+use super::found::{Found, find};
 use super::kind;
 use super::next::{self, Next};
 use super::pacing::Reach;
 use super::phase::{CheckRun, Phase, Pursuit};
 use super::plan::Begun;
-use super::pursue::Scene;
 use super::request::Request;
+use super::scene::Scene;
 use super::soak::Soak;
 use super::spot::{Sight, Spot};
 use super::stepper::Stepper;
@@ -89,16 +90,14 @@ pub fn foresee(
     let scene =
         Scene { pursuit: &pursuit, document: &document, passed: None, spots: sight.spots(), sight, now };
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
-        return Err(End::NothingOutdated);
+        return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
     Ok(scene.view(Vec::new()))
 }
 
 /// All that is known, with the workload as the first write would hold it; none where it is held already.
 fn as_held(found: &Found, observed: &Observed) -> Option<Observed> {
-    let is_free = matches!(found.origin, Origin::Free { .. });
-    let set = found.document.hold.member("set").filter(|_| is_free)?;
-    let patch = found.document.patch(&observed.workload, Some(set.clone()));
+    let patch = found.document.patch(&observed.workload, Some(found.set.clone()?));
     let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
     Some(Observed { workload, ..observed.clone() })
 }

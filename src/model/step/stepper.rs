@@ -39,6 +39,8 @@ pub struct Stepper {
     pub(super) passed: Option<usize>,
     /// Changes of which nobody knows whether they were made.
     pub(super) unsure: Vec<Written>,
+    /// How often in a row others were faster.
+    pub(super) conflicts: usize,
     /// Whether everything has to be read again before anything else.
     pub(super) is_in_doubt: bool,
     /// When a change was last made, or first tried.
@@ -77,6 +79,7 @@ impl Stepper {
             last: None,
             passed: None,
             unsure: Vec::new(),
+            conflicts: 0,
             is_in_doubt: false,
             renewed: None,
             again: None,

@@ -19,6 +19,9 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// How long we wait before a pod is tried again that a PodDisruptionBudget did not let go.
 const AGAIN_IF_REFUSED: Duration = Duration::from_secs(5);
 
+/// How often in a row others may be faster.
+const MOST_CONFLICTS: usize = 10;
+
 impl Stepper {
     /// Takes in what was seen; says whether all of it was read just now, because it was asked for.
     pub(super) fn take(&mut self, seen: Seen, now: Moment, out: &mut Vec<Output>) -> bool {
@@ -84,7 +87,11 @@ impl Stepper {
             Wrote::Conflict(conflict) if conflict.replaced => self.over(End::Gone { is_another: true }, out),
             Wrote::Conflict(_) => {
                 self.is_in_doubt = true;
+                self.conflicts += 1;
                 self.tried_to_leave(out);
+                if self.conflicts >= MOST_CONFLICTS && self.end().is_none() {
+                    self.leave(End::Error(self.always_changed()), now, out);
+                }
             }
             Wrote::Unknown(error) => {
                 self.unsure.push(written);
@@ -100,6 +107,11 @@ impl Stepper {
                 _ => self.leave(End::Error(error), now, out),
             },
         }
+    }
+
+    fn always_changed(&self) -> Error {
+        let target = self.found.target();
+        Error::new(ErrorKind::Conflict, format!("{target} is being changed all the time"))
     }
 
     fn take_removed(&mut self, removed: Removed, now: Moment, out: &mut Vec<Output>) {

@@ -7,7 +7,7 @@ use super::act::Act;
 use super::batch::{Batch, Stage};
 use super::event::Event;
 use super::phase::{CheckRun, Phase};
-use super::pursue::Scene;
+use super::scene::Scene;
 use super::show;
 use super::soak::Soak;
 use super::stepper::{Output, Stepper};
@@ -55,6 +55,8 @@ struct News {
     soak: Soak,
     events: Vec<Event>,
     well: BTreeSet<String>,
+    /// How many places of the batch are well.
+    arrived: usize,
     is_moving: bool,
 }
 
@@ -73,9 +75,9 @@ impl Stepper {
         let news = self.news(soak, &mut known, now);
         self.told.known = known;
         let Phase::Stepping(pursuit) = &mut self.phase else { return };
-        let News { soak, events, well, is_moving } = news;
+        let News { soak, events, well, arrived, is_moving } = news;
         pursuit.soak = soak;
-        pursuit.spent.note(is_moving, now.elapsed);
+        pursuit.get(arrived, is_moving, now.elapsed);
         pursuit.forgiven.retain(|name| !well.contains(name));
         for event in events {
             if let Event::LeftOut(pods) = &event {
@@ -86,7 +88,8 @@ impl Stepper {
     }
 
     fn news(&self, mut soak: Soak, known: &mut Option<BTreeSet<String>>, now: Moment) -> News {
-        let nothing = |soak| News { soak, events: Vec::new(), well: BTreeSet::new(), is_moving: false };
+        let nothing =
+            |soak| News { soak, events: Vec::new(), well: BTreeSet::new(), arrived: 0, is_moving: false };
         let (Phase::Stepping(pursuit), Some(document)) = (&self.phase, self.document()) else {
             return nothing(soak);
         };
@@ -108,7 +111,10 @@ impl Stepper {
         }
         let well =
             scene.spots.iter().filter(|spot| spot.is_available).map(|spot| spot.name.clone()).collect();
-        News { is_moving: scene.is_moving(), soak, events, well }
+        let arrived = scene.batch().map_or(0, |batch| {
+            scene.spots.iter().filter(|spot| spot.is_well() && batch.places.contains(&spot.name)).count()
+        });
+        News { is_moving: scene.is_moving(), arrived, soak, events, well }
     }
 
     /// Tells how far the batch is, if that is another stage than before.

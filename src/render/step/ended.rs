@@ -99,6 +99,14 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             });
             told.and_note("hint: mend them first; --force releases the next batch all the same")
         }
+        Why::OwnPartition { partition } => Told::note(format!(
+            "held: {name}: its own partition {partition} keeps every pod on the old revision"
+        ))
+        .and_note("hint: --to 100% goes below it, and puts it back in the end"),
+        Why::OnUnreadyNodes(nodes) => Told::note(format!(
+            "held: {name}: what is left is on nodes that are not ready, and is not touched: {}",
+            names(nodes)
+        )),
         Why::OnUnreadyNode { pod, node } => Told::note(format!(
             "held: {name}: the next pod, {pod}, is on node {node}, which is not ready, and a StatefulSet's order passes none over"
         )),

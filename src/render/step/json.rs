@@ -186,6 +186,8 @@ fn stopped_facts(why: &Why) -> Value {
             let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "why": why})).collect();
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
+        Why::OwnPartition { partition } => json!({"reason": "own-partition", "partition": partition}),
+        Why::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
         Why::OnUnreadyNode { pod, node } => json!({"reason": "node-not-ready", "pod": pod, "node": node}),
     }
 }

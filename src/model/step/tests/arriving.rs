@@ -123,3 +123,37 @@ fn another_process_is_waited_for_until_nothing_was_seen_of_it_for_a_minute() {
     third.pass(1);
     assert_eq!(third.world.hold().unwrap()["lease"]["holder"], "three");
 }
+
+#[test]
+fn a_lease_in_a_hold_that_somebody_ended_protects_nothing() {
+    let mut first = Play::of(all_by(1), World::paused(40));
+    first.pass(10);
+    let released = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    first.world.change("/spec/updateStrategy", released);
+    let mut second = first.then("two", Request::default());
+    second.bound = None;
+    second.pass(3);
+    assert_eq!(second.world.hold().unwrap()["lease"]["holder"], "two");
+}
+
+#[test]
+fn who_waited_for_a_plan_that_is_over_begins_no_other() {
+    let mut first = Play::of(all_by(1), World::paused(40));
+    first.pass(10);
+    let mut second = first.then("two", Request::default());
+    second.pass(10);
+    let resume = crate::model::hold::resume(&second.world.workload(), true);
+    let Ok(crate::model::hold::Resume::End(patch)) = resume else { panic!("{resume:?}") };
+    second.world.write(&patch);
+    assert!(matches!(second.run(), End::Stopped(Why::Changed { .. })));
+    assert_eq!(second.world.hold(), None);
+}
+
+#[test]
+fn a_partition_that_lets_no_pod_update_holds() {
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
+    let mut world = World::new(2, &own);
+    world.tick();
+    let mut play = Play::of(Request::default(), world);
+    assert_eq!(play.run(), End::Stopped(Why::OwnPartition { partition: 3 }));
+}

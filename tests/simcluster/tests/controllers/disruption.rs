@@ -7,8 +7,8 @@ use simcluster::{Behaviour, Key, Refusal, object};
 
 use crate::lab::Lab;
 
-fn budget(lab: &Lab, name: &str, app: &str, spec: Value) -> Key {
-    let mut budget = json!({ "metadata": { "name": name }, "spec": spec });
+fn budget(lab: &Lab, name: &str, app: &str, spec: &Value) -> Key {
+    let mut budget = json!({ "metadata": { "name": name }, "spec": spec.clone() });
     budget["spec"]["selector"] = json!({ "matchLabels": { "app": app } });
     lab.create(&PODDISRUPTIONBUDGETS, &budget)
 }
@@ -34,10 +34,10 @@ fn a_budget_counts_by_the_scale_of_what_made_the_pods() {
     lab.deployment(4, &json!({}));
     lab.stateful_set(3, &json!({}));
     let budgets = [
-        (budget(&lab, "half", "web", json!({ "minAvailable": "50%" })), "4/2/4/2 SufficientPods"),
-        (budget(&lab, "one", "db", json!({ "maxUnavailable": 1 })), "3/2/3/1 SufficientPods"),
-        (budget(&lab, "all", "db", json!({ "minAvailable": 3 })), "3/3/3/0 InsufficientPods"),
-        (budget(&lab, "nobody", "nobody", json!({ "maxUnavailable": 1 })), "0/0/0/0 InsufficientPods"),
+        (budget(&lab, "half", "web", &json!({ "minAvailable": "50%" })), "4/2/4/2 SufficientPods"),
+        (budget(&lab, "one", "db", &json!({ "maxUnavailable": 1 })), "3/2/3/1 SufficientPods"),
+        (budget(&lab, "all", "db", &json!({ "minAvailable": 3 })), "3/3/3/0 InsufficientPods"),
+        (budget(&lab, "nobody", "nobody", &json!({ "maxUnavailable": 1 })), "0/0/0/0 InsufficientPods"),
     ];
     lab.settle();
     for (budget, expected) in &budgets {
@@ -55,7 +55,7 @@ fn of_a_daemon_set_only_a_number_of_available_pods_is_counted() {
     ] {
         let mut lab = Lab::new();
         lab.daemon_set(&json!({}));
-        let budget = budget(&lab, "agent", "agent", spec.clone());
+        let budget = budget(&lab, "agent", "agent", &spec);
         lab.settle();
         assert_eq!(told(&lab, &budget), expected, "{spec}");
         let first = lab.images().remove(0).0;
@@ -67,7 +67,7 @@ fn of_a_daemon_set_only_a_number_of_available_pods_is_counted() {
 fn one_eviction_uses_the_budget_up_until_the_pod_is_back() {
     let mut lab = Lab::new();
     lab.stateful_set(3, &json!({}));
-    budget(&lab, "db", "db", json!({ "maxUnavailable": 1 }));
+    budget(&lab, "db", "db", &json!({ "maxUnavailable": 1 }));
     lab.settle();
     evict(&lab, "db-1").unwrap();
     let refusal = evict(&lab, "db-2").unwrap_err();
@@ -83,7 +83,7 @@ fn a_budget_that_nobody_has_counted_asks_for_patience() {
     let mut lab = Lab::new();
     lab.stateful_set(1, &json!({}));
     lab.settle();
-    budget(&lab, "db", "db", json!({ "maxUnavailable": 1 }));
+    budget(&lab, "db", "db", &json!({ "maxUnavailable": 1 }));
     let refusal = evict(&lab, "db-0").unwrap_err();
     assert_eq!((refusal.code, refusal.retry_after), (429, Some(10)));
 }
@@ -92,8 +92,8 @@ fn a_budget_that_nobody_has_counted_asks_for_patience() {
 fn a_pod_of_two_budgets_is_evicted_by_nobody() {
     let mut lab = Lab::new();
     lab.stateful_set(2, &json!({}));
-    budget(&lab, "one", "db", json!({ "maxUnavailable": 1 }));
-    budget(&lab, "two", "db", json!({ "maxUnavailable": 1 }));
+    budget(&lab, "one", "db", &json!({ "maxUnavailable": 1 }));
+    budget(&lab, "two", "db", &json!({ "maxUnavailable": 1 }));
     lab.settle();
     assert_eq!(evict(&lab, "db-0").unwrap_err().code, 500);
 }
@@ -102,7 +102,7 @@ fn a_pod_of_two_budgets_is_evicted_by_nobody() {
 fn a_pod_that_is_not_ready_may_go_while_enough_others_are() {
     let mut lab = Lab::new();
     lab.daemon_set(&json!({}));
-    budget(&lab, "agent", "agent", json!({ "minAvailable": 2 }));
+    budget(&lab, "agent", "agent", &json!({ "minAvailable": 2 }));
     lab.settle();
     let first = lab.images().remove(0).0;
     lab.impose(&Key::new(&PODS, "default", &first), Some(Behaviour::NotReady));

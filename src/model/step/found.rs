@@ -1,0 +1,161 @@
+//! What a workload is found with: what holds it, and the plan that is there or would be.
+
+use serde_json::Value;
+
+use super::amount::Amount;
+use super::document::Document;
+use super::end::{End, Why};
+use super::kind;
+use super::pacing::{Pacing, Reach};
+use super::plan::Plan;
+use super::request::{CheckWish, Request};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::authorship::last_template_author;
+use crate::model::hold::{Hold, Reason};
+use crate::model::observed::Observed;
+use crate::model::workload::Workload;
+
+/// What a workload is found with.
+pub(super) struct Found {
+    /// The hold as it will be ours, without our lease.
+    pub(super) document: Document,
+    /// What it was held by before.
+    pub(super) origin: Origin,
+    /// The update strategy that is to hold it, where another one is there.
+    pub(super) set: Option<Value>,
+}
+
+/// What a workload was held by before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// By a plan that goes on.
+    Plan,
+    /// By a pause, or by a plan for another template, in force.
+    Held,
+    /// By nothing; `was` is whether there was a hold that somebody ended.
+    Free { was: bool },
+}
+
+/// Finds what a workload is held by, and what of a plan there is or would be.
+///
+/// # Errors
+/// How the command ends before it writes anything.
+pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End> {
+    let workload = &observed.workload;
+    check(request, workload).map_err(End::Error)?;
+    if observed.pods.is_none() {
+        return Err(End::Error(cannot_see(workload, "pods", "pods")));
+    }
+    // A controller that has seen it has made a revision of it.
+    if observed.revisions.is_empty() && workload.is_observed() {
+        return Err(End::Error(cannot_see(workload, "revisions", workload.kind().revision_type().plural())));
+    }
+    let hold = Hold::of(workload).map_err(End::Error)?;
+    let was = hold.is_some();
+    match hold.filter(|hold| hold.is_in_force(workload)) {
+        // A lease in a hold that somebody ended protects nothing: what runs loose is held at once.
+        None => {
+            let set = kind::holding(observed).map_err(End::Error)?;
+            let hold = Hold::new(workload, Reason::Plan, &set);
+            let document = begun(request, observed, hold);
+            Ok(Found { document, origin: Origin::Free { was }, set: Some(set) })
+        }
+        Some(hold) if hold.reason() == Some(Reason::Pause) => {
+            let document = begun(request, observed, hold.of_a_plan());
+            Ok(Found { document, origin: Origin::Held, set: None })
+        }
+        Some(hold) => go_on_with(request, observed, hold),
+    }
+}
+
+/// What the words and the workload alone show.
+fn check(request: &Request, workload: &Workload) -> Result<()> {
+    kind::check(workload, request)?;
+    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+    match request.given.max_unavailable {
+        Some(amount) if wanted > 1 && amount.of(wanted) >= wanted => Err(Error::usage(format!(
+            "--max-unavailable {amount} would let all {wanted} pods of {} be down at a time",
+            workload.target()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A new plan in a hold.
+fn begun(request: &Request, observed: &Observed, hold: Hold) -> Document {
+    let pacing = request.given.over(Pacing::default());
+    let plan = Plan::new(&observed.workload.template().digest(), outdated_revision(observed), pacing);
+    let plan =
+        Plan { reach: Some(request.reach.unwrap_or(Reach::Next)), beyond: is_beyond(request.reach), ..plan };
+    Document { hold, plan, lease: None }
+}
+
+/// A plan that is there: it goes on, unless it is paused or is for something else.
+fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Found, End> {
+    let workload = &observed.workload;
+    if hold.is_paused() {
+        return Err(End::Stopped(Why::Paused));
+    }
+    let document = Document::of(workload).map_err(End::Error)?;
+    match document {
+        Some(document) if document.plan.template == workload.template().digest().hex() => {
+            let plan = document.plan;
+            check_again(request, &plan, workload).map_err(End::Error)?;
+            let plan = Plan {
+                pacing: request.given.over(plan.pacing),
+                reach: Some(request.reach.or(plan.reach).unwrap_or(Reach::Next)),
+                beyond: plan.beyond || is_beyond(request.reach),
+                ..plan
+            };
+            Ok(Found { document: Document { plan, ..document }, origin: Origin::Plan, set: None })
+        }
+        Some(document) if request.new_plan => {
+            let set = kind::holding(observed).map_err(End::Error)?;
+            let document = Document { lease: document.lease, ..begun(request, observed, hold) };
+            Ok(Found { document, origin: Origin::Held, set: Some(set) })
+        }
+        _ => Err(End::Stopped(Why::Changed {
+            manager: last_template_author(workload.object()).map(|author| author.manager),
+            changes: vec!["the template is another one than the plan was made for".to_owned()],
+        })),
+    }
+}
+
+/// Only the digest of a check is kept, so it has to be said again.
+fn check_again(request: &Request, plan: &Plan, workload: &Workload) -> Result<()> {
+    let Some(kept) = &plan.pacing.check else { return Ok(()) };
+    let target = workload.target();
+    let message = match &request.given.check {
+        Some(CheckWish::Skip) => return Ok(()),
+        Some(CheckWish::Run(digest)) if *digest == kept.digest => return Ok(()),
+        Some(CheckWish::Run(_)) => format!("the plan of {target} was begun with another --check"),
+        None => format!("the plan of {target} has a --check, and only its digest is kept"),
+    };
+    Err(Error::usage(message).hint("give the same --check again, or --no-check"))
+}
+
+/// The revision that most outdated pods run.
+fn outdated_revision(observed: &Observed) -> Option<String> {
+    let running = observed.revisions.running();
+    let others =
+        observed.revisions.iter().filter(|one| running.is_none_or(|running| running.name != one.name));
+    let with_pods = others.map(|one| (observed.pods_of(one).filter(|pod| pod.is_active()).count(), one));
+    let with_pods = with_pods.filter(|(pods, _)| *pods > 0);
+    with_pods.max_by_key(|(pods, _)| *pods).map(|(_, revision)| revision.name.clone())
+}
+
+/// The whole of a set: its own partition or not.
+fn is_beyond(reach: Option<Reach>) -> bool {
+    matches!(reach, Some(Reach::To(Amount::PerCent(100))))
+}
+
+fn cannot_see(workload: &Workload, what: &str, plural: &str) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        format!(
+            "{} cannot be stepped without a look at its {what}, which could not be read",
+            workload.target()
+        ),
+    )
+    .hint(format!("ask for the right to list {plural}"))
+}

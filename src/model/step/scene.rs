@@ -1,0 +1,148 @@
+//! A plan that is ours, and what is known of it at a moment.
+
+use std::time::Duration;
+
+use super::document::Document;
+use super::end::{End, Why};
+use super::kind;
+use super::next::{self, Next};
+use super::pacing::{Pacing, Reach};
+use super::phase::Pursuit;
+use super::plan::{Begun, Plan};
+use super::show::left_out;
+use super::spot::{Sight, Spot, allowed, unavailable};
+use super::stepper::Stepper;
+use crate::model::follow::Moment;
+
+/// A plan that is ours, and all that is known of it at a moment.
+pub(super) struct Scene<'a> {
+    pub(super) pursuit: &'a Pursuit,
+    pub(super) document: &'a Document,
+    /// The batch that soaked and was checked under our eyes.
+    pub(super) passed: Option<usize>,
+    pub(super) sight: Sight<'a>,
+    pub(super) spots: Vec<Spot<'a>>,
+    pub(super) now: Moment,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn plan(&self) -> &'a Plan {
+        &self.document.plan
+    }
+
+    pub(super) fn pacing(&self) -> &'a Pacing {
+        &self.document.plan.pacing
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        self.plan().reach.unwrap_or(Reach::Next)
+    }
+
+    /// The batch that is under way: begun, not done, and with places that there still are.
+    pub(super) fn batch(&self) -> Option<&'a Begun> {
+        let batch = self.plan().under_way().filter(|batch| self.passed != Some(batch.number))?;
+        self.spots.iter().any(|spot| batch.places.contains(&spot.name)).then_some(batch)
+    }
+
+    /// The places where everything must be well before it goes on: all that are released, because a pod
+    /// that fails on the new revision later says as much of it as one that fails at once.
+    pub(super) fn watched(&self) -> impl Iterator<Item = &Spot<'a>> {
+        let begun = self.batch().map_or(&[] as &[String], |batch| &batch.places);
+        self.spots.iter().filter(move |spot| {
+            let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !begun.contains(&spot.name);
+            spot.is_released && spot.kept.is_none() && spot.counts(self.pacing()) && !is_forgiven
+        })
+    }
+
+    /// Whether released pods are on their way, or places of the batch wait for their turn. Those whose
+    /// node is not ready by now are passed over where that can be.
+    pub(super) fn is_moving(&self) -> bool {
+        let begun = self.batch().map_or(&[] as &[String], |batch| &batch.places);
+        let passes_over = kind::passes_over(&self.sight.observed.workload);
+        let its_turn_comes = |spot: &Spot<'_>| {
+            spot.waits() && begun.contains(&spot.name) && !(passes_over && spot.unready_node.is_some())
+        };
+        self.watched().any(|spot| !spot.is_well()) || self.spots.iter().any(its_turn_comes)
+    }
+
+    /// How many pods may be unavailable at a time.
+    pub(super) fn allowed(&self) -> usize {
+        allowed(self.pacing(), self.spots.len())
+    }
+
+    /// How many pods count as unavailable.
+    pub(super) fn unavailable(&self) -> usize {
+        let counting = self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name));
+        unavailable(counting, self.pacing())
+    }
+
+    /// How long everything has to be well now.
+    pub(super) fn soak(&self) -> Duration {
+        match self.is_final() {
+            _ if self.pursuit.complete => Duration::ZERO,
+            true => self.pacing().soak + self.pacing().final_soak,
+            false => self.pacing().soak,
+        }
+    }
+
+    /// For how long everything has been well.
+    pub(super) fn healthy(&self) -> Duration {
+        self.pursuit.soak.healthy(self.watched(), self.now)
+    }
+
+    pub(super) fn has_soaked(&self) -> bool {
+        self.soak().is_zero() && !self.is_moving() || self.healthy() >= self.soak()
+    }
+
+    /// Whether the last batch is done, and only the end of the plan is left.
+    pub(super) fn is_final(&self) -> bool {
+        self.batch().is_none() && !self.spots.iter().any(Spot::waits)
+    }
+
+    pub(super) fn next(&self) -> Next {
+        let before = if self.is_back_to_canary() { None } else { self.plan().batch.as_ref() };
+        let before = before.map_or(0, |batch| batch.number);
+        next::next(&self.sight.observed.workload, &self.spots, self.pacing(), self.reach(), before)
+    }
+
+    /// Whether everything that was released went away with a scale-down.
+    pub(super) fn is_back_to_canary(&self) -> bool {
+        self.plan().batch.is_some() && next::updated(&self.spots) == 0
+    }
+
+    /// Nothing is left but what is passed over, because its nodes are not ready.
+    pub(super) fn left_out(&self) -> End {
+        match left_out(&self.spots) {
+            nodes if nodes.is_empty() => self.reached(),
+            nodes => End::Stopped(Why::OnUnreadyNodes(nodes)),
+        }
+    }
+
+    /// How many pods run the new revision, of how many.
+    pub(super) fn reached(&self) -> End {
+        let updated = self.spots.iter().filter(|spot| spot.is_new).count();
+        End::Reached { updated, of: self.spots.len() }
+    }
+}
+
+impl Stepper {
+    /// What is known of a plan that is ours.
+    pub(super) fn scene<'a>(
+        &'a self,
+        pursuit: &'a Pursuit,
+        document: &'a Document,
+        now: Moment,
+    ) -> Option<Scene<'a>> {
+        let sight = self.sight(self.observed()?, document, now);
+        Some(Scene { pursuit, document, passed: self.passed, spots: sight.spots(), sight, now })
+    }
+
+    /// When time alone changes what to do for a plan that is ours.
+    pub(super) fn pursuit_due(&self, pursuit: &Pursuit, now: Moment) -> Option<Duration> {
+        let document = self.document()?;
+        let scene = self.scene(pursuit, &document, now)?;
+        let left = scene.soak().saturating_sub(scene.healthy());
+        let soaked = (!scene.is_moving()).then_some(now.elapsed + left);
+        pursuit.spent.due(document.plan.pacing.batch_timeout).into_iter().chain(soaked).min()
+    }
+}
