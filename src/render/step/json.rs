@@ -129,12 +129,12 @@ fn batch_facts(batch: &Batch) -> Value {
         Stage::Failed => ("failed", None, None),
     };
     let places = batch.places.iter().map(|place| {
-        let state = match place.state {
+        let word = match place.state {
             PlaceState::Outdated => "outdated",
             PlaceState::Moving => "moving",
             PlaceState::Updated => "updated",
         };
-        json!({"name": place.name, "state": state})
+        json!({"name": place.name, "state": word})
     });
     json!({
         "number": batch.number,
