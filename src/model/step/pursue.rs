@@ -51,7 +51,7 @@ impl Stepper {
     }
 
     /// What to do while no batch is under way.
-    fn between(&self, scene: &Scene<'_>) -> Move {
+    pub(super) fn between(&self, scene: &Scene<'_>) -> Move {
         let has_passed = scene.passed.is_some();
         let is_reached =
             next::is_reached(scene.reach(), &scene.spots) || has_passed && scene.reach() == Reach::Next;

@@ -106,7 +106,7 @@ fn pods_that_are_not_available_forbid_the_next_batch() {
     let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-1"]);
     assert_eq!(play.world.on(2), 0);
-    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+    assert_eq!(play.world.hold().unwrap()["reason"], "pause");
     // The controller goes on only once it is well; the force is in that it is released.
     let mut play = play.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
     play.bound = Some(2);
