@@ -57,6 +57,7 @@ impl Stepper {
             Origin::Plan | Origin::Held => Vec::new(),
         };
         if origin == Origin::Held
+            && set.is_none()
             && let Some(end) = self.end_of_a_pause(&document, &spots, now)
         {
             return Move::End(end);
