@@ -17,8 +17,8 @@ pub(super) trait Picture<Driven, Event> {
     /// How it stands at a moment, on a terminal of some size.
     fn frame(&self, driven: &Driven, now: Moment, size: Terminal) -> Frame;
 
-    /// What is said of an event above the frame, because no frame shows it.
-    fn said(&self, _driven: &Driven, _event: &Event, _now: Moment) -> Vec<String> {
+    /// Takes note of an event; what is said of it above the frame, because no frame shows it.
+    fn hear(&mut self, _driven: &Driven, _event: &Event, _now: Moment) -> Vec<String> {
         Vec::new()
     }
 }
@@ -39,8 +39,8 @@ impl<'a, 'w, P> Drawer<'a, 'w, P> {
     }
 
     /// Draws the last frame, which stays, and hands the screen back.
-    pub(super) fn finish(self, frame: impl FnOnce(Terminal) -> Frame) -> &'a mut Screen<'w> {
-        self.screen.draw_last(frame);
+    pub(super) fn finish(self, frame: impl FnOnce(&P, Terminal) -> Frame) -> &'a mut Screen<'w> {
+        self.screen.draw_last(|size| frame(&self.picture, size));
         self.screen
     }
 }
@@ -52,7 +52,7 @@ impl<'w, P: Picture<Driven, Event>, Driven, Event> Tell<'w, Driven, Event> for D
 
     fn event(&mut self, driven: &Driven, event: &Event, now: Moment) {
         self.outdated = true;
-        self.screen.notes(&self.picture.said(driven, event, now));
+        self.screen.notes(&self.picture.hear(driven, event, now));
     }
 
     fn note_once(&mut self, line: &str) {

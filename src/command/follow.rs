@@ -67,7 +67,7 @@ async fn draw(manner: &Manner, found: Vec<Workload>, cluster: &Cluster, screen: 
     let ends = || follower.tracks().iter().filter_map(|track| Some((track, track.end()?)));
     let elapsed = ends().map(|(_, end)| end.after).max().unwrap_or_default();
     let now = Moment { elapsed, wall: cluster.now() };
-    let screen = drawer.finish(|size| Frame::last(Scene { follower: &follower, now, company }, size));
+    let screen = drawer.finish(|_, size| Frame::last(Scene { follower: &follower, now, company }, size));
     // What did not end well is said below it: that is for stderr, where whoever keeps only that will look.
     for (track, end) in ends() {
         screen.notes(&lines::ends(track, end, false, company));

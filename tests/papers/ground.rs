@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::{Ended, Run, data};
 use serde_json::{Value, json};
-use simcluster::resource::STATEFULSETS;
+use simcluster::resource::{DAEMONSETS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Builder, Controllers, Key, Rule, SimCluster, Upkeep, User};
 
@@ -22,6 +22,7 @@ impl Right {
         let method = match self.verb.as_str() {
             "patch" => "PATCH",
             "delete" => "DELETE",
+            "create" => "POST",
             _ => "GET",
         };
         // A part of an object has the object's name before it: pods/db-1/log.
@@ -42,6 +43,10 @@ pub(crate) enum On {
     StuckSet,
     /// The same where the pod crashes, and nothing changes any more.
     CrashingSet,
+    /// A StatefulSet and a DaemonSet that were paused and then changed, with controllers that work.
+    Changed,
+    /// The same, and what they were changed to crashes.
+    ChangedForTheWorse,
 }
 
 /// A line, how it ended, and what was asked of the cluster on the way.
@@ -50,7 +55,10 @@ pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ende
         None => User::admin("gina"),
         Some(rights) => User::limited(
             "gina",
-            rights.iter().map(|right| Rule::allow(&[&right.verb], &[&right.resource]).in_namespace("shop")),
+            rights.iter().map(|right| {
+                let rule = Rule::allow(&[&right.verb], &[&right.resource]);
+                if right.resource == "nodes" { rule } else { rule.in_namespace("shop") }
+            }),
         ),
     };
     let (cluster, mut controllers) = match on {
@@ -58,6 +66,8 @@ pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ende
         On::PausedShop => (paused_shop(user).await, None),
         On::StuckSet => broken_set(user, "db:2.0-bad"),
         On::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
+        On::Changed => changed(user, "app:2.0").await,
+        On::ChangedForTheWorse => changed(user, "app:2.0-crash").await,
     };
     cluster.forget_requests();
     let client = kube::Client::new(cluster.service_for("gina"), "shop");
@@ -91,6 +101,34 @@ async fn paused_shop(user: User) -> SimCluster {
     let paused = Run::of(["pause", "all", "-n", "shop"]).run_through(client).await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
     cluster
+}
+
+/// Paused by an administrator, then changed.
+async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
+    let builder = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(2).namespace("shop");
+    let cluster = builder.user(user).user(User::admin("admin")).build();
+    let author = Author::new("kubectl-create");
+    let template = |image: &str| json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "app", "image": image}]}});
+    let mut controllers = Controllers::new();
+    for (resource, name) in [(&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
+        let mut object = json!({"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": "x"}}, "template": template("app:1.0")}});
+        if name == "db" {
+            object["spec"]["replicas"] = 2.into();
+            object["spec"]["serviceName"] = "db".into();
+        }
+        cluster.store(|store| store.create(resource, "shop", object, &author).map(drop).unwrap());
+    }
+    controllers.run_for(&cluster, Duration::from_secs(30));
+    let client = kube::Client::new(cluster.service_for("admin"), "shop");
+    let paused = Run::of(["pause", "sts,ds", "-n", "shop"]).run_through(client).await;
+    assert_eq!(paused.exit, 0, "{}", paused.stderr);
+    for (resource, name) in [(&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
+        let change = |object: &mut Value| object["spec"]["template"] = template(image);
+        let key = Key::new(resource, "shop", name);
+        cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());
+    }
+    controllers.run_for(&cluster, Duration::from_secs(5));
+    (cluster, Some(controllers))
 }
 
 fn broken_set(user: User, image: &str) -> (SimCluster, Option<Controllers>) {

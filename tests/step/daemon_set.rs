@@ -264,7 +264,7 @@ async fn a_node_that_is_not_ready_is_left_out_and_stays_held() {
     unready(&nodes.lab.hands(), "node-1", "Unknown");
     nodes.lab.pass(5).await;
     let ended = nodes.step("--all --ignore-unready-nodes").await;
-    ends(&ended, 0);
+    ends(&ended, 5);
     assert!(ended.transcript.contains("node-1"), "{}", ended.transcript);
     assert!(!nodes.removals().contains(&"node-1".to_owned()));
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
@@ -384,7 +384,7 @@ async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
     let act = Act::interfere(|store| set_ready(store, "node-2", "Unknown"));
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
     let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
-    ends(&ended, 0);
+    ends(&ended, 5);
     assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
 }

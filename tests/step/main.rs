@@ -8,5 +8,6 @@ mod daemon_set;
 mod drawn;
 mod facts;
 mod held;
+mod signals;
 mod told;
 mod words;

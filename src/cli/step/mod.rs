@@ -77,6 +77,7 @@ pub(super) struct StepArgs {
 /// What may stand in the way.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What stands in the way")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
 struct WayArgs {
     /// Release the next batch although too many pods are unavailable
     #[arg(long)]

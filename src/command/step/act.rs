@@ -102,11 +102,11 @@ impl Hands {
         let limit = view.and_then(|view| view.pacing.check.as_ref()).map(|check| check.timeout);
         let facts = facts(workload, view, batch);
         async move {
-            let checked = match (checker, limit) {
+            let said = match (checker, limit) {
                 (Some(checker), Some(limit)) => checker.run(&facts, limit).await,
                 _ => Checked::NotRun, // nobody gave a command to run
             };
-            vec![Seen::Checked(checked)]
+            vec![Seen::Checked(said)]
         }
     }
 

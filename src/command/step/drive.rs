@@ -76,13 +76,10 @@ impl<'w, T: Tell<'w, Stepper, Event>> Drive<'_, T> {
     /// Who asks to stop a second time does not wait for the lease to be given back.
     fn insist(&mut self, seen: &Seen) -> Option<End> {
         let Seen::Stopped(stop) = seen else { return None };
-        match self.stopped.replace(*stop) {
-            None => None,
-            Some(_) => Some(match stop {
-                Stop::Interrupted => End::Interrupted,
-                Stop::Terminated => End::Terminated,
-            }),
-        }
+        self.stopped.replace(*stop).map(|_| match stop {
+            Stop::Interrupted => End::Interrupted,
+            Stop::Terminated => End::Terminated,
+        })
     }
 
     fn take(&mut self, seen: Seen) {

@@ -22,7 +22,7 @@ use crate::model::follow::Moment;
 use crate::model::resource_type::ResourceType;
 use crate::model::step::{self as model, End, Stepper, View, foresee};
 use crate::model::workload::Workload;
-use crate::render::frame::{Frame, Steps};
+use crate::render::frame::Frame;
 use crate::render::screen::Screen;
 use crate::render::step::{json, lines, plan};
 use crate::world::{Environment, Signals};
@@ -101,10 +101,9 @@ async fn step(
     let stepper = Stepper::new(request.wish.clone(), identity(asker.by.as_deref()), found);
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let driven = if draws {
-        let mut drawer = Drawer::new(screen, Batches);
+        let mut drawer = Drawer::new(screen, Batches::default());
         let driven = drive::step(stepper, hands, asker.signals, &mut drawer).await;
-        let steps = Steps { stepper: &driven.stepper, now: driven.now };
-        drawer.finish(|size| Frame::last_of_steps(steps, size));
+        drawer.finish(|batches, size| Frame::last_of_steps(batches.steps(&driven.stepper, driven.now), size));
         driven
     } else {
         let mut teller = Teller::new(screen, request.output == Output::Json);

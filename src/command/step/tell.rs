@@ -2,7 +2,7 @@
 
 use crate::command::draw::Picture;
 use crate::command::drive::Tell;
-use crate::model::follow::Moment;
+use crate::model::follow::{Logs, Moment};
 use crate::model::step::{Event, Stepper};
 use crate::render::frame::{Frame, Steps};
 use crate::render::screen::Screen;
@@ -45,17 +45,31 @@ impl<'w> Tell<'w, Stepper, Event> for Teller<'_, 'w> {
     }
 }
 
-/// The batches, drawn.
-pub(super) struct Batches;
+/// The batches, drawn, and the logs of what went wrong.
+#[derive(Default)]
+pub(super) struct Batches {
+    logs: Logs,
+}
+
+impl Batches {
+    /// What there is to draw at a moment.
+    pub(super) fn steps<'a>(&'a self, stepper: &'a Stepper, now: Moment) -> Steps<'a> {
+        Steps { stepper, now, logs: &self.logs }
+    }
+}
 
 impl Picture<Stepper, Event> for Batches {
     fn frame(&self, stepper: &Stepper, now: Moment, size: Terminal) -> Frame {
-        Frame::of_steps(Steps { stepper, now }, size)
+        Frame::of_steps(self.steps(stepper, now), size)
     }
 
-    fn said(&self, stepper: &Stepper, event: &Event, now: Moment) -> Vec<String> {
+    fn hear(&mut self, stepper: &Stepper, event: &Event, now: Moment) -> Vec<String> {
         match event {
-            Event::Cause { .. } | Event::Log(_) => Vec::new(), // the frame shows them
+            Event::Cause { .. } => Vec::new(), // the frame shows it
+            Event::Log(log) => {
+                self.logs.keep(log.clone());
+                Vec::new()
+            }
             event => lines::of(stepper, event, now).notes,
         }
     }

@@ -1,6 +1,5 @@
 //! One target on its way.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::back::WayBack;
@@ -9,6 +8,7 @@ use super::doom::Doom;
 use super::end::{End, Outcome};
 use super::event::Event;
 use super::judge::LAST_LOOK;
+use super::logs::Logs;
 use super::moment::{Moment, TargetId};
 use super::options::{Options, Telling};
 use super::origin::Origin;
@@ -56,7 +56,7 @@ pub struct Track {
     pub(super) origin: Option<Origin>,
     pub(super) tempo: Tempo,
     /// The last words that were read of each container, by pod.
-    logs: BTreeMap<(String, String), LogLines>,
+    logs: Logs,
     /// The way back, once it failed and was to be undone.
     pub(super) back: Option<WayBack>,
     end: Option<End>,
@@ -79,7 +79,7 @@ impl Track {
             stability: None,
             origin: None,
             tempo: Tempo::default(),
-            logs: BTreeMap::new(),
+            logs: Logs::default(),
             back: None,
             looking: false,
             last_look: None,
@@ -114,8 +114,7 @@ impl Track {
     /// The last lines of the container that a cause is about, if they were read.
     #[must_use]
     pub fn log_of(&self, cause: &Cause) -> Option<&LogLines> {
-        let (container, mut pods) = (cause.container.as_ref()?, cause.pods.iter());
-        pods.find_map(|pod| self.logs.get(&(pod.clone(), container.clone())))
+        self.logs.of(cause)
     }
 
     /// What was followed from the start, once everything was seen.
@@ -223,7 +222,7 @@ impl Track {
 
     fn take_log(&mut self, log: LogLines, events: &mut Vec<Event>) {
         let log = LogLines { lines: without_secrets_of(self.view.observed(), &log.lines), ..log };
-        self.logs.insert((log.pod.clone(), log.container.clone()), log.clone());
+        self.logs.keep(log.clone());
         events.push(Event::Log { target: self.id, log });
     }
 

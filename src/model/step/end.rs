@@ -72,6 +72,8 @@ pub enum Why {
         /// The partition.
         partition: i64,
     },
+    /// All that is left is on these nodes, which are not ready.
+    OnUnreadyNodes(Vec<String>),
     /// The next pod is on a node that is not ready, and cannot be passed over.
     OnUnreadyNode {
         /// The pod.

@@ -68,7 +68,8 @@ impl Stepper {
         let begun = match scene.next() {
             Next::Batch(begun) => begun,
             Next::Blocked { pod, node } => return Move::End(End::Stopped(Why::OnUnreadyNode { pod, node })),
-            Next::Nothing => return Move::End(scene.reached()),
+            Next::Nothing if is_reached => return Move::End(scene.reached()),
+            Next::Nothing => return Move::End(scene.left_out()),
         };
         if scene.watched().any(|spot| !spot.is_well() && self.comes_up(spot, scene)) {
             return Move::Wait("the pods that are on their way".to_owned());

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::document::Document;
-use super::end::End;
+use super::end::{End, Why};
 use super::kind;
 use super::next::{self, Next};
 use super::pacing::{Pacing, Reach};
 use super::phase::Pursuit;
 use super::plan::{Begun, Plan};
+use super::show::left_out;
 use super::spot::{Sight, Spot, allowed, unavailable};
 use super::stepper::Stepper;
 use crate::model::follow::Moment;
@@ -107,6 +108,14 @@ impl<'a> Scene<'a> {
     /// Whether everything that was released went away with a scale-down.
     pub(super) fn is_back_to_canary(&self) -> bool {
         self.plan().batch.is_some() && next::updated(&self.spots) == 0
+    }
+
+    /// Nothing is left but what is passed over, because its nodes are not ready.
+    pub(super) fn left_out(&self) -> End {
+        match left_out(&self.spots) {
+            nodes if nodes.is_empty() => self.reached(),
+            nodes => End::Stopped(Why::OnUnreadyNodes(nodes)),
+        }
     }
 
     /// How many pods run the new revision, of how many.

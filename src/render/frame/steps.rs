@@ -3,7 +3,7 @@
 use super::causes::{self, CauseLines};
 use super::columns::aligned;
 use super::line::Line;
-use crate::model::follow::{LogLines, Moment};
+use crate::model::follow::{Logs, Moment};
 use crate::model::step::{Batch, End, Stage, Stepper, View};
 use crate::model::verdict::verdict;
 use crate::render::change::{names, pods};
@@ -18,6 +18,8 @@ pub struct Steps<'a> {
     pub stepper: &'a Stepper,
     /// The moment.
     pub now: Moment,
+    /// What containers said of the causes.
+    pub logs: &'a Logs,
 }
 
 /// Fewer rows than these say less than a count.
@@ -136,8 +138,7 @@ fn below(steps: Steps<'_>, view: &View, width: usize) -> Vec<Line> {
 fn causes(steps: Steps<'_>, view: &View, width: usize) -> Vec<Line> {
     let Some(observed) = steps.stepper.observed() else { return Vec::new() };
     let standing = Standing { observed, verdict: &verdict(observed), causes: &view.causes };
-    let no_log = |_: &_| -> Option<&LogLines> { None };
-    let (lines, more) = causes::lines(no_log, &standing, Company::default(), width);
+    let (lines, more) = causes::lines(|cause| steps.logs.of(cause), &standing, Company::default(), width);
     let lines =
         lines.into_iter().flat_map(|CauseLines { cause, evidence }| cause.into_iter().chain(evidence));
     lines.chain(more).collect()

@@ -3,6 +3,8 @@
 use super::Told;
 use super::words::time;
 use crate::model::step::{Back, Checked, End, Failure, View, Why};
+use crate::model::strategy;
+use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
 use crate::render::change::names;
 use crate::render::escape;
@@ -13,13 +15,11 @@ use crate::render::escape;
 pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
     let (name, target) = (workload.reference(), workload.command_target());
     let told = match end {
-        End::NothingOutdated => {
-            Told::result(format!("{name}: no pod is outdated, so there is nothing to step"))
-        }
+        End::NothingOutdated => nothing_outdated(workload),
         End::Reached { updated, of } => {
             let to = view.and_then(|view| view.to.as_deref()).unwrap_or("new");
             Told::result(format!("{name} held: {updated} of {of} pods run revision {to}")).and_note(format!(
-                "hint: the next batch: kubectl rollout2 step {target}; all that is left: --all"
+                "hint: the next batch: kubectl rollout2 step {target}; or all of them: --all"
             ))
         }
         End::Complete => Told::result(format!(
@@ -30,9 +30,10 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
             let failed = Told::note(format!("error: {name}: {}", failed(failure)));
             match back {
                 Some(back) => failed.and_note(went_back(back)),
-                None => failed.and_note(held_at_failure(view)).and_note(format!(
-                    "hint: once it is mended: kubectl rollout2 step {target}; to go back: kubectl rollout2 undo {target}"
-                )),
+                None => failed
+                    .and_note(held_at_failure(view))
+                    .and_note(format!("hint: once it is mended: kubectl rollout2 step {target}"))
+                    .and_note(format!("hint: to go back: kubectl rollout2 undo {target}")),
             }
         }
         End::TimedOut(limit) => Told::note(format!(
@@ -55,6 +56,18 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
     };
     let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
     Told { results: safe(told.results), notes: safe(told.notes) }
+}
+
+/// A partition of its own keeps pods that nobody asked to step.
+fn nothing_outdated(workload: &Workload) -> Told {
+    let (name, target) = (workload.reference(), workload.command_target());
+    match strategy::partition(workload) {
+        partition @ 1.. if Counts::of(workload).outdated() > 0 => Told::result(format!(
+            "{name}: no pod is outdated but those that its own partition {partition} keeps"
+        ))
+        .and_note(format!("hint: step them too: kubectl rollout2 step {target} --to 100%")),
+        _ => Told::result(format!("{name}: no pod is outdated, so there is nothing to step")),
+    }
 }
 
 fn stopped(workload: &Workload, why: &Why) -> Told {
@@ -90,6 +103,10 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             "held: {name}: its own partition {partition} keeps every pod on the old revision"
         ))
         .and_note("hint: --to 100% goes below it, and puts it back in the end"),
+        Why::OnUnreadyNodes(nodes) => Told::note(format!(
+            "held: {name}: what is left is on nodes that are not ready, and is not touched: {}",
+            names(nodes)
+        )),
         Why::OnUnreadyNode { pod, node } => Told::note(format!(
             "held: {name}: the next pod, {pod}, is on node {node}, which is not ready, and a StatefulSet's order passes none over"
         )),

@@ -129,12 +129,12 @@ fn batch_facts(batch: &Batch) -> Value {
         Stage::Failed => ("failed", None, None),
     };
     let places = batch.places.iter().map(|place| {
-        let state = match place.state {
+        let word = match place.state {
             PlaceState::Outdated => "outdated",
             PlaceState::Moving => "moving",
             PlaceState::Updated => "updated",
         };
-        json!({"name": place.name, "state": state})
+        json!({"name": place.name, "state": word})
     });
     json!({
         "number": batch.number,
@@ -187,6 +187,7 @@ fn stopped_facts(why: &Why) -> Value {
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
         Why::OwnPartition { partition } => json!({"reason": "own-partition", "partition": partition}),
+        Why::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
         Why::OnUnreadyNode { pod, node } => json!({"reason": "node-not-ready", "pod": pod, "node": node}),
     }
 }

@@ -1,0 +1,183 @@
+//! Who is interrupted gives the lease back, says what goes on without them, and can be gone on from.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use harness::lab::Hands;
+use serde_json::{Value, json};
+use simcluster::resource::STATEFULSETS;
+use simcluster::{Clock, Controllers, Key, Served, SimCluster, Upkeep};
+use tokio::task::JoinHandle;
+
+/// A cluster on a socket, whose controllers work in the machine's time.
+struct Town {
+    cluster: SimCluster,
+    _served: Served,
+    controllers: JoinHandle<()>,
+    directory: PathBuf,
+    db: Key,
+}
+
+impl Drop for Town {
+    fn drop(&mut self) {
+        self.controllers.abort();
+    }
+}
+
+impl Town {
+    /// A StatefulSet that was paused and then changed.
+    async fn new(name: &str) -> Self {
+        let builder = SimCluster::builder().clock(Clock::System).upkeep(Upkeep::ByControllers);
+        let cluster = builder.nodes(3).history(100_000).build();
+        let controllers = tokio::spawn(Controllers::new().drive(cluster.clone()));
+        let directory =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-{name}-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let served = cluster.serve().unwrap();
+        served.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
+        let hands = Hands { cluster: cluster.clone() };
+        let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
+        let town = Self { cluster, _served: served, controllers, directory, db };
+        town.until(|object| object["status"]["readyReplicas"] == 3).await;
+        assert_eq!(town.begin("pause statefulset/db", "pause").wait().await, Some(0));
+        hands.image(&town.db, "app:2.0");
+        town
+    }
+
+    async fn until(&self, is: impl Fn(&Value) -> bool) {
+        for _ in 0..600 {
+            if is(&self.object()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("it never came to that: {}", self.object());
+    }
+
+    fn object(&self) -> Value {
+        self.cluster.store(|store| Value::clone(store.get(&self.db).unwrap()))
+    }
+
+    fn held(&self) -> Value {
+        let held = self.object();
+        let held =
+            held["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null").to_owned();
+        serde_json::from_str(&held).unwrap()
+    }
+
+    /// Starts the binary.
+    fn begin(&self, words: &str, name: &str) -> Running {
+        let file = |stream: &str| self.directory.join(format!("{name}.{stream}"));
+        let child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
+            .args(words.split_whitespace())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("USER", "ada")
+            .env("HOSTNAME", "laptop")
+            .env("KUBECONFIG", self.directory.join("kubeconfig"))
+            .stdin(std::process::Stdio::null())
+            .stdout(File::create(file("out")).unwrap())
+            .stderr(File::create(file("err")).unwrap())
+            .spawn()
+            .unwrap();
+        Running { child, out: file("out"), err: file("err") }
+    }
+}
+
+struct Running {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+}
+
+impl Running {
+    fn out(&self) -> String {
+        fs::read_to_string(&self.out).unwrap()
+    }
+
+    fn err(&self) -> String {
+        fs::read_to_string(&self.err).unwrap()
+    }
+
+    async fn until_it_says(&mut self, words: &str) {
+        for _ in 0..600 {
+            if self.out().contains(words) || self.err().contains(words) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("it never said {words}: {}{}", self.out(), self.err());
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    async fn wait(&mut self) -> Option<i32> {
+        for _ in 0..600 {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let _ = self.child.kill();
+        None
+    }
+}
+
+#[tokio::test]
+async fn the_lease_is_given_back_and_the_same_command_goes_on() {
+    for (signal, exit, word) in [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated")] {
+        let town = Town::new(word).await;
+        let mut step = town.begin("step statefulset/db --by 2 --all --soak 1h", "first");
+        step.until_it_says("soaking 1h").await;
+        assert_eq!(town.held()["lease"]["by"], "ada@laptop");
+        step.signal(signal);
+        assert_eq!(step.wait().await, Some(exit), "{}", step.err());
+        let said = format!("{word}: statefulset.apps/db stays held");
+        assert!(step.err().contains(&said), "{}", step.err());
+        assert!(step.err().contains("hint: kubectl rollout2 step statefulset/db"), "{}", step.err());
+        assert_eq!((&town.held()["reason"], &town.held()["lease"]), (&json!("plan"), &Value::Null));
+        let mut again = town.begin("step statefulset/db --soak 0s", "again");
+        assert_eq!(again.wait().await, Some(0), "{}{}", again.out(), again.err());
+        assert!(again.out().contains("stepped: all of it is done"), "{}{}", again.out(), again.err());
+        assert_eq!(town.held(), Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn a_check_that_takes_too_long_is_ended_and_one_is_ended_with_us() {
+    let town = Town::new("check").await;
+    let mut step = town.begin("step statefulset/db --check-timeout 300ms --check sleep${IFS}30", "late");
+    assert_eq!(step.wait().await, Some(4), "{}", step.err());
+    assert!(step.err().contains("the check of batch 1 took too long, and was ended"), "{}", step.err());
+    let town = Town::new("broken-off").await;
+    let mark = town.directory.join("mark");
+    let check = format!("sleep${{IFS}}2;touch${{IFS}}{}", mark.display());
+    let mut step = town.begin(&format!("step statefulset/db --check {check}"), "broken-off");
+    step.until_it_says("checking").await;
+    step.signal("-INT");
+    assert_eq!(step.wait().await, Some(130), "{}", step.err());
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert!(!mark.exists(), "the check lived on");
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
+    let town = Town::new("lease").await;
+    let mut first = town.begin("step statefulset/db --all --soak 1h", "first");
+    first.until_it_says("soaking 1h").await;
+    let mut second = town.begin("step statefulset/db", "second");
+    second.until_it_says("note: ada@laptop steps statefulset/db").await;
+    second.signal("-INT");
+    assert_eq!(second.wait().await, Some(130), "{}", second.err());
+    assert_eq!(town.held()["lease"]["by"], "ada@laptop", "the lease of the first is still its own");
+    let mut third = town.begin("step statefulset/db --take-over", "third");
+    assert_eq!(first.wait().await, Some(5), "{}", first.err());
+    assert!(first.err().contains("took over the step of statefulset.apps/db"), "{}", first.err());
+    third.signal("-INT");
+    assert_eq!(third.wait().await, Some(130), "{}", third.err());
+}
