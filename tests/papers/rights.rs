@@ -86,9 +86,15 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
         (_, "watch", _) | ("step", "list", "statefulsets" | "daemonsets") => &[],
         ("undo" | "restart", "delete", "pods") => &["is stuck and was not deleted: forbidden"],
         ("undo", "patch", "controllerrevisions") => &["the cause was not noted on"],
-        ("step", _, "poddisruptionbudgets") => &["so budgets that never let a pod go are not named beforehand"],
+        ("step", "list", "pods") => &["cannot be stepped without a look at its pods"],
+        ("step", "list", "controllerrevisions") => &["cannot be stepped without a look at its revisions"],
+        ("step", "delete", "pods") => {
+            &["was not deleted: forbidden", "error: forbidden: User \"gina\" cannot"]
+        }
+        ("step", _, "poddisruptionbudgets") => {
+            &["so budgets that never let a pod go are not named beforehand"]
+        }
         ("step", _, "nodes") => &["so pods on nodes that are not ready are not told apart"],
-        ("step", _, "pods/log") => &["so the last words of containers are not told"],
         ("step", _, "events") => &["so less is told of why a rollout does not go on"],
         ("status", _, "replicasets" | "controllerrevisions") => {
             &["so rollouts are told from counters alone", "so less is told of why a rollout does not go on"]
@@ -96,7 +102,7 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
         ("status", _, "pods") => {
             &["so pods in trouble are not told", "so less is told of why a rollout does not go on"]
         }
-        ("status", _, "pods/log") => &["so the last words of containers are not told"],
+        ("status" | "step", _, "pods/log") => &["so the last words of containers are not told"],
         ("status", _, "events") => {
             &["so some causes are not told", "so less is told of why a rollout does not go on"]
         }

@@ -14,5 +14,6 @@ mod pausing;
 mod rolling;
 mod scaling;
 mod stateful_set;
+mod stepping;
 mod told;
 mod users;

@@ -44,7 +44,11 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
     let workload = &observed.workload;
     check(request, workload).map_err(End::Error)?;
     if observed.pods.is_none() {
-        return Err(End::Error(cannot_see_pods(workload)));
+        return Err(End::Error(cannot_see(workload, "pods", "pods")));
+    }
+    // A controller that has seen it has made a revision of it.
+    if observed.revisions.is_empty() && workload.is_observed() {
+        return Err(End::Error(cannot_see(workload, "revisions", workload.kind().revision_type().plural())));
     }
     let hold = Hold::of(workload).map_err(End::Error)?;
     let was = hold.is_some();
@@ -145,13 +149,13 @@ fn is_beyond(reach: Option<Reach>) -> bool {
     matches!(reach, Some(Reach::To(Amount::PerCent(100))))
 }
 
-fn cannot_see_pods(workload: &Workload) -> Error {
+fn cannot_see(workload: &Workload, what: &str, plural: &str) -> Error {
     Error::new(
         ErrorKind::Refused,
         format!(
-            "{} cannot be stepped without a look at its pods, which could not be read",
+            "{} cannot be stepped without a look at its {what}, which could not be read",
             workload.target()
         ),
     )
-    .hint("ask for the right to list pods")
+    .hint(format!("ask for the right to list {plural}"))
 }
