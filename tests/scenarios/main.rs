@@ -16,4 +16,5 @@ mod scaling;
 mod stateful_set;
 mod stepping;
 mod told;
+mod undoing;
 mod users;
