@@ -47,13 +47,12 @@ impl Town {
     }
 
     async fn until(&self, is: impl Fn(&Value) -> bool) {
-        for _ in 0..600 {
-            if is(&self.object()) {
-                return;
-            }
+        let mut looks = 0;
+        while !is(&self.object()) {
+            looks += 1;
+            assert!(looks < 600, "it never came to that: {}", self.object());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it never came to that: {}", self.object());
     }
 
     fn object(&self) -> Value {
@@ -102,13 +101,12 @@ impl Running {
     }
 
     async fn until_it_says(&mut self, words: &str) {
-        for _ in 0..600 {
-            if self.out().contains(words) || self.err().contains(words) {
-                return;
-            }
+        let mut looks = 0;
+        while !self.out().contains(words) && !self.err().contains(words) {
+            looks += 1;
+            assert!(looks < 600, "it never said {words}: {}{}", self.out(), self.err());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it never said {words}: {}{}", self.out(), self.err());
     }
 
     fn signal(&self, signal: &str) {
