@@ -54,6 +54,7 @@ pub fn exit_codes(verb: &str) -> &'static [Entry] {
 pub const ENVIRONMENT: &[Entry] = &[
     entry("KUBECONFIG", "kubeconfig files to read instead of ~/.kube/config, a list as for PATH"),
     entry("ROLLOUT2_COMPAT", "kubectl: print and exit exactly as kubectl does, as with --compat"),
+    entry("ROLLOUT2_REDACT", "1: secrets are masked in objects and templates too, even with --compat"),
     entry("NO_COLOR", "no colours, unless --color asks for them"),
     entry("CLICOLOR_FORCE", "colours where there is no terminal too, unless it is 0"),
     entry("TERM", "no colours when it is dumb"),

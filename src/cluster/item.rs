@@ -1,15 +1,15 @@
-//! One item of a list, read without a member that nobody looks at.
+//! One item of a list, read without a member that is half of it and that few look at.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The way to `metadata.managedFields`, which is half of a pod.
-const MANAGED_FIELDS: &[&str] = &["metadata", "managedFields"];
+use crate::model::kind::Kind;
+use crate::model::resource_type::ResourceType;
 
 /// Reads JSON, but for the member at a place, which is skipped as it comes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     skipped: &'static [&'static str],
 }
@@ -17,8 +17,13 @@ pub(super) struct Item {
 impl Item {
     /// All of it.
     pub(super) const WHOLE: Self = Self { skipped: &[] };
-    /// All but who wrote which field.
-    pub(super) const UNMANAGED: Self = Self { skipped: MANAGED_FIELDS };
+    /// All but `metadata.managedFields`: who wrote which field.
+    const UNMANAGED: Self = Self { skipped: &["metadata", "managedFields"] };
+
+    /// What is looked at of a type: who wrote what matters of the workloads alone.
+    pub(super) fn of(type_: &ResourceType) -> Self {
+        if Kind::of(type_.title()).is_some() { Self::WHOLE } else { Self::UNMANAGED }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Item {

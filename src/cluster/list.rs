@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::item::Item;
 use crate::model::object::Object;
-use crate::model::resource_type::{EVENT, POD, ResourceType};
+use crate::model::resource_type::ResourceType;
 
 /// What was read of a list.
 #[derive(Debug)]
@@ -26,10 +26,11 @@ pub(super) struct List<T> {
 pub(super) fn read<T>(
     json: &[u8],
     type_: &ResourceType,
+    item: Item,
     keep: impl FnMut(Object) -> Option<T>,
 ) -> Option<List<T>> {
     let mut json = serde_json::Deserializer::from_slice(json);
-    let list = json.deserialize_map(Reader(Items { type_, keep, kept: Vec::new() })).ok()??;
+    let list = json.deserialize_map(Reader(Items { type_, item, keep, kept: Vec::new() })).ok()??;
     json.end().ok()?;
     Some(list)
 }
@@ -40,6 +41,7 @@ struct Reader<'a, T, K>(Items<'a, T, K>);
 /// Reads its items. They leave out their own kind and version, which are the list's.
 struct Items<'a, T, K> {
     type_: &'a ResourceType,
+    item: Item,
     keep: K,
     kept: Vec<T>,
 }
@@ -93,7 +95,7 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut Items<'_, T, K
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(mut item) = items.next_element_seed(reader(self.type_))? {
+        while let Some(mut item) = items.next_element_seed(self.item)? {
             if let Some(members) = item.as_object_mut() {
                 members.entry("kind").or_insert_with(|| self.type_.title().into());
                 members.entry("apiVersion").or_insert_with(|| self.type_.api_version().into());
@@ -104,19 +106,14 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut Items<'_, T, K
     }
 }
 
-/// How an item is read. Nobody asks who wrote which field of a pod.
-fn reader(type_: &ResourceType) -> Item {
-    if [&POD, &EVENT].contains(&type_) { Item::UNMANAGED } else { Item::WHOLE }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::resource_type::DEPLOYMENT;
+    use crate::model::resource_type::{DEPLOYMENT, POD};
     use serde_json::json;
 
     fn all(list: &Value, type_: &ResourceType) -> Option<List<Object>> {
-        read(list.to_string().as_bytes(), type_, Some)
+        read(list.to_string().as_bytes(), type_, Item::of(type_), Some)
     }
 
     #[test]
@@ -140,7 +137,7 @@ mod tests {
             assert!(all(&other, &POD).is_none(), "{other}");
         }
         for broken in ["", "{\"items\": [", "{\"items\": []} x", "<html>"] {
-            assert!(read(broken.as_bytes(), &POD, Some).is_none(), "{broken}");
+            assert!(read(broken.as_bytes(), &POD, Item::WHOLE, Some).is_none(), "{broken}");
         }
     }
 }

@@ -103,19 +103,34 @@ impl Cluster {
         }
     }
 
-    /// The objects of a type in one namespace, or in all of them, a page at a time; of each only what
-    /// `keep` makes of it stays.
+    /// The objects of a type in one namespace, or in all of them, with everything in them.
     ///
     /// # Errors
     /// When the server cannot be asked or says no.
-    pub async fn list<T>(
+    pub async fn list(
+        &self,
+        type_: &ResourceType,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Result<Vec<Object>> {
+        let (collection, query) = (collection(type_, namespace), label_query(&selector.to_query()));
+        self.read_all(Pages::of(type_, &collection, &query).whole(), type_, |object| object).await
+    }
+
+    /// What `keep` makes of the objects of a type, read a page at a time. Of what is not a workload, nobody
+    /// is told who wrote which field.
+    ///
+    /// # Errors
+    /// When the server cannot be asked or says no.
+    pub async fn list_as<T>(
         &self,
         type_: &ResourceType,
         namespace: Option<&str>,
         selector: &Selector,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
-        self.list_where(type_, namespace, &label_query(&selector.to_query()), keep).await
+        let (collection, query) = (collection(type_, namespace), label_query(&selector.to_query()));
+        self.read_all(Pages::of(type_, &collection, &query), type_, keep).await
     }
 
     /// The warnings in one namespace, or in all of them. The server picks them out of the events, of which
@@ -124,20 +139,18 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be asked or says no.
     pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
-        let warnings =
-            self.list_where(&EVENT, namespace, &warning_query(), |event| Event::read(&event)).await?;
+        let (collection, query) = (collection(&EVENT, namespace), warning_query());
+        let pages = Pages::of(&EVENT, &collection, &query);
+        let warnings = self.read_all(pages, &EVENT, |event| Event::read(&event)).await?;
         Ok(warnings.into_iter().flatten().collect())
     }
 
-    async fn list_where<T>(
+    async fn read_all<T>(
         &self,
+        mut pages: Pages<'_, T>,
         type_: &ResourceType,
-        namespace: Option<&str>,
-        query: &str,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
-        let collection = collection(type_, namespace);
-        let mut pages = Pages::of(type_, &collection, query);
         while let Some(path) = pages.next() {
             let answer = self.connection.read(&path, |answer| pages.may_begin_anew(answer)).await;
             let answer = answer.map_err(|failure| self.explain(type_, failure))?;

@@ -1,6 +1,7 @@
 //! Lists, a page at a time.
 
 use super::connection::Answer;
+use super::item::Item;
 use super::list;
 use crate::model::object::Object;
 use crate::model::resource_type::ResourceType;
@@ -42,6 +43,7 @@ pub(super) struct Pages<'a, T> {
     type_: &'a ResourceType,
     collection: &'a str,
     query: &'a str,
+    item: Item,
     next: Option<Start>,
     /// What was kept of the objects.
     pub(super) kept: Vec<T>,
@@ -52,8 +54,20 @@ pub(super) struct Pages<'a, T> {
 impl<'a, T> Pages<'a, T> {
     /// Begins to read a collection; `query` is what is asked of it beside.
     pub(super) fn of(type_: &'a ResourceType, collection: &'a str, query: &'a str) -> Self {
-        let next = Some(Start::Beginning);
-        Self { type_, collection, query, next, kept: Vec::new(), version: String::new() }
+        Self {
+            type_,
+            collection,
+            query,
+            item: Item::of(type_),
+            next: Some(Start::Beginning),
+            kept: Vec::new(),
+            version: String::new(),
+        }
+    }
+
+    /// Leaves nothing out of the objects.
+    pub(super) fn whole(self) -> Self {
+        Self { item: Item::WHOLE, ..self }
     }
 
     /// The path of the next page; none after the last.
@@ -77,7 +91,7 @@ impl<'a, T> Pages<'a, T> {
             self.next = Some(Start::Everything);
             return true;
         }
-        let Some(page) = list::read(answer.body(), self.type_, keep) else {
+        let Some(page) = list::read(answer.body(), self.type_, self.item, keep) else {
             return false;
         };
         self.kept.extend(page.kept);

@@ -94,7 +94,7 @@ impl Source {
         }
     }
 
-    /// The objects of a type in one namespace, or in all of them.
+    /// The objects of a type in one namespace, or in all of them, with everything in them.
     ///
     /// # Errors
     /// When they cannot be read; of the kind `Withheld` when it is something that a command can do without.
@@ -104,10 +104,13 @@ impl Source {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Result<Vec<Object>> {
-        self.list_as(type_, namespace, selector, |object| object).await
+        match self {
+            Self::Snapshot(snapshot) => snapshot.list(type_, namespace, selector),
+            Self::Cluster(cluster) => cluster.list(type_, namespace, selector).await,
+        }
     }
 
-    /// What `keep` makes of the objects of a type. The objects themselves are dropped a page at a time:
+    /// What `keep` makes of the objects of a type; who wrote which field is told of workloads alone. The objects themselves are dropped a page at a time:
     /// ten thousand pods as JSON would be hundreds of megabytes.
     ///
     /// # Errors
@@ -123,7 +126,7 @@ impl Source {
             Self::Snapshot(snapshot) => {
                 Ok(snapshot.list(type_, namespace, selector)?.into_iter().map(keep).collect())
             }
-            Self::Cluster(cluster) => cluster.list(type_, namespace, selector, keep).await,
+            Self::Cluster(cluster) => cluster.list_as(type_, namespace, selector, keep).await,
         }
     }
 

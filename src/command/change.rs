@@ -14,7 +14,7 @@ use crate::model::patch::Patch;
 use crate::model::resource_type::ResourceType;
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
-use crate::render::{change as render, revision_document as document};
+use crate::render::{change as render, revision_document};
 
 /// The name under which the server remembers what we wrote, where no other was given.
 pub const FIELD_MANAGER: &str = "kubectl-rollout2";
@@ -118,6 +118,10 @@ pub(super) async fn chosen(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<(Vec<Workload>, Tally)> {
+    if how.output == Output::Patch && screen.redacts() {
+        return Err(Error::usage("a patch without the secrets in it would write *** in their place")
+            .hint("unset ROLLOUT2_REDACT to see it whole"));
+    }
     let Gathered { workloads, errors, nothing_found } =
         workloads(scope, writer.refusal, source, screen).await?;
     let mut tally = Tally { errors, ..Tally::default() };
@@ -179,20 +183,19 @@ pub(super) fn report(
     how: &How,
     screen: &mut Screen<'_>,
 ) {
-    let shown = || match Object::read(object.clone()) {
+    let document = match Object::read(object.clone()) {
         Ok(object) if !how.show_managed_fields => object.without_managed_fields(),
         _ => object.clone(),
     };
+    let document = screen.shown(&document);
     match how.output {
-        Output::Text => {
-            screen.result(&format!("{} {operation}{}\n", workload.reference(), how.dry_run.suffix()));
-        }
-        Output::Name => screen.result(&format!("{}\n", workload.reference())),
+        Output::Text => screen.line(&format!("{} {operation}{}", workload.reference(), how.dry_run.suffix())),
+        Output::Name => screen.line(&workload.reference()),
         // kubectl's verbs that write have a printer for each object, so nothing stands between documents.
-        Output::Yaml if screen.is_compat() => screen.result(&document::yaml(&shown())),
-        Output::Yaml => screen.document(&document::yaml(&shown())),
-        Output::Json => screen.result(&document::json(&shown())),
-        Output::Patch => screen.result(&format!("{}\n", patch.body())),
+        Output::Yaml if screen.is_compat() => screen.exact(&revision_document::yaml(&document)),
+        Output::Yaml => screen.document(&revision_document::yaml(&document)),
+        Output::Json => screen.exact(&revision_document::json(&document)),
+        Output::Patch => screen.exact(&format!("{}\n", patch.body())),
     }
 }
 

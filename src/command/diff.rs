@@ -95,7 +95,7 @@ async fn compare(
     let diff = Diff::between(&from.template, &to.template, request.secrets);
     let compared = Compared { workload, from: from.label, to: to.label, diff };
     match request.output {
-        Output::Json => screen.result(&render::json(&compared.diff)),
+        Output::Json => screen.exact(&render::json(&compared.diff)),
         Output::Stat => compared.show_words(screen),
         Output::Text { context } => {
             compared.show_words(screen);

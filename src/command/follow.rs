@@ -88,6 +88,6 @@ impl Picture<Follower, Event> for Rollouts {
 
 fn finish(form: Form, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
     if form == Form::Json {
-        screen.result(&json::verdict(follower, exit.code(), started.elapsed()));
+        screen.exact(&json::verdict(follower, exit.code(), started.elapsed()));
     }
 }

@@ -1,7 +1,7 @@
 //! `history`: the revisions of a workload, what each one changed, and which runs now.
 
 use super::Ending;
-use super::gather::{Scope, observe, observe_revisions, workloads};
+use super::gather::{Scope, observe, observe_revisions, whole_revisions, workloads};
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -9,6 +9,7 @@ use crate::model::history::History;
 use crate::model::observed::Observed;
 use crate::model::resource_type::ResourceType;
 use crate::model::revision::{Revision, RevisionWord};
+use crate::model::secret::without_secrets;
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 use crate::render::{compat_history, history as render, revision_document};
@@ -63,7 +64,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     }
     let all_failed = histories.is_empty() && !errors.is_empty();
     if request.shows_facts(screen) && !all_failed {
-        screen.result(&render::json_list(&histories));
+        screen.exact(&render::json_list(&histories));
     }
     Ending { exit: Exit::Done, errors }
 }
@@ -102,11 +103,14 @@ async fn show(
     screen: &mut Screen<'_>,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    let observed = if request.shows_pods(screen) {
+    let mut observed = if request.shows_pods(screen) {
         observe(workload, source, screen).await?
     } else {
         observe_revisions(workload, source).await?
     };
+    if request.show_managed_fields {
+        observed.revisions = whole_revisions(&observed.workload, source).await?;
+    }
     if request.shows_pods(screen) {
         screen.notes(&render::not_a_revision_yet(&observed).into_iter().collect::<Vec<_>>());
         screen.notes(&render::held(&observed).into_iter().collect::<Vec<_>>());
@@ -115,7 +119,10 @@ async fn show(
         screen.notes(&render::altered(&observed));
     }
     match (request.output, &request.revision) {
-        (Output::Text, None) if screen.is_compat() => screen.result(&compat_history::table(&observed)),
+        (Output::Text, None) if screen.is_compat() => {
+            let table = compat_history::table(&observed);
+            screen.result(&if screen.redacts() { without_secrets(&table) } else { table });
+        }
         (Output::Text | Output::Wide, None) => {
             let form = render::Form {
                 wide: request.output == Output::Wide,
@@ -128,14 +135,15 @@ async fn show(
             histories.push(render::json(&History::of(&observed, source.now())));
         }
         (Output::Text | Output::Wide, Some(word)) => {
-            screen.result(&one_in_words(&observed, word, screen.is_compat())?);
+            screen.result(&one_in_words(&observed, word, screen)?);
         }
         (output, word) => {
             for document in documents(&observed, word.as_ref(), request, screen.is_compat())? {
+                let document = screen.shown(&document);
                 match output {
-                    Output::Name => screen.result(&revision_document::name(&document)),
+                    Output::Name => screen.line(&revision_document::name(&document)),
                     Output::Yaml => screen.document(&revision_document::yaml(&document)),
-                    _ => screen.result(&revision_document::json(&document)),
+                    _ => screen.exact(&revision_document::json(&document)),
                 }
             }
         }
@@ -144,12 +152,13 @@ async fn show(
 }
 
 /// kubectl says that there is no history, and means no error by it, even of a revision it was asked for.
-fn one_in_words(observed: &Observed, word: &RevisionWord, compat: bool) -> Result<String> {
-    if compat && observed.revisions.is_empty() {
+fn one_in_words(observed: &Observed, word: &RevisionWord, screen: &Screen<'_>) -> Result<String> {
+    if screen.is_compat() && observed.revisions.is_empty() {
         return Ok(compat_history::table(observed));
     }
-    let revision = find(observed, word, compat)?;
-    Ok(compat_history::one(&observed.workload, revision))
+    let revision = find(observed, word, screen.is_compat())?;
+    let template = compat_history::described(&observed.workload, revision);
+    Ok(compat_history::one(&observed.workload, revision, &screen.shown(&template)))
 }
 
 fn documents(

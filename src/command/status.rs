@@ -14,7 +14,6 @@ use crate::model::resource_type::ResourceType;
 use crate::model::revision::RevisionWord;
 use crate::model::verdict::{self, State, Verdict, kubectl, taken_over};
 use crate::model::workload::Workload;
-use crate::render::escape;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, Company, Standing};
 use crate::world::Signals;
@@ -118,7 +117,7 @@ async fn show(
     let causes = causes(&observed, crowd.now());
     let standing = Standing { observed: &observed, verdict: &verdict, causes: &causes };
     match request.output {
-        Output::Json => screen.result(&render::json_line(&standing)),
+        Output::Json => screen.exact(&render::json_line(&standing)),
         Output::Text => tell(&standing, company, screen),
     }
     Ok(exit(verdict.state))
@@ -134,9 +133,9 @@ fn judge(observed: &Observed, revision: Option<&RevisionWord>) -> Result<Verdict
 fn tell(standing: &Standing<'_>, company: Company, screen: &mut Screen<'_>) {
     let (line, state) = (render::line(standing, company), standing.verdict.state);
     if state == State::Failed {
-        screen.note(&format!("error: {}", escape::line(&line)));
+        screen.note(&format!("error: {line}"));
     } else {
-        screen.styled(&render::colored(line, state));
+        screen.styled(&render::colored(&line, state));
     }
     let terminal = screen.terminal();
     for cause in standing.causes {
@@ -165,7 +164,7 @@ fn show_as_kubectl(workload: &Workload, request: &Request, screen: &mut Screen<'
         _ => None,
     };
     let told = kubectl(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
-    screen.result(&format!("{}\n", told.line));
+    screen.line(&told.line);
     if request.watch && !told.done {
         return Err(Error::new(ErrorKind::Failed, "timed out waiting for the condition"));
     }

@@ -74,13 +74,13 @@ impl<'a, 'w> Teller<'a, 'w> {
 
     fn stands(&mut self, track: &Track, verdict: &Verdict) {
         if let Some(line) = lines::standing(track, verdict, self.company) {
-            self.screen.styled(&colored(line, verdict.state));
+            self.screen.styled(&colored(&line, verdict.state));
         }
     }
 
     fn as_kubectl(&mut self, event: &Event) {
         match event {
-            Event::Stands { verdict, .. } => self.screen.result(&format!("{}\n", verdict.line)),
+            Event::Stands { verdict, .. } => self.screen.line(&verdict.line),
             Event::Ended { end, .. } => {
                 let text = match &end.outcome {
                     Outcome::Failed(Failure::Kubectl(text)) => text.clone(),
@@ -107,7 +107,7 @@ impl<'w> Tell<'w, Follower, Event> for Teller<'_, 'w> {
         }
         if self.form == Form::Json {
             if let Some(line) = json::line(follower, event, now.elapsed) {
-                self.screen.result(&line);
+                self.screen.exact(&line);
             }
             return;
         }

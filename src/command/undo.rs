@@ -158,11 +158,10 @@ fn show(observed: &Observed, undo: &Undo<'_>, request: &Request, screen: &mut Sc
             is_or_are(&names)
         ));
         if !request.how.replace_stuck_pods {
-            let namespace = observed.workload.object().namespace();
-            let in_namespace = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
             screen.note(&format!(
                 "hint: --replace-stuck-pods, or afterwards: kubectl delete pod {}{}",
-                first.name, in_namespace
+                first.name,
+                observed.workload.in_namespace()
             ));
         }
     }
@@ -187,10 +186,10 @@ fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen
     match how.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");
-            screen.result(&format!("{} {line}{}\n", workload.reference(), how.dry_run.suffix()));
+            screen.line(&format!("{} {line}{}", workload.reference(), how.dry_run.suffix()));
         }
         // Nothing is to be changed, and that is a patch too.
-        Output::Patch => screen.result("[]\n"),
+        Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json => {
             let patch = crate::model::patch::Patch::of(workload.object());
             change::report(workload, "", workload.object().json(), &patch, how, screen);

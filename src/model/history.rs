@@ -47,14 +47,15 @@ impl<'a> History<'a> {
         let entries = observed.revisions.iter().map(|revision| {
             let template = revision.template();
             let images = template.images().into_iter().map(str::to_owned).collect();
-            let before = before.replace(template.clone());
+            let diff = before.as_ref().map(|before| Diff::between(before, &template, Secrets::Masked));
+            before = Some(template);
             Entry {
                 revision,
                 pods: count(revision),
                 role: role(revision),
                 seal: observed.workload.seal(revision),
                 images,
-                diff: before.map(|before| Diff::between(&before, &template, Secrets::Masked)),
+                diff,
             }
         });
         let entries = entries.collect();

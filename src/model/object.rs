@@ -1,5 +1,7 @@
 //! One object as the API served it, unknown fields included.
 
+use std::sync::Arc;
+
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
@@ -8,8 +10,10 @@ use serde_json::Value;
 /// Typed structs would drop the fields their bindings do not know, and an undo through them would
 /// lose the user's settings; so the JSON is kept and read field by field. A field of the wrong type
 /// reads as absent: what the cluster holds is never a reason to panic.
+///
+/// Clones are the same JSON: what is followed is known in several places, and none of them changes it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Object(Value);
+pub struct Object(Arc<Value>);
 
 /// The controller that an object belongs to (`metadata.ownerReferences[controller=true]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ impl Object {
     /// # Errors
     /// Says what is missing: every object needs a `kind` and a `metadata.name`.
     pub fn read(value: Value) -> Result<Self, &'static str> {
-        let object = Self(value);
+        let object = Self(Arc::new(value));
         if !object.0.is_object() {
             return Err("is not a JSON object");
         }
@@ -139,7 +143,7 @@ impl Object {
     /// This object without `metadata.managedFields`, as kubectl prints it.
     #[must_use]
     pub fn without_managed_fields(&self) -> Value {
-        let mut json = self.0.clone();
+        let mut json = Value::clone(&self.0);
         drop_managed_fields(&mut json);
         json
     }
@@ -147,7 +151,7 @@ impl Object {
     /// The same object, but for `metadata.managedFields`, which can be half of it.
     #[must_use]
     pub fn unmanaged(mut self) -> Self {
-        drop_managed_fields(&mut self.0);
+        drop_managed_fields(Arc::make_mut(&mut self.0));
         self
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::tab_writer::aligned;
 use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::observed::Observed;
@@ -23,16 +25,19 @@ pub fn table(observed: &Observed) -> String {
     format!("{reference} \n{}\n", aligned(&rows.join("\n")))
 }
 
-/// One revision in kubectl's words: the template's description.
+/// What kubectl describes as a revision: its template, with the change-cause among a Deployment's.
 #[must_use]
-pub fn one(workload: &Workload, revision: &Revision) -> String {
-    let template = revision.template();
-    let text = match (workload, &revision.cause) {
-        (Workload::Deployment(_), Some(cause)) => {
-            pod_template_text(&with_change_cause(template.json(), cause))
-        }
-        _ => pod_template_text(template.json()),
-    };
+pub fn described(workload: &Workload, revision: &Revision) -> Value {
+    match (workload, &revision.cause) {
+        (Workload::Deployment(_), Some(cause)) => with_change_cause(revision.template().json(), cause),
+        _ => revision.template().json().clone(),
+    }
+}
+
+/// One revision in kubectl's words: the description of a template.
+#[must_use]
+pub fn one(workload: &Workload, revision: &Revision, template: &Value) -> String {
+    let text = pod_template_text(template);
     format!("{} with revision #{}\n{text}\n", workload.reference(), revision.label())
 }
 

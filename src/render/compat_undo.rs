@@ -1,15 +1,17 @@
 //! A rollback exactly as kubectl tells it.
 
+use serde_json::Value;
+
 use super::template_text::pod_template_text;
-use crate::model::revision::{Revision, RevisionWord};
+use crate::model::revision::RevisionWord;
 use crate::model::undo::Goal;
 use crate::model::workload::Workload;
 
 /// The operation of a client's dry run: the template, with the hash label of a Deployment's, and
 /// without the words of the other kinds.
 #[must_use]
-pub fn dry_run(workload: &Workload, target: &Revision) -> String {
-    let text = pod_template_text(target.template().json());
+pub fn dry_run(workload: &Workload, template: &Value) -> String {
+    let text = pod_template_text(template);
     match workload {
         Workload::Deployment(_) => text,
         Workload::DaemonSet(_) | Workload::StatefulSet(_) => format!("will roll back to {text}"),

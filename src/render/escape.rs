@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::model::misleading::is_misleading;
+
 /// Text of several lines: control characters are shown, newlines and tabs stay.
 #[must_use]
 pub fn block(text: &str) -> Cow<'_, str> {
@@ -19,31 +21,18 @@ pub fn line(text: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str, keeps: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().all(|character| keeps(character) || !is_unsafe(character)) {
+    if text.chars().all(|character| keeps(character) || !is_misleading(character)) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 8);
     for character in text.chars() {
-        if keeps(character) || !is_unsafe(character) {
+        if keeps(character) || !is_misleading(character) {
             safe.push(character);
         } else {
             safe.push_str(&shown(character));
         }
     }
     Cow::Owned(safe)
-}
-
-/// Whether a terminal, or the eye, could be misled by a character: C0 and C1 controls, delete, line
-/// and paragraph separators, bidirectional formatting, and characters that take no space, the
-/// invisible tag characters among them. The joiners inside emoji and scripts that need them are
-/// escaped as well: in names and messages of a cluster, hidden is worse than ugly.
-#[must_use]
-pub fn is_unsafe(character: char) -> bool {
-    matches!(character,
-        '\0'..='\x1f' | '\x7f'..='\u{9f}'
-        | '\u{ad}' | '\u{61c}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn shown(character: char) -> String {
@@ -60,6 +49,8 @@ fn shown(character: char) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -82,5 +73,22 @@ mod tests {
             assert_eq!(block(text), safe);
         }
         assert_eq!(line("two\nlines\there"), "two\\nlines\\there");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_the_text_nothing_of_it_is_obeyed_and_what_is_safe_stays(text in any::<String>()) {
+            let (block, line) = (block(&text), line(&text));
+            prop_assert!(!line.contains(is_misleading));
+            prop_assert!(!block.contains(|c| is_misleading(c) && c != '\n' && c != '\t'));
+            prop_assert_eq!(block.lines().count(), text.split('\n').count() - usize::from(text.ends_with('\n') || text.is_empty()));
+            prop_assert_eq!(super::line(&line).into_owned(), line.to_string(), "once is enough");
+            prop_assert_eq!(line == text, !text.contains(is_misleading));
+            let kept: String = text.chars().filter(|c| !is_misleading(*c)).collect();
+            let mut shown = line.chars();
+            prop_assert!(kept.chars().all(|c| shown.any(|other| other == c)), "nothing else is lost");
+        }
     }
 }

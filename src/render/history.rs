@@ -9,7 +9,8 @@ use crate::model::diff::Diff;
 use crate::model::history::{Entry, History};
 use crate::model::hold::Story;
 use crate::model::observed::{Observed, Role};
-use crate::model::revision::Seal;
+use crate::model::revision::{Revision, Seal};
+use crate::model::secret::without_secrets;
 use crate::world::Terminal;
 
 /// What the table is asked to show.
@@ -54,7 +55,7 @@ fn header(history: &History<'_>, form: Form) -> String {
         header +=
             &format!("  template last changed by {}, {} ago", author.manager, age(author.time, history.now));
     }
-    header
+    escape::line(&header).into_owned()
 }
 
 fn row(entry: &Entry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
@@ -65,12 +66,18 @@ fn row(entry: &Entry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
         pods(entry),
         state(entry),
         changes(entry),
-        revision.cause.clone().unwrap_or_else(|| "<none>".to_owned()),
+        cause(revision).unwrap_or_else(|| "<none>".to_owned()),
     ];
     if wide {
         cells.extend([revision.name.clone(), revision.digest.short(), entry.images.join(",")]);
     }
     cells
+}
+
+/// Why a revision was made. `kubectl --record` kept whole command lines there, `set env PASSWORD=...` among
+/// them.
+fn cause(revision: &Revision) -> Option<String> {
+    revision.cause.as_deref().map(without_secrets)
 }
 
 fn pods(entry: &Entry<'_>) -> String {
@@ -192,6 +199,6 @@ fn entry_json(entry: &Entry<'_>) -> Value {
         },
         "images": entry.images,
         "changes": entry.diff.as_ref().map(Diff::words),
-        "changeCause": revision.cause,
+        "changeCause": cause(revision),
     })
 }

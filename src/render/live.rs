@@ -33,9 +33,15 @@ impl Standing {
     }
 
     /// What takes the frame off the terminal and leaves the cursor where it began.
+    ///
+    /// Its first row is cleared by itself: where that is the first one of the screen, clearing all from
+    /// there on is clearing the screen, and tmux keeps a copy of what it clears (`scroll-on-clear`).
     #[must_use]
     pub fn erasure(&self, size: Terminal) -> String {
-        format!("{}\x1b[J", up(self.rows(size.width)))
+        match self.rows(size.width) {
+            0 => up(0),
+            rows => format!("{}\x1b[K\n\x1b[J{}", up(rows), up(1)),
+        }
     }
 
     /// What draws another frame in its place. Lines that are the same are left alone, and when all of

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::escape;
 use super::frame::Frame;
 use super::live::{Standing, drawing};
+use crate::model::secret::without_secrets;
 use crate::world::{Stream, Terminal};
 
 /// Says things on stderr. Clones speak with the same voice, so that a retry can be told while the
@@ -38,16 +39,27 @@ impl Narrator {
         Self(Arc::new(Mutex::new(Narration { err, said: HashSet::new(), canvas: None, failure: None })))
     }
 
-    /// Says one line.
+    /// Says one line. Whatever is in it, it stays one, shows what a terminal would obey, and tells nothing
+    /// that has the shape of a secret: servers, webhooks and plugins repeat what they refuse.
     pub fn note(&self, line: &str) {
-        self.narration().say(line);
+        self.narration().say(&safe(line));
+    }
+
+    /// Says one line with a command to type, which is ours: `--token TOKEN` is no secret in it.
+    pub(super) fn hint(&self, line: &str) {
+        self.narration().say(&escape::line(&format!("hint: {line}")));
+    }
+
+    /// Says several lines that belong together.
+    pub(super) fn lines(&self, text: &str) {
+        self.narration().say(&escape::block(text));
     }
 
     /// Says one line, the first time only.
     pub fn note_once(&self, line: &str) {
         let mut narration = self.narration();
         if narration.said.insert(line.to_owned()) {
-            narration.say(line);
+            narration.say(&safe(line));
         }
     }
 
@@ -77,12 +89,13 @@ impl Narrator {
 }
 
 impl Narration {
+    /// Says what is safe to look at.
     fn say(&mut self, line: &str) {
         let is_seen = self.err.terminal().is_some();
         let canvas = self.canvas.as_ref().filter(|_| is_seen);
         let (taken_away, put_back) = canvas.map(Canvas::away_and_back).unwrap_or_default();
         self.write(&taken_away);
-        let said = write_safely(&mut self.err, &format!("{line}\n"));
+        let said = self.err.write(&format!("{line}\n"));
         self.remember(said);
         self.write(&put_back);
     }
@@ -121,7 +134,6 @@ impl Canvas {
     }
 }
 
-/// Writes text to a stream; a terminal never sees a control character of it.
-pub(super) fn write_safely(stream: &mut Stream, text: &str) -> io::Result<()> {
-    if stream.terminal().is_some() { stream.write(&escape::block(text)) } else { stream.write(text) }
+fn safe(line: &str) -> String {
+    escape::line(&without_secrets(line)).into_owned()
 }

@@ -27,11 +27,11 @@ pub fn document(workload: &Workload, revision: &Revision, managed_fields: bool) 
     document
 }
 
-/// `replicaset.apps/web-67fd86cfbd`, on a line.
+/// `replicaset.apps/web-67fd86cfbd`.
 #[must_use]
 pub fn name(document: &Value) -> String {
     let text = |pointer: &str| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    format!("{}.apps/{}\n", text("/kind").to_lowercase(), text("/metadata/name"))
+    format!("{}.apps/{}", text("/kind").to_lowercase(), text("/metadata/name"))
 }
 
 /// The document as kubectl's JSON, fields in the order of Go's structs.

@@ -1,12 +1,16 @@
 //! The two output streams: results, narration, errors, and what a terminal may see of them.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
+
+use serde_json::Value;
 
 use super::escape;
 use super::frame::Frame;
-use super::narrator::{Narrator, write_safely};
+use super::narrator::Narrator;
 use super::style::{Span, text_of};
 use crate::error::Error;
+use crate::model::redaction::redacted;
 use crate::world::program::Program;
 use crate::world::{Environment, Stream, Terminal, World};
 
@@ -28,8 +32,11 @@ const KUBECTLS_OWN_BEGINNINGS: [&str; 5] =
 
 /// Where a command prints: results to stdout, everything else to stderr.
 ///
-/// A terminal never sees a control character that the cluster sent: text is escaped here, at the
-/// edge, whatever made it. What goes to a pipe or a file stays as it is.
+/// Nobody's terminal sees a control character that the cluster sent: text is escaped here, at the edge,
+/// whatever made it, on its way to a pipe or a file too, because logs are looked at later. Exact are
+/// documents, which programs read, and what kubectl itself prints (`--compat`), unless it is a terminal
+/// that they go to.
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish that stands for itself")]
 pub struct Screen<'a> {
     out: &'a mut Stream,
     narrator: Narrator,
@@ -37,6 +44,7 @@ pub struct Screen<'a> {
     colored: bool,
     draws: bool,
     compat: bool,
+    redacts: bool,
     documents: usize,
     failure: Option<io::Error>,
 }
@@ -52,8 +60,9 @@ impl<'a> Screen<'a> {
     pub fn with(narrator: Narrator, world: &'a mut World, color: Color, compat: bool) -> Self {
         let colored = wants_color(color, &world.environment, world.out.terminal());
         let draws = can_draw(&world.environment, world.out.terminal());
-        let input = &mut *world.stdin;
-        Self { out: &mut world.out, narrator, input, colored, draws, compat, documents: 0, failure: None }
+        let redacts = wants_redaction(&world.environment);
+        let (out, input) = (&mut world.out, &mut *world.stdin);
+        Self { out, narrator, input, colored, draws, compat, redacts, documents: 0, failure: None }
     }
 
     /// Whether kubectl's own words are wanted.
@@ -68,6 +77,19 @@ impl<'a> Screen<'a> {
         self.narrator.clone()
     }
 
+    /// Whether objects are shown without what looks secret in them.
+    #[must_use]
+    pub fn redacts(&self) -> bool {
+        self.redacts
+    }
+
+    /// An object as it may be shown: without what looks secret where that was asked for, and that is
+    /// stronger than kubectl's own words (`--compat`), which are not asked for one by one.
+    #[must_use]
+    pub fn shown<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
+        if self.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
+    }
+
     /// The terminal that results go to, if it is one.
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
@@ -77,7 +99,7 @@ impl<'a> Screen<'a> {
     /// Asks a question and waits for the answer; anything but `y` or `yes` is a no, and so is the end
     /// of the input.
     pub fn confirms(&mut self, question: &str) -> bool {
-        let asked = write_safely(&mut self.narrator.stream(), &format!("{question} [y/N] "));
+        let asked = self.narrator.stream().write(&format!("{} [y/N] ", escape::line(question)));
         self.remember(asked);
         let mut answer = Vec::new();
         let mut byte = [0];
@@ -93,26 +115,51 @@ impl<'a> Screen<'a> {
         self.failure.is_none()
     }
 
-    /// Prints a result.
+    /// Prints a result, as text of several lines.
     pub fn result(&mut self, text: &str) {
-        let written = write_safely(self.out, text);
+        if self.compat {
+            self.exact(text);
+        } else {
+            self.print(&escape::block(text));
+        }
+    }
+
+    /// Prints a result of one line, and sees to it that it stays one.
+    pub fn line(&mut self, line: &str) {
+        if self.compat {
+            self.exact(&format!("{line}\n"));
+        } else {
+            self.print(&format!("{}\n", escape::line(line)));
+        }
+    }
+
+    /// Prints what a program is to read: JSON, YAML, a patch.
+    pub fn exact(&mut self, document: &str) {
+        if self.out.terminal().is_some() {
+            self.print(&escape::block(document));
+        } else {
+            self.print(document);
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        let written = self.out.write(text);
         self.remember(written);
     }
 
     /// Prints a YAML document, apart from the one before it, whatever that was of.
     pub fn document(&mut self, yaml: &str) {
         if self.documents > 0 {
-            self.result("---\n");
+            self.exact("---\n");
         }
         self.documents += 1;
-        self.result(yaml);
+        self.exact(yaml);
     }
 
     /// Prints a result that has colours.
     pub fn styled(&mut self, spans: &[Span]) {
         if self.colored {
-            let written = self.out.write(&text_of(spans, true));
-            self.remember(written);
+            self.print(&text_of(spans, true));
         } else {
             self.result(&text_of(spans, false));
         }
@@ -142,10 +189,7 @@ impl<'a> Screen<'a> {
     /// Prints narration that has colours.
     pub fn styled_notes(&mut self, spans: &[Span]) {
         let mut err = self.narrator.stream();
-        let written = match err.terminal() {
-            Some(_) if self.colored => err.write(&text_of(spans, true)),
-            _ => write_safely(&mut err, &text_of(spans, false)),
-        };
+        let written = err.write(&text_of(spans, self.colored && err.terminal().is_some()));
         self.remember(written);
     }
 
@@ -174,11 +218,11 @@ impl<'a> Screen<'a> {
                 let sentence = error.compat_sentence();
                 let bare =
                     errors.len() > 1 || KUBECTLS_OWN_BEGINNINGS.iter().any(|own| sentence.starts_with(own));
-                self.note(&if bare { sentence } else { format!("error: {sentence}") });
+                self.narrator.lines(&if bare { sentence } else { format!("error: {sentence}") });
             } else {
-                self.note(&format!("error: {}", escape::line(&error.sentence())));
+                self.note(&format!("error: {}", error.sentence()));
                 if let Some(hint) = error.next_step() {
-                    self.note(&format!("hint: {}", escape::line(hint)));
+                    self.narrator.hint(hint);
                 }
             }
         }
@@ -225,6 +269,11 @@ fn wants_color(color: Color, environment: &Environment, terminal: Option<Termina
             environment.get("NO_COLOR").is_none() && (forced || capable)
         }
     }
+}
+
+/// `ROLLOUT2_REDACT`: whoever sets it to anything but a no wants nothing secret in the objects printed.
+fn wants_redaction(environment: &Environment) -> bool {
+    environment.get("ROLLOUT2_REDACT").is_some_and(|value| value != "0" && value != "false")
 }
 
 /// Whether a terminal is there that can move its cursor, and nobody said that this is a build (`CI`).

@@ -58,14 +58,14 @@ pub fn line(standing: &Standing<'_>, company: Company) -> String {
 
 /// A line in the colour of its verdict.
 #[must_use]
-pub fn colored(line: String, state: State) -> Vec<Span> {
+pub fn colored(line: &str, state: State) -> Vec<Span> {
     let style = match state {
         State::Complete => Style::Good,
         State::Paused | State::Held => Style::Warning,
         State::Failed => Style::Bad,
         State::Progressing | State::Unobserved => Style::Plain,
     };
-    vec![Span::new(style, line), Span::plain("\n")]
+    vec![Span::new(style, escape::line(line)), Span::plain("\n")]
 }
 
 /// How many lines of a terminal the words of a component may take: the deciding ones come late.

@@ -66,17 +66,16 @@ impl Span {
     }
 }
 
-/// The spans as text, with colour or without. Escape sequences in the text itself never survive a
-/// coloured rendering: the only ones in the result are those of the styles.
+/// The spans as text, with colour or without. Escape sequences in the text itself never survive: the only
+/// ones in the result are those of the styles.
 #[must_use]
 pub fn text_of(spans: &[Span], colored: bool) -> String {
     let mut text = String::new();
     for span in spans {
         let (sgr, safe) = (span.style.sgr(), super::escape::block(&span.text));
         match (colored, sgr) {
-            (true, "") => text.push_str(&safe),
-            (true, sgr) => text.extend(["\x1b[", sgr, "m", &safe, "\x1b[0m"]),
-            (false, _) => text.push_str(&span.text),
+            (true, sgr) if !sgr.is_empty() => text.extend(["\x1b[", sgr, "m", &safe, "\x1b[0m"]),
+            _ => text.push_str(&safe),
         }
     }
     text

@@ -3,22 +3,28 @@
 use harness::{Ended, Run};
 use rollout2::world::Terminal;
 use serde_json::json;
-use simcluster::{Rule, User};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{DEPLOYMENTS, PODS};
+use simcluster::{Rule, User, Verb};
 
 use harness::lab::{Lab, START};
 
 const SIZE: Terminal = Terminal { width: 80, height: 24 };
 
 /// A terminal that has a shell's last lines on it.
-fn terminal() -> avt::Terminal {
-    let mut terminal = avt::Terminal::with_scrollback(SIZE.width.into(), SIZE.height.into(), None).unwrap();
+fn terminal(size: Terminal) -> avt::Terminal {
+    let mut terminal = avt::Terminal::with_scrollback(size.width.into(), size.height.into(), None).unwrap();
     terminal.feed("$ kubectl apply\r\n");
     terminal
 }
 
 /// What a terminal shows after each time that something was written to it: all of it, scrolled away or not.
 fn screens(ended: &Ended) -> Vec<Vec<String>> {
-    let mut terminal = terminal();
+    screens_on(SIZE, ended)
+}
+
+fn screens_on(size: Terminal, ended: &Ended) -> Vec<Vec<String>> {
+    let mut terminal = terminal(size);
     let starts = ended.transcript.match_indices("\r\x1b[").map(|(start, _)| start);
     let starts: Vec<_> = std::iter::once(0).chain(starts).chain([ended.transcript.len()]).collect();
     let screens = starts.windows(2).map(|ends| {
@@ -30,9 +36,13 @@ fn screens(ended: &Ended) -> Vec<Vec<String>> {
 }
 
 async fn drawn(lab: &Lab, user: &str, words: &str) -> Ended {
+    drawn_on(SIZE, lab, user, words).await
+}
+
+async fn drawn_on(size: Terminal, lab: &Lab, user: &str, words: &str) -> Ended {
     let words = ["status"].into_iter().chain(words.split_whitespace());
     let client = kube::Client::new(lab.cluster.service_for(user), "default");
-    Run::of(words).at(START.parse().unwrap()).terminal(SIZE.width, SIZE.height).run_through(client).await
+    Run::of(words).at(START.parse().unwrap()).terminal(size.width, size.height).run_through(client).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,6 +90,63 @@ async fn what_is_said_meanwhile_stands_above_the_frame() {
     let ended = drawn(&lab, "gina", "deployment/web --fail-fast=30s").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     insta::assert_snapshot!(screens(&ended).last().unwrap().join("\n"));
+}
+
+/// What it goes back to is told whatever the width.
+#[tokio::test(start_paused = true)]
+async fn the_way_back_is_drawn_to_its_end() {
+    let lab = Lab::new();
+    let web = lab.deployment(10, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-crash");
+    let size = Terminal { width: 40, height: 24 };
+    let ended = drawn_on(size, &lab, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let screens = screens_on(size, &ended);
+    let words = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let goes = |screen: &Vec<String>| words(screen).contains("going back to 1: progressing");
+    assert!(screens.iter().any(goes), "{screens:#?}");
+    insta::assert_snapshot!(screens.last().unwrap().join("\n"));
+}
+
+/// The last frame is of one piece: it shows the counters that the verdict rests on, whatever was seen of the
+/// pods by then.
+#[tokio::test(start_paused = true)]
+async fn what_went_back_is_not_drawn_with_the_pods_of_before() {
+    let lab = Lab::new();
+    let web = lab.deployment(10, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-crash");
+    lab.pass(20).await;
+    lab.cluster.fault(Fault::on(Requests::of(Verb::Watch, &PODS), Act::SilenceWatch(0)));
+    let ended = drawn(&lab, "admin", "deployment/web --undo-on-failure --fail-fast=5s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let screens = screens(&ended);
+    let last = screens.last().unwrap().join("\n");
+    assert!(last.contains("went back to 1") && last.contains("10 pods  10 ready"), "{last}");
+    assert!(!last.contains("failing"), "{last}");
+}
+
+/// A row of many has no room for a sentence: that it failed is said in a word, and why in the words of the
+/// cause.
+#[tokio::test(start_paused = true)]
+async fn of_many_one_that_failed_is_a_row_that_says_why() {
+    let lab = Lab::new();
+    let services: Vec<_> = (0..8)
+        .map(|number| lab.hands().workload(&DEPLOYMENTS, &format!("svc-{number}"), &json!({"replicas": 3})))
+        .collect();
+    lab.pass(60).await;
+    for (number, service) in services.iter().enumerate() {
+        lab.hands().image(service, if number == 2 { "app:2.0-bad" } else { "app:2.0-slow" });
+    }
+    let size = Terminal { width: 80, height: 8 };
+    let ended = drawn_on(size, &lab, "admin", "deployment --fail-fast=5s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let screens = screens_on(size, &ended);
+    let row = |line: &&String| {
+        line.starts_with("deploy/svc-2  failed ") && line.contains("! app: ImagePullBackOff")
+    };
+    assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");
 }
 
 /// Lines in place of frames: where nobody looks on, where the terminal cannot, and where they are wanted.

@@ -96,7 +96,9 @@ async fn a_stateful_set_goes_back_and_its_stuck_pod_is_replaced_if_wished() {
         assert_eq!(ended.stderr.contains("deleting db-2"), ended_well, "{}", ended.transcript);
         assert_eq!(writes(&lab), if ended_well { 2 } else { 1 });
         if !ended_well {
-            assert!(last.starts_with("hint: kubectl delete pod db-2"), "{}", ended.transcript);
+            let hint =
+                "hint: kubectl delete pod db-2 -n default; with --replace-stuck-pods it is done at once";
+            assert_eq!(last, hint, "{}", ended.transcript);
             assert!(ended.stderr.contains("which failed too: deadline"), "{}", ended.transcript);
             assert!(ended.stderr.contains("blocks the rollout until"), "{}", ended.transcript);
         }

@@ -77,3 +77,20 @@ async fn history_is_three_requests_on_one_connection() {
         assert!(connections.windows(2).all(|pair| pair[0] == pair[1]), "{connections:?}");
     }
 }
+
+#[tokio::test]
+async fn who_wrote_which_field_is_read_when_it_is_asked_for() {
+    let ground = Ground::of("shop");
+    for (flag, kept) in [(None, false), (Some("--show-managed-fields"), true)] {
+        for target in ["deployment/web", "statefulset/db"] {
+            let run = ground.run(["history", target, "-o", "json", "--revision=3"]).args(flag);
+            let ended = run.run_here().await;
+            assert_eq!(
+                (ended.exit, ended.stdout.contains("managedFields")),
+                (0, kept),
+                "{target}: {}",
+                ended.stderr
+            );
+        }
+    }
+}

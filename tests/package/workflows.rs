@@ -75,6 +75,27 @@ fn every_foreign_action_is_pinned_to_a_commit_and_told_by_version() {
     }
 }
 
+/// What is built, tested and released is what `Cargo.lock` names, or nothing.
+#[test]
+fn every_call_of_cargo_is_locked() {
+    let files = [".ci/run", ".ci/regenerate", "krew/pack", "krew/render", "README.md", "CONTRIBUTING.md"];
+    let texts = files.map(|file| (file.to_owned(), std::fs::read_to_string(root().join(file)).unwrap()));
+    let workflows = workflows().into_iter().map(|(name, text, _)| (name, text));
+    let resolves = ["test", "build", "run", "check", "clippy", "doc", "install", "tree", "metadata", "deny"];
+    let says = |line: &str| ["#", "echo ", "["].iter().any(|start| line.trim_start().starts_with(start));
+    let mut wrong = Vec::new();
+    for (name, text) in texts.into_iter().chain(workflows) {
+        for line in text.lines().filter(|line| !says(line)) {
+            let calls = line.split("cargo ").skip(1).filter(|rest| {
+                let verb = rest.split(' ').next().unwrap_or_default();
+                resolves.contains(&verb) && !rest.contains("--version >")
+            });
+            wrong.extend(calls.filter(|rest| !rest.contains("--locked")).map(|_| format!("{name}: {line}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn every_system_of_the_releases_is_built_and_attested() {
     let all = workflows();

@@ -15,4 +15,5 @@ mod rolling;
 mod scaling;
 mod stateful_set;
 mod told;
+mod undoing;
 mod users;

@@ -17,8 +17,17 @@ impl Emulator {
     }
 
     /// Writes to it through a terminal device, which returns the carriage with every newline.
+    ///
+    /// Nothing may clear the whole screen: tmux keeps a copy of what was on it (`scroll-on-clear`).
     pub(crate) fn write(&mut self, text: &str) {
-        self.terminal.feed(text.replace('\n', "\r\n").as_str());
+        for (index, text) in text.split("\x1b[J").enumerate() {
+            if index > 0 {
+                let at = self.terminal.cursor_position();
+                assert_ne!((at.col, at.row), (0, 0), "the whole screen was cleared: {}", self.text());
+                self.terminal.feed("\x1b[J");
+            }
+            self.terminal.feed(text.replace('\n', "\r\n").as_str());
+        }
     }
 
     pub(crate) fn resize(&mut self, size: Terminal) {

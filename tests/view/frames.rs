@@ -80,6 +80,60 @@ fn wide_characters() {
     insta::assert_snapshot!(shown(&follower(&[(3, &[bad])]), 8));
 }
 
+/// Where there is no room for all of a cause, what is wrong is said, and not who has it.
+#[test]
+fn the_cause_is_the_last_thing_to_be_cut() {
+    let bad = Release::new("web", 10, 2, 7).with(2, &crashing()).with(1, &starting());
+    let [one, two] = [
+        follower(&[(3, std::slice::from_ref(&bad))]),
+        follower(&[(3, &[bad, Release::new("api", 3, 1, 2)])]),
+    ];
+    for (follower, width, height) in
+        [(&one, 40, 5), (&one, 30, 5), (&two, 50, 6), (&two, 40, 6), (&two, 80, 3)]
+    {
+        let size = Terminal { width, height };
+        let frame = frame(follower, 8, size);
+        let text: Vec<_> = frame.lines().iter().map(rollout2::render::frame::Line::text).collect();
+        assert!(text.iter().any(|line| line.contains("CrashLoop")), "{size:?} {text:#?}");
+    }
+}
+
+/// A name, an estimate and a reason may be long: what is wrong is said all the same, and names that begin
+/// alike are told apart.
+#[test]
+fn many_workloads_with_long_names() {
+    let name = |number| format!("a-rather-long-name-for-a-service-of-billing-{number:02}");
+    let releases = |ready| -> Vec<_> {
+        let release = |number| match number % 5 {
+            0 => Release::new(&name(number), 9, 1, 8).with(1, &without_image("not found")),
+            _ => Release::new(&name(number), 9, ready, 9 - ready),
+        };
+        (0..24).map(release).collect()
+    };
+    let follower = follower(&[(2, &releases(1)), (9, &releases(6))]);
+    let size = Terminal { width: 80, height: 24 };
+    let lines: Vec<_> =
+        frame(&follower, 9, size).lines().iter().map(rollout2::render::frame::Line::text).collect();
+    let folded: Vec<_> = lines.iter().filter(|line| line.starts_with("deploy/")).collect();
+    let names: std::collections::HashSet<_> = folded.iter().map(|line| line.split("  ").next()).collect();
+    assert_eq!((folded.len(), names.len()), (22, 22), "{lines:#?}");
+    let in_trouble: Vec<_> = folded.iter().filter(|line| line.contains("! app: ImagePullBackOff")).collect();
+    assert_eq!(in_trouble.len(), 5, "{lines:#?}");
+    assert_eq!(folded.iter().filter(|line| line.contains("6/9 updated")).count(), 17, "{lines:#?}");
+}
+
+/// What is away for a moment may come back, but not in a pod that is gone: a colleague's release has begun.
+#[test]
+fn a_cause_goes_with_its_pods() {
+    let shows = |after: Release| {
+        let before = Release::new("web", 10, 2, 7).with(2, &crashing());
+        let follower = follower(&[(3, &[before]), (5, &[after])]);
+        frame(&follower, 5, SIZES[0]).lines().iter().any(|line| line.text().contains("CrashLoop"))
+    };
+    assert!(shows(Release::new("web", 10, 2, 7).with(2, &starting())));
+    assert!(!shows(Release::new("web", 10, 2, 8)));
+}
+
 /// However small the terminal, the frame is lower and no wider than it.
 #[test]
 fn a_frame_fits_into_every_terminal() {

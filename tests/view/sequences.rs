@@ -82,6 +82,26 @@ proptest! {
     }
 }
 
+/// In the first row of the screen, too, where everything below it is all there is.
+#[test]
+fn a_frame_is_taken_away_from_the_top_of_the_screen() {
+    let [size, narrow] = [60, 20].map(|width| Terminal { width, height: 10 });
+    for count in 0..9 {
+        let frame = || Frame::new((0..count).map(|number| Line::of(format!("line {number}"))), size);
+        let standing = Standing::new(frame(), size);
+        let mut emulator = Emulator::new(size);
+        emulator.write(&drawing(&frame(), true));
+        emulator.write(&format!("{}said\n", standing.erasure(size)));
+        assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("said", 0), "{count}");
+
+        let mut emulator = Emulator::new(size);
+        emulator.write(&drawing(&frame(), true));
+        emulator.resize(narrow);
+        emulator.write(&standing.replacement(&Frame::new([Line::of("one")], narrow), narrow, true));
+        assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("one", 0), "{count}");
+    }
+}
+
 #[test]
 fn what_has_not_changed_is_not_written() {
     let size = Terminal { width: 60, height: 10 };

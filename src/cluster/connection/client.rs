@@ -17,6 +17,7 @@ use super::{Connection, transport};
 use crate::cluster::credential::Credential;
 use crate::cluster::kubeconfig::Endpoint;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::secret::MASK;
 
 /// A credential is renewed this long before its end, so that it does not end on the way.
 const AHEAD: SignedDuration = SignedDuration::from_secs(10);
@@ -102,9 +103,18 @@ pub(super) fn server_url(endpoint: &Endpoint) -> Result<Uri> {
     let url: Option<Uri> = whole.parse().ok();
     let url = url.filter(|url: &Uri| url.host().is_some_and(|host| !host.is_empty()));
     url.filter(|url| matches!(url.scheme_str(), Some("http" | "https"))).ok_or_else(|| {
-        Error::usage(format!("the server {written:?} is no address of an API server"))
+        Error::usage(format!("the server {:?} is no address of an API server", without_user(written)))
             .hint("write it as https://HOST:PORT")
     })
+}
+
+/// An address without whoever it lets in, however little of an address it is.
+fn without_user(address: &str) -> String {
+    let Some((before, host)) = address.rsplit_once('@') else {
+        return address.to_owned();
+    };
+    let scheme = before.split_once("://").map(|(scheme, _)| format!("{scheme}://")).unwrap_or_default();
+    format!("{scheme}{MASK}@{host}")
 }
 
 /// The certificates of the server's authority; none to trust those of this machine.

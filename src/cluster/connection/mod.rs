@@ -213,7 +213,7 @@ impl Connection {
             match frame.map_err(|_| Failure::Silent(self.patience.silence))? {
                 None => break,
                 Some(Err(error)) => return Err(Failure::Fault(Fault::of(&error))),
-                Some(Ok(frame)) => bytes.extend(frame.into_data().unwrap_or_default()),
+                Some(Ok(frame)) => bytes.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref)),
             }
         }
         Ok(Answer::new(head.status, head.headers, bytes))

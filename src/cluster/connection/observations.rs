@@ -37,7 +37,9 @@ impl Observations {
         if let Some(date) = date.and_then(|date| rfc2822::parse(date).ok()) {
             seen.date = Some((date.timestamp(), Instant::now()));
         }
-        let warnings = headers.get_all(WARNING).iter().filter_map(|value| text_of(value.to_str().ok()?));
+        // Webhooks warn in their own language: the text is UTF-8, which a header does not have to be.
+        let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let warnings = texts.filter_map(|text| text_of(&text));
         warnings.filter(|warning| seen.warnings.insert(warning.clone())).collect()
     }
 
@@ -107,5 +109,16 @@ mod tests {
         assert_eq!(observations.take(&first), [r#"old "API""#, "other"]);
         assert_eq!(observations.take(&head(&[r#"299 - "other""#])), [""; 0]);
         assert_eq!(observations.warnings(), 2);
+    }
+
+    #[test]
+    fn a_warning_can_be_in_any_language() {
+        let head = |bytes: &[u8]| HeaderMap::from_iter([(WARNING, bytes.try_into().unwrap())]);
+        let observations = observations();
+        assert_eq!(
+            observations.take(&head("299 - \"veraltet: größe 大\"".as_bytes())),
+            ["veraltet: größe 大"]
+        );
+        assert_eq!(observations.take(&head(b"299 - \"\xff\"")), ["\u{fffd}"]);
     }
 }

@@ -134,7 +134,7 @@ impl Stream {
             Ok(None) => Ok(false),
             Ok(Some(Err(error))) => Err(Failure::Fault(Fault::of(&error))),
             Ok(Some(Ok(frame))) => {
-                self.buffer.extend(frame.into_data().unwrap_or_default());
+                self.buffer.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref));
                 Ok(true)
             }
         }

@@ -6,8 +6,10 @@
 
 mod exec_plugin;
 
+use http::HeaderValue;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::config::AuthInfo;
+use serde_json::Value;
 
 pub(super) use exec_plugin::PluginWorld;
 
@@ -31,8 +33,13 @@ impl Credential {
     /// Obtains the credential of a user: reads its file, runs its plugin.
     ///
     /// # Errors
-    /// When the file or the plugin does not bring one.
+    /// When the file or the plugin does not bring one, or one that cannot be sent.
     pub(super) async fn obtain(user: &AuthInfo, world: &PluginWorld, now: Timestamp) -> Result<Self> {
+        let credential = Self::brought(user, world, now).await?;
+        if credential.can_be_sent() { Ok(credential) } else { Err(no_header()) }
+    }
+
+    async fn brought(user: &AuthInfo, world: &PluginWorld, now: Timestamp) -> Result<Self> {
         let mut ready = user.clone();
         if let Some(provider) = &user.auth_provider {
             // kube renews tokens of OpenID Connect by itself, with the refresh token.
@@ -74,6 +81,13 @@ impl Credential {
         Ok(Self { user: ready, until: brought.expires, renewable: true })
     }
 
+    /// Whether its token, if it has one, is text that the header of a request can hold.
+    fn can_be_sent(&self) -> bool {
+        let user = serde_json::to_value(&self.user).unwrap_or_default();
+        let token = user.get("token").and_then(Value::as_str);
+        token.is_none_or(|token| HeaderValue::from_str(token).is_ok())
+    }
+
     /// Whether it is the same credential, so that a connection made with the one serves the other.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (serde_json::to_value(&self.user), serde_json::to_value(&other.user)) {
@@ -86,6 +100,16 @@ impl Credential {
     pub(super) fn lasting(user: AuthInfo) -> Self {
         Self { user, until: None, renewable: false }
     }
+}
+
+/// The layer that puts a token on requests takes it for granted that it can. The token is not repeated.
+fn no_header() -> Error {
+    Error::new(
+        ErrorKind::Unreachable,
+        "our token has characters in it that no request can hold, such as a line break",
+    )
+    .hint("look for it where the token comes from: --token, the kubeconfig, its token file or its plugin")
+    .in_compat("net/http: invalid header field value for \"Authorization\"")
 }
 
 fn no_token_file(path: &str, error: &std::io::Error) -> Error {

@@ -6,6 +6,7 @@ use super::files;
 use crate::error::Result;
 use crate::model::access::Overrides;
 use crate::model::candidate::Candidate;
+use crate::model::secret::{MASK, without_url_secrets};
 use crate::world::Environment;
 
 /// The names in a kubeconfig.
@@ -34,7 +35,7 @@ pub fn names(overrides: &Overrides, environment: &Environment) -> Result<Names> 
         clusters: clusters
             .map(|named| {
                 let address = named.cluster.and_then(|cluster| cluster.server);
-                Candidate::new(named.name, address.unwrap_or_default())
+                Candidate::new(named.name, without_url_secrets(&address.unwrap_or_default(), MASK))
             })
             .collect(),
         users: kubeconfig.auth_infos.into_iter().map(|named| Candidate::new(named.name, "")).collect(),

@@ -68,10 +68,21 @@ impl Kept {
         namespace: &str,
         interests: &[Interest],
     ) -> Option<Self> {
-        let concerns = concern(type_);
+        let controller = object.controller().map(|owner| owner.uid).unwrap_or_default();
+        let concerns = |interest: &Interest| {
+            if type_ == &POD {
+                interest.selects(&object)
+            } else if type_ == &EVENT {
+                interest.is_told_of(&object)
+            } else if Kind::of(type_.title()).is_some() {
+                interest.is_it(&object)
+            } else {
+                interest.is_controller(controller)
+            }
+        };
         let mine = interests.iter().filter(|interest| interest.namespace == namespace);
         let targets: Vec<_> =
-            mine.filter(|interest| concerns(interest, &object)).map(|interest| interest.target).collect();
+            mine.filter(|interest| concerns(interest)).map(|interest| interest.target).collect();
         if targets.is_empty() {
             return None;
         }
@@ -88,18 +99,5 @@ impl Kept {
             Thing::Revision(Arc::new(Workload::revision(kind, &object)))
         };
         Some(Self { name, version, targets, thing })
-    }
-}
-
-/// How objects of a type are told to concern a target.
-fn concern(type_: &ResourceType) -> fn(&Interest, &Object) -> bool {
-    if type_ == &POD {
-        Interest::selects
-    } else if type_ == &EVENT {
-        Interest::is_told_of
-    } else if Kind::of(type_.title()).is_some() {
-        Interest::is_it
-    } else {
-        Interest::controls
     }
 }

@@ -36,9 +36,9 @@ impl Interest {
         object.kind() == self.kind.type_().title() && object.name() == self.name
     }
 
-    /// Whether an object keeps one of the target's revisions.
-    pub(super) fn controls(&self, object: &Object) -> bool {
-        object.controller().is_some_and(|controller| controller.uid == self.uid)
+    /// Whether it is the controller of this uid: that of an object which keeps one of its revisions.
+    pub(super) fn is_controller(&self, uid: &str) -> bool {
+        !uid.is_empty() && self.uid == uid
     }
 
     /// Whether a pod may be the target's. Whose it is, its owner says later.

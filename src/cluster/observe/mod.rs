@@ -7,6 +7,7 @@
 mod fact;
 mod feed;
 mod interest;
+pub mod line;
 mod look;
 mod outage;
 mod poll;

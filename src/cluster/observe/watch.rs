@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use super::fact::{Fact, What};
 use super::feed::{Feed, Trouble};
+use super::line::Line;
 use crate::cluster::page::percent_encoded;
 use crate::model::object::Object;
 
@@ -20,18 +20,6 @@ const LATE: Duration = Duration::from_secs(5);
 
 /// A watch that ends sooner and brought nothing is not opened again at once.
 const TOO_SHORT: Duration = Duration::from_secs(1);
-
-/// One line of a watch.
-enum Line {
-    Changed(Object),
-    Deleted(Object),
-    /// Only the version moved.
-    Bookmark(String),
-    /// The server has lost our place.
-    Expired,
-    /// The server has had enough of this watch, or the line is none of a watch's.
-    Broken,
-}
 
 impl Feed {
     /// Watches from the version known to the end of the watch; every line moves the version on.
@@ -81,27 +69,6 @@ impl Feed {
     fn move_on(&mut self, object: &Object) {
         if let Some(version) = object.text("/metadata/resourceVersion") {
             self.version = Some(version.to_owned());
-        }
-    }
-}
-
-impl Line {
-    /// Reads a line. Half of one, or a web page, is the end of the watch and no more: what it would have
-    /// told comes again, because the version has not moved.
-    fn read(line: &[u8]) -> Self {
-        let Ok(Value::Object(mut event)) = serde_json::from_slice(line) else {
-            return Self::Broken;
-        };
-        let object = event.remove("object").unwrap_or_default();
-        let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        match event.get("type").and_then(Value::as_str) {
-            Some("BOOKMARK") if !text("/metadata/resourceVersion").is_empty() => {
-                Self::Bookmark(text("/metadata/resourceVersion").to_owned())
-            }
-            Some("ERROR") if object.get("code") == Some(&Value::from(410)) => Self::Expired,
-            Some("ADDED" | "MODIFIED") => Object::read(object).map_or(Self::Broken, Self::Changed),
-            Some("DELETED") => Object::read(object).map_or(Self::Broken, Self::Deleted),
-            _ => Self::Broken,
         }
     }
 }

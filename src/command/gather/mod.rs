@@ -10,9 +10,8 @@ mod place;
 
 pub use crowd::Crowd;
 pub use named::{Details, Refusal};
-
 pub use nodes::{disruption_budgets, nodes};
-pub use observe::{observe, observe_revisions};
+pub use observe::{observe, observe_revisions, whole_revisions};
 
 use std::io::Read;
 

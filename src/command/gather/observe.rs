@@ -29,6 +29,17 @@ pub async fn observe_revisions(workload: Workload, source: &Source) -> Result<Ob
     Ok(Observed { workload, revisions, pods: None, events: None })
 }
 
+/// A workload's revisions with everything that is kept in them, who wrote which field included.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn whole_revisions(workload: &Workload, source: &Source) -> Result<Revisions> {
+    let selector = Selector::of_workload(workload.object())?;
+    let namespace = Some(workload.object().namespace());
+    let owned = source.list(workload.kind().revision_type(), namespace, &selector).await;
+    Ok(Revisions::of(workload, owned.map_err(|error| without_revisions(workload, error))?))
+}
+
 /// Sees a workload's revisions and pods.
 ///
 /// # Errors

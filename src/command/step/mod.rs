@@ -130,7 +130,7 @@ async fn show_plan(
     };
     match request.output {
         Output::Text => screen.styled(&plan::spans(workload, &view)),
-        Output::Json => screen.result(&json::plan(workload, &view)),
+        Output::Json => screen.exact(&json::plan(workload, &view)),
     }
     Ok(Ending { exit: Exit::Done, errors: Vec::new() })
 }
@@ -147,7 +147,7 @@ fn ended(
     let exit = exit(&end);
     match output {
         Output::Text => say(lines::ended(workload, view, &end), screen),
-        Output::Json => screen.result(&json::ended(workload, view, &end, exit.code(), elapsed)),
+        Output::Json => screen.exact(&json::ended(workload, view, &end, exit.code(), elapsed)),
     }
     match end {
         End::Error(error) => error.into(),

@@ -29,7 +29,7 @@ impl<'w> Tell<'w, Stepper, Event> for Teller<'_, 'w> {
     fn event(&mut self, stepper: &Stepper, event: &Event, now: Moment) {
         if self.is_json {
             if let Some(line) = json::line(stepper, event, now) {
-                self.screen.result(&line);
+                self.screen.exact(&line);
             }
         } else {
             say(lines::of(stepper, event, now), self.screen);

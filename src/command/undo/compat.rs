@@ -39,11 +39,13 @@ pub(super) async fn as_kubectl(
     let workload = &observed.workload;
     let target = request.goal.find_as_kubectl(&observed)?;
     let untouched = Patch::of(workload.object());
+    let template = target.template();
+    let template = screen.shown(template.json());
     let mut report = |operation: &str| {
         change::report(workload, operation, workload.object().json(), &untouched, how, screen);
     };
     if how.dry_run == DryRun::Client {
-        report(&compat_undo::dry_run(workload, target));
+        report(&compat_undo::dry_run(workload, &template));
         return Ok(());
     }
     if workload.is_paused() {

@@ -25,7 +25,7 @@ pub use apply::apply;
 pub use change::{Change, changes};
 pub use keys::fields_of as identity_fields;
 pub use path::{NotAPath, Path, Step, key_values};
-pub use secret::{MASK_CHANGED, Secrets};
+pub use secret::{MASK_CHANGED, Secrets, without_secret_env};
 pub use unified::{Hunk, HunkLine, Side, yaml};
 pub use words::Row;
 
@@ -49,7 +49,7 @@ impl Diff {
         let containers: BTreeSet<_> = [&from, &to].into_iter().flat_map(container_names).collect();
         let (from, changes) = match secrets {
             Secrets::Shown => (from, comparison.changes),
-            Secrets::Masked => (secret::mask_template(&from), secret::mask_changes(comparison.changes)),
+            Secrets::Masked => (secret::without_secret_env(&from), secret::mask_changes(comparison.changes)),
         };
         Self { from, changes, reordered: comparison.reordered, several_containers: containers.len() > 1 }
     }

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::model::misleading::is_misleading;
 use crate::model::plain_text::{is_syntax, reads_as_text};
 
 /// A scalar, or an empty map or list, on one line.
@@ -45,12 +46,11 @@ pub(super) fn literal(text: &str) -> Option<(&'static str, Vec<&str>)> {
     Some((indicator, body.split('\n').collect()))
 }
 
-/// Whether a character may stand as it is. YAML wants control characters escaped; bidirectional
-/// overrides and characters without width are escaped too, because these lines also go to
-/// programs that show them to a person ([`super::yaml`]), where no renderer of ours stands between.
+/// Whether a character may stand as it is. YAML wants control characters escaped; what misleads an eye
+/// is escaped too, because these lines also go to programs that show them to a person
+/// ([`super::yaml`]), where no renderer of ours stands between.
 fn is_printable(c: char) -> bool {
-    !c.is_control()
-        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    !is_misleading(c)
 }
 
 fn escaped(c: char) -> String {
@@ -59,7 +59,8 @@ fn escaped(c: char) -> String {
         '\n' => "\\n".to_owned(),
         '\t' => "\\t".to_owned(),
         c if is_printable(c) => c.to_string(),
-        c => format!("\\u{:04x}", u32::from(c)), // all of them are below U+10000
+        c if u32::from(c) > 0xffff => format!("\\U{:08x}", u32::from(c)),
+        c => format!("\\u{:04x}", u32::from(c)),
     }
 }
 
@@ -85,6 +86,7 @@ mod tests {
             ("it's", "it's"),
             ("*'s", "'*''s'"),
             ("a\u{1b}b\u{9b}\u{202e}\t", r#""a\u001bb\u009b\u202e\t""#),
+            ("soft\u{ad}tag\u{e0041}", r#""soft\u00adtag\U000e0041""#),
         ] {
             assert_eq!(text_inline(text), yaml);
         }

@@ -19,8 +19,9 @@ pub enum Secrets {
 /// apart in this way too (`*** (before)`, `*** (after)`); an unchanged value is [`MASK`] alone.
 pub const MASK_CHANGED: &str = "*** (changed)";
 
-/// A template with its secret values masked.
-pub(super) fn mask_template(template: &Value) -> Value {
+/// A template, or whatever holds one, with the secret values of its env masked.
+#[must_use]
+pub fn without_secret_env(template: &Value) -> Value {
     masked(template, "", MASK)
 }
 
@@ -35,18 +36,17 @@ fn mask_change(change: Change) -> Change {
         let (from, to) = (from.as_ref().map(|_| MASK.into()), to.as_ref().map(|_| changed.into()));
         return Change { path: path.clone(), from, to };
     }
-    if is_in_env_value(change.path.steps()) {
-        let hide = |value: Option<&Value>, mask| value.map(|value| without_url(value, mask));
-        let (from, to) = (hide(change.from.as_ref(), MASK), hide(change.to.as_ref(), MASK));
-        let to = if from == to { hide(change.to.as_ref(), MASK_CHANGED) } else { to };
-        return Change { path: change.path, from, to };
-    }
+    let is_env_value = is_in_env_value(change.path.steps());
     let list = change.path.steps().iter().rev().find_map(|step| match step {
         Step::Member(name) => Some(name.as_str()),
         Step::Element(_) => None,
     });
-    let hide =
-        |value: &Option<Value>, mask| value.as_ref().map(|value| masked(value, list.unwrap_or(""), mask));
+    let hide = |value: &Option<Value>, mask| {
+        value.as_ref().map(|value| match value {
+            Value::String(text) if is_env_value => without_url_secrets(text, mask).into(),
+            value => masked(value, list.unwrap_or(""), mask),
+        })
+    };
     let (from, to) = (hide(&change.from, MASK), hide(&change.to, MASK));
     // Equal under the mask: it is the secrets that changed.
     let to = if from == to { hide(&change.to, MASK_CHANGED) } else { to };
@@ -55,17 +55,17 @@ fn mask_change(change: Change) -> Change {
 
 /// Whether a path leads to or into the value of an env that looks secret.
 fn is_in_secret(steps: &[Step]) -> bool {
-    env_value(steps).is_some_and(|names| names.iter().any(|name| looks_secret(name)))
+    env_values(steps).flatten().any(|name| looks_secret(&name))
 }
 
 /// Whether a path leads to or into the value of any env.
 fn is_in_env_value(steps: &[Step]) -> bool {
-    env_value(steps).is_some()
+    env_values(steps).next().is_some()
 }
 
-/// The name of the env whose value a path leads to or into.
-fn env_value(steps: &[Step]) -> Option<Vec<String>> {
-    steps.windows(3).find_map(|window| match window {
+/// The names of every env whose value a path leads to or into: what has the form of one can stand in another.
+fn env_values(steps: &[Step]) -> impl Iterator<Item = Vec<String>> {
+    steps.windows(3).filter_map(|window| match window {
         [Step::Member(list), Step::Element(key), Step::Member(member)]
             if list == "env" && member == "value" =>
         {
@@ -75,9 +75,10 @@ fn env_value(steps: &[Step]) -> Option<Vec<String>> {
     })
 }
 
-/// A value without the passwords of the URLs in it, whatever the name of its env.
+/// A value without the passwords of the URLs in it, whatever the name of its env. One that is no text can hold
+/// anything, env among it.
 fn without_url(value: &Value, mask: &str) -> Value {
-    value.as_str().map_or_else(|| value.clone(), |text| without_url_secrets(text, mask).into())
+    value.as_str().map_or_else(|| masked(value, "value", mask), |text| without_url_secrets(text, mask).into())
 }
 
 /// A copy of a value with the secrets in it replaced by `mask`. `list` is the name of the list that

@@ -50,8 +50,6 @@ pub struct Revision {
     pub secrets: Vec<String>,
     /// What the hash it was named by was made of, for the kind that tells.
     pub(super) sealed: Option<DataHash>,
-    /// Where the object has the template.
-    template_at: &'static str,
     document: Document,
 }
 
@@ -123,7 +121,8 @@ pub enum Seal {
 impl Revision {
     /// Reads what every kind's revisions have; the template is at a JSON pointer.
     pub(super) fn new(number: Number, hash: String, object: &Object, template_at: &'static str) -> Self {
-        let template = template_in(object.json(), template_at);
+        let raw = object.at(template_at).unwrap_or(&Value::Null);
+        let template = Template::new(raw);
         Self {
             number,
             past_numbers: Vec::new(),
@@ -138,8 +137,7 @@ impl Revision {
             refused: Condition::read(object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
             sealed: None,
-            template_at,
-            document: Document::of(object),
+            document: Document::of(object, raw),
         }
     }
 
@@ -162,7 +160,7 @@ impl Revision {
     /// Its template, raw; null when only facts were kept.
     #[must_use]
     pub fn template(&self) -> Template {
-        template_in(&self.document.json(), self.template_at)
+        Template::new(&self.document.template())
     }
 
     /// The facts alone, for whoever never shows or writes the template: of thousands of revisions, even the
@@ -177,10 +175,6 @@ impl Revision {
     pub fn label(&self) -> String {
         self.number.known().map_or_else(|| self.name.clone(), |number| number.to_string())
     }
-}
-
-fn template_in(object: &Value, place: &str) -> Template {
-    Template::new(object.pointer(place).unwrap_or(&Value::Null))
 }
 
 /// Reads a ControllerRevision, which DaemonSets and StatefulSets share.

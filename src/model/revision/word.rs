@@ -184,3 +184,35 @@ fn no_revision_word(word: &str) -> Error {
 fn no_digest(word: &str) -> Error {
     Error::usage(format!("{word:?} is no digest: {SHORTEST_DIGEST} to 64 hexadecimal digits are needed"))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever is typed is a word that reads the same again, or a mistake told in one line.
+        #[test]
+        fn any_text_is_a_word_or_a_mistake(text in prop_oneof![
+            any::<String>(),
+            "(hash:|sha256:|-)?[-a-fA-F0-9.:]{0,24}",
+            "current|previous|-?[0-9]{1,22}",
+        ]) {
+            match RevisionWord::read(&text) {
+                Ok(word) => prop_assert_eq!(RevisionWord::read(&word.to_string()), Ok(word)),
+                Err(error) => {
+                    prop_assert_eq!(error.exit().code(), 2);
+                    prop_assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+                }
+            }
+        }
+
+        #[test]
+        fn digits_alone_are_a_number_always(number in 0..i64::MAX) {
+            prop_assert_eq!(RevisionWord::read(&number.to_string()), Ok(RevisionWord::Number(number)));
+        }
+    }
+}

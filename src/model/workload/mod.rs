@@ -89,10 +89,15 @@ impl Workload {
     /// `deployment/web -n shop`, as a person types it who may be in another namespace.
     #[must_use]
     pub fn command_target(&self) -> String {
-        let target = self.target();
+        self.target() + &self.in_namespace()
+    }
+
+    /// ` -n shop`, for commands about what belongs to it: who types them may be in another namespace.
+    #[must_use]
+    pub fn in_namespace(&self) -> String {
         match self.object().namespace() {
-            "" => target,
-            namespace => format!("{target} -n {namespace}"),
+            "" => String::new(),
+            namespace => format!(" -n {namespace}"),
         }
     }
 

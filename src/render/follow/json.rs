@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::model::cause::Cause;
 use crate::model::follow::{End, Event, Failure, Follower, Outcome, Step, TargetId, Track, Undone};
+use crate::model::secret::without_secrets;
 use crate::model::verdict::{Counts, Verdict};
 use crate::model::workload::Workload;
 use crate::render::status::{Standing, cause_json, pods_json, unknown};
@@ -122,7 +123,7 @@ fn ended(end: &End) -> Value {
         _ => None,
     };
     let error = match &end.outcome {
-        Outcome::Unreadable(error) => Some(error.sentence()),
+        Outcome::Unreadable(error) => Some(without_secrets(&error.sentence())),
         Outcome::Failed(Failure::TakenOver(line)) => Some(line.clone()),
         _ => None,
     };

@@ -121,7 +121,10 @@ fn way_out(track: &Track, undone: &Undone) -> Option<String> {
     let blocked = track.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
     let pod = blocked.pods.first()?;
     let stands = matches!(undone, Undone::To { outcome, .. } if *outcome != Outcome::Reached);
-    stands.then(|| format!("hint: kubectl delete pod {pod}; with --replace-stuck-pods it is done at once"))
+    let place = track.workload().in_namespace();
+    stands.then(|| {
+        format!("hint: kubectl delete pod {pod}{place}; with --replace-stuck-pods it is done at once")
+    })
 }
 
 /// How a target ended, unless kubectl's last line said so already.

@@ -1,5 +1,7 @@
 //! All there is to show of one workload, and what of it is shown first when there is not room for all.
 
+use std::borrow::Cow;
+
 use super::bars::bars;
 use super::causes::{self, CauseLines};
 use super::head::Head;
@@ -19,6 +21,8 @@ pub(super) struct Block {
     pub(super) folded: Vec<Line>,
     head: Vec<Line>,
     body: Vec<(Rank, Line)>,
+    /// The first cause on one line, without who has it.
+    trouble: Option<Line>,
 }
 
 /// How much a workload needs somebody to look at it, the most first.
@@ -42,12 +46,6 @@ enum Rank {
     Evidence,
 }
 
-/// A name is not cut to less than this.
-const SHORTEST_NAME: usize = 12;
-
-/// Fewer columns than these are too few for all that a folded block has to say.
-const NARROW: usize = 60;
-
 impl Block {
     /// The block of a target at a moment, made for lines of some width.
     pub(super) fn of(track: &Track, now: Moment, company: Company, width: usize) -> Self {
@@ -56,8 +54,8 @@ impl Block {
         let trouble = causes.first().map(in_short);
         let urgency = Urgency::of(track, &causes);
         let lines = head.lines(width);
-        let folded = folded(head, trouble, track, width);
-        Self { urgency, folded, head: lines, body: body(track, &causes, now, company, width) }
+        let folded = head.row(trouble.clone(), in_numbers(track), width);
+        Self { urgency, folded, head: lines, body: body(track, &causes, now, company, width), trouble }
     }
 
     /// How many lines it has.
@@ -73,13 +71,28 @@ impl Block {
     /// As many of its lines as there is room for, those that matter most, in their order.
     pub(super) fn lines_within(&self, height: usize) -> Vec<Line> {
         let room = height.saturating_sub(self.head.len());
+        let body = self.body_for(room);
         let mut ranks: Vec<(Rank, usize)> =
-            self.body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
+            body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
         ranks.sort_unstable();
         ranks.truncate(room);
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
-        let body = self.body.iter().enumerate().filter(|(index, _)| is_kept(*index));
+        let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
         self.head.iter().take(height).cloned().chain(body.map(|(_, (_, line))| line.clone())).collect()
+    }
+
+    /// The lines below the first ones. Where the first cause has not room for all of its lines, it is cut
+    /// to what is wrong: its beginning only tells who has it.
+    fn body_for(&self, room: usize) -> Cow<'_, [(Rank, Line)]> {
+        let is_first_cause = |(rank, _): &&(Rank, Line)| *rank == Rank::FirstCause;
+        let Some(trouble) =
+            self.trouble.as_ref().filter(|_| self.body.iter().filter(is_first_cause).count() > room)
+        else {
+            return Cow::Borrowed(&self.body);
+        };
+        let first = (Rank::FirstCause, Line::of("  ").joined_with(trouble.clone()));
+        let others = self.body.iter().filter(|line| !is_first_cause(line)).cloned();
+        Cow::Owned(std::iter::once(first).chain(others).collect())
     }
 }
 
@@ -111,20 +124,13 @@ impl Urgency {
     }
 }
 
-/// Everything on one line. Where that is short, what is wrong takes the place of how it stands, and a
-/// name may take no more than half of it.
-fn folded(head: Head, trouble: Option<Line>, track: &Track, width: usize) -> Vec<Line> {
-    let Head { short_name, revisions, state, time, .. } = head;
-    let name = short_name.cut_to((width / 2).max(SHORTEST_NAME));
-    match trouble {
-        Some(trouble) if width < NARROW => vec![name, trouble],
-        trouble => vec![name, state, time, trouble.unwrap_or_else(|| in_numbers(track)), revisions],
-    }
-}
-
-/// The causes that were told and stand, those that nobody will mend but somebody first.
+/// The causes that were told and stand, those that nobody will mend but somebody first. One that went
+/// stands for a while, because it may come back; where all of its pods went with it, it will not.
 fn causes(track: &Track) -> Vec<Cause> {
-    let mut causes: Vec<_> = track.causes().cloned().collect();
+    let pods = track.observed().and_then(|observed| observed.pods.as_ref());
+    let is_there = |name: &String| pods.is_none_or(|pods| pods.iter().any(|pod| pod.name == *name));
+    let has_pods = |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(is_there);
+    let mut causes: Vec<_> = track.causes().filter(has_pods).cloned().collect();
     causes.sort_by_key(|cause| (cause.heals, cause.id.is_hold()));
     causes
 }

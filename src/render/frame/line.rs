@@ -4,7 +4,7 @@ use tabled::grid::util::string::get_text_width;
 
 use crate::render::escape;
 use crate::render::style::{Span, Style};
-use crate::render::table::shortened_to;
+use crate::render::table::{beginning, shortened_to};
 
 /// One line of a frame. Its text is safe to look at and stays on one line, whoever wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,6 +85,22 @@ impl Line {
         }
         cut
     }
+
+    /// The line, without its middle where it would take more than `width` cells: names that belong
+    /// together begin alike.
+    #[must_use]
+    pub(super) fn shortened_to(self, width: usize) -> Self {
+        if self.cells() <= width {
+            return self;
+        }
+        let text = self.text();
+        let for_the_end = width.saturating_sub(1) / 2;
+        let mut ends = text.char_indices().map(|(start, _)| &text[start..]);
+        let end = ends.find(|end| get_text_width(end) <= for_the_end).unwrap_or_default();
+        let beginning = beginning(&text, width.saturating_sub(1 + get_text_width(end)));
+        let style = self.0.first().map_or(Style::Plain, |span| span.style);
+        Self::default().with(style, format!("{beginning}…{end}"))
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +132,24 @@ mod tests {
             let cut = line().cut_to(width);
             assert_eq!(cut.text(), text, "{width}");
             assert!(cut.cells() <= width, "{width}");
+        }
+    }
+
+    #[test]
+    fn a_name_loses_its_middle() {
+        for (width, text) in [
+            (18, "deploy/web-大-main"),
+            (17, "deploy/w…-大-main"),
+            (16, "deploy/w…大-main"),
+            (12, "deploy…-main"),
+            (3, "d…n"),
+            (2, "d…"),
+            (1, "…"),
+        ] {
+            let name = Line::default().with(Style::Heading, "deploy/web-大-main");
+            let short = name.shortened_to(width);
+            assert_eq!(short.text(), text, "{width}");
+            assert!(short.cells() <= width, "{width}");
         }
     }
 }

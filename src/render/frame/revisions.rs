@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::columns::aligned;
 use super::line::Line;
-use crate::model::follow::{Outcome, Track};
+use crate::model::follow::{Outcome, Track, Undone};
 use crate::model::observed::{Observed, PodCount};
 use crate::model::pod::Pod;
 use crate::model::revision::Revision;
@@ -47,7 +47,10 @@ pub(super) fn lines(track: &Track, observed: &Observed, now: Timestamp, width: u
 
 /// Once all is done, the controller's counters: they said so, and the pods that we have seen may be older.
 fn at_the_end(track: &Track, observed: &Observed) -> Option<Row> {
-    let is_complete = track.end().is_some_and(|end| end.outcome == Outcome::Reached);
+    let is_complete = track.end().is_some_and(|end| match &end.undone {
+        Some(Undone::To { outcome, .. }) => *outcome == Outcome::Reached,
+        _ => end.outcome == Outcome::Reached,
+    });
     let counts = Counts::of(&observed.workload);
     let new = observed.revisions.running().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));

@@ -44,6 +44,21 @@ pub(super) fn standing(track: &Track) -> (Style, String) {
     }
 }
 
+/// The same in a row of many, as short as a column is, and why, where that is a sentence.
+pub(super) fn standing_in_row(track: &Track) -> (Style, String, Option<String>) {
+    let failed = track.end().or_else(|| track.way_back().map(|back| &back.failed));
+    let Some(Outcome::Failed(failure)) = failed.map(|end| &end.outcome) else {
+        let (style, words) = standing(track);
+        return (style, words, None);
+    };
+    let word = match track.end().map(|end| &end.undone) {
+        None => "going back",
+        Some(Some(Undone::To { outcome: Outcome::Reached, .. })) => "went back",
+        Some(_) => "failed",
+    };
+    (Style::Bad, word.to_owned(), Some(reason(failure)))
+}
+
 fn under_way(state: Option<State>) -> (Style, String) {
     let (style, words) = match state {
         None => (Style::Dim, "looking"),

@@ -1,0 +1,59 @@
+//! Kubeconfigs: any two of them are merged and decided on, or refused in one line.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use rollout2::cluster::kubeconfig::names;
+use rollout2::cluster::listener::Listener;
+use rollout2::cluster::source::Source;
+use rollout2::error::Error;
+use rollout2::model::access::{Access, Overrides};
+use rollout2::world::{Clock, Signals, Stream, World};
+
+/// Stands between the two files.
+const BETWEEN: &[u8] = b"\n=====\n";
+
+/// Two files, as `KUBECONFIG` lists them.
+pub fn one(data: &[u8]) {
+    let middle = data.windows(BETWEEN.len()).position(|window| window == BETWEEN);
+    let (first, second) = middle.map_or((data, &[][..]), |at| (&data[..at], &data[at + BETWEEN.len()..]));
+    let paths = files().map(|path| path.display().to_string());
+    for (path, text) in paths.iter().zip([first, second]) {
+        std::fs::write(path, text).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+    let environment = [("KUBECONFIG", paths.join(":"))].into_iter().collect();
+    let mut world = World {
+        environment,
+        host: None,
+        clock: Clock::System,
+        stdin: Box::new(std::io::empty()),
+        stdin_is_terminal: false,
+        signals: Signals::Nobody,
+        out: Stream::new(std::io::sink(), None),
+        err: Stream::new(std::io::sink(), None),
+    };
+    if let Err(error) = names(&Overrides::default(), &world.environment) {
+        in_one_line(&error);
+    }
+    let access = Access::default();
+    if let Err(error) = Source::open(&access, &mut world, Listener::new(|_| ())) {
+        in_one_line(&error);
+    }
+}
+
+fn in_one_line(error: &Error) {
+    assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+}
+
+/// Two files of this process, in memory where there is a place for that.
+fn files() -> [PathBuf; 2] {
+    static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+    let directory = DIRECTORY.get_or_init(|| {
+        let memory = PathBuf::from("/dev/shm");
+        let place = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        let directory = place.join(format!("rollout2-fuzz-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap_or_else(|error| panic!("{error}"));
+        directory
+    });
+    ["first", "second"].map(|name| directory.join(name))
+}

@@ -1,0 +1,29 @@
+//! Snapshots and manifests: any text is read or refused in one line, and what was read can be written
+//! and read again.
+
+use rollout2::cluster::document::read_objects;
+use rollout2::model::object::Object;
+use rollout2::render::go_json::go_json;
+use rollout2::render::yaml::yaml;
+
+/// One text.
+pub fn one(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let objects = match read_objects(text, "x.yaml") {
+        Ok(objects) => objects,
+        Err(error) => {
+            assert_eq!(error.exit().code(), 2);
+            return assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+        }
+    };
+    for object in &objects {
+        for written in [go_json(object.json()), yaml(object.json())] {
+            let again =
+                read_objects(&written, "again").unwrap_or_else(|error| panic!("{error:?}\n{written}"));
+            let again: Vec<_> = again.iter().map(Object::json).collect();
+            assert_eq!(again, [object.json()], "{written}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Every verb in every form: the lines that a hostile text is fed through.
+//!
+//! A verb that is not here fails a test below, so a new one (`step`, `list`, `plan`) needs a line or two, a line
+//! in `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. For `step`, whose
+//! plan, lease and checks are annotations, give the workloads of [`ground`](crate::ground) those annotations, or
+//! they are no places yet; what a check prints belongs to [`wire`](crate::wire).
+
+use harness::{Ended, Run};
+use rollout2::cli::definition;
+use simcluster::SimCluster;
+
+use crate::ground::NAMESPACE;
+use crate::hostile;
+
+/// What may be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Text of ours: safe wherever it goes.
+    Text,
+    /// Such text in which a tab stands between two columns.
+    Columns,
+    /// What a person reads in kubectl's words, whose values have lines of their own.
+    Lines,
+    /// JSON, YAML, a patch, or kubectl's own bytes: exact in a pipe, safe on a terminal.
+    Exact,
+}
+
+impl Form {
+    /// What is wrong with what was printed, if anything is.
+    pub(crate) fn wrong_with(self, ended: &Ended) -> Option<String> {
+        let texts = [&ended.stdout, &ended.stderr];
+        let shown = texts.map(|text| if self == Self::Text { text.clone() } else { text.replace('\t', " ") });
+        let obeyed = shown.iter().find_map(|text| hostile::obeyed_in(text));
+        let is_of_lines = matches!(self, Self::Text | Self::Columns);
+        obeyed.or_else(|| shown.iter().filter(|_| is_of_lines).find_map(|text| hostile::forged_in(text)))
+    }
+}
+
+/// Where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    /// A pipe or a file.
+    Pipe,
+    /// A terminal, with colours.
+    Terminal,
+}
+
+/// A command line, what it prints, and where to.
+pub(crate) const COMMANDS: &[(&str, Form, To)] = &[
+    ("history all -A -o wide", Form::Text, To::Pipe),
+    ("history all", Form::Text, To::Terminal),
+    ("history all --revision current", Form::Lines, To::Pipe),
+    ("history all -o yaml", Form::Exact, To::Terminal),
+    ("history all --compat", Form::Exact, To::Terminal),
+    ("diff deployment/web", Form::Text, To::Pipe),
+    ("diff deployment/checkout", Form::Text, To::Terminal),
+    ("diff statefulset/db", Form::Text, To::Pipe),
+    ("diff daemonset/agent previous live", Form::Text, To::Pipe),
+    ("diff deployment/web -o json", Form::Exact, To::Terminal),
+    ("status all -A --watch=false", Form::Text, To::Pipe),
+    ("status all --watch=false", Form::Text, To::Terminal),
+    ("status all --timeout 1s", Form::Text, To::Pipe),
+    ("status all --timeout 1s", Form::Text, To::Terminal),
+    ("undo all --dry-run=client", Form::Text, To::Terminal),
+    ("undo all --dry-run=client -o patch", Form::Exact, To::Terminal),
+    ("restart all --dry-run=server", Form::Text, To::Pipe),
+    ("pause all --dry-run=server", Form::Text, To::Pipe),
+    ("resume all --dry-run=server", Form::Text, To::Pipe),
+    ("__complete history deployment/", Form::Columns, To::Pipe),
+    ("__complete undo deployment/web --to-revision=", Form::Columns, To::Pipe),
+];
+
+/// Where the objects come from.
+pub(crate) enum Origin {
+    /// A cluster in this process.
+    Cluster(SimCluster),
+    /// A snapshot, in which there can be what no server would take.
+    Snapshot(String),
+}
+
+impl Origin {
+    /// Runs a command line, on a terminal or not; none when it makes no sense here.
+    pub(crate) async fn run(&self, words: &str, to: To) -> Option<Ended> {
+        let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
+        let run = if to == To::Terminal { run.terminal(100, 40) } else { run };
+        Some(match self {
+            Self::Cluster(cluster) => run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await,
+            Self::Snapshot(_) if words.contains("server") || words.starts_with('_') => return None,
+            Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_here().await,
+        })
+    }
+}
+
+#[test]
+fn no_verb_is_forgotten() {
+    let program = definition();
+    let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
+    for verb in verbs.map(clap::Command::get_name).filter(|verb| *verb != "completion") {
+        assert!(
+            COMMANDS.iter().any(|(words, ..)| words.starts_with(verb)),
+            "{verb} prints what, and is it safe?"
+        );
+    }
+}

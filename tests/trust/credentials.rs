@@ -1,0 +1,158 @@
+//! What lets one in: tokens, passwords, keys, certificates, what a plugin prints, proxies' passwords. None of it
+//! is told at any `-v`, whether things go well or wrong.
+
+use harness::{Run, data};
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::{Refusal, Served, SimCluster};
+
+use crate::files::file;
+
+/// In every credential, and nowhere else.
+const SECRET: &str = "s3same";
+/// The same as `-data` fields have it.
+const ENCODED: &str = "czNzYW1l";
+
+fn served() -> (SimCluster, Served) {
+    let snapshot = std::fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
+    let snapshot: Value = serde_json::from_str(&snapshot).unwrap();
+    let cluster = SimCluster::builder().snapshot(&snapshot).unwrap().build();
+    cluster.users(|users| users.grant_token(SECRET, "admin", None));
+    let served = cluster.serve().unwrap();
+    (cluster, served)
+}
+
+fn exec(script: &str) -> Value {
+    json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "IfAvailable",
+        "command": "/bin/sh", "args": ["-c", script], "env": [{"name": "LOGIN_SECRET", "value": SECRET}]}})
+}
+
+fn printing(status: &Value) -> Value {
+    let credential =
+        json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status});
+    exec(&format!("cat <<'END'\n{credential}\nEND\n"))
+}
+
+/// Every way to say who we are, each with the secret in it.
+fn users() -> Vec<(&'static str, Value)> {
+    let token = file("token", SECRET);
+    let broken =
+        file("key.pem", &format!("-----BEGIN PRIVATE KEY-----\n{SECRET}\n-----END PRIVATE KEY-----\n"));
+    let jwt = format!("e30.{ENCODED}.{SECRET}");
+    vec![
+        ("a token", json!({"token": SECRET})),
+        ("a token that is no header", json!({"token": format!("{SECRET}\n{SECRET}")})),
+        ("a token file", json!({"tokenFile": token})),
+        ("a password", json!({"username": "u", "password": SECRET})),
+        ("certificate and key data", json!({"client-certificate-data": ENCODED, "client-key-data": ENCODED})),
+        (
+            "data that is no base64",
+            json!({"client-certificate-data": format!("?{SECRET}"), "client-key-data": format!("?{SECRET}")}),
+        ),
+        ("a key in a file", json!({"client-certificate": broken, "client-key": broken})),
+        ("a plugin's token", printing(&json!({"token": SECRET}))),
+        ("a plugin's key", printing(&json!({"clientCertificateData": SECRET, "clientKeyData": SECRET}))),
+        ("a plugin's rubbish", exec(&format!("echo {SECRET}"))),
+        (
+            "a plugin's half answer",
+            exec(&format!("echo '{{\"kind\": \"ExecCredential\", \"token\": \"{SECRET}\"'")),
+        ),
+        ("a plugin's wrong types", printing(&json!({"token": [SECRET]}))),
+        (
+            "a plugin that fails after all",
+            exec(&format!("echo {SECRET}; echo 'token: {SECRET}' >&2; exit 3")),
+        ),
+        (
+            "a provider's tokens",
+            json!({"auth-provider": {"name": "oidc", "config": {"id-token": jwt, "refresh-token": SECRET, "client-secret": SECRET, "idp-issuer-url": "https://127.0.0.1:1"}}}),
+        ),
+        (
+            "an unknown provider",
+            json!({"auth-provider": {"name": "azure", "config": {"access-token": SECRET}}}),
+        ),
+        ("a user that is a text", json!(SECRET)),
+        ("a token that is a list", json!({"token": [SECRET]})),
+        ("a password that is an object", json!({"password": {SECRET: SECRET}})),
+    ]
+}
+
+fn with_user(kubeconfig: &Value, user: &Value) -> Value {
+    let mut kubeconfig = kubeconfig.clone();
+    kubeconfig["users"][0]["user"] = user.clone();
+    kubeconfig
+}
+
+async fn tell_nothing(what: &str, run: Run) {
+    let ended = run.env("PATH", "/usr/bin:/bin").run_here().await;
+    for secret in [SECRET, ENCODED, "Bearer ", "Basic "] {
+        assert!(!ended.transcript.contains(secret), "{what}: {}", ended.transcript);
+    }
+}
+
+#[tokio::test]
+async fn no_credential_is_told_at_any_v() {
+    let (cluster, served) = served();
+    let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
+    for (what, user) in users() {
+        let good = with_user(&kubeconfig, &user).to_string();
+        let mut nowhere: Value = serde_json::from_str(&good).unwrap();
+        nowhere["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1".into();
+        let (good, nowhere) = (file("good", &good), file("nowhere", &nowhere.to_string()));
+        for verbosity in 0..=10 {
+            let words = ["history", "deployment/web", "--request-timeout", "1s", "-v"];
+            let run = || Run::of(words).arg(verbosity.to_string());
+            tell_nothing(what, run().env("KUBECONFIG", &good)).await;
+            if verbosity % 5 == 0 {
+                tell_nothing(what, run().env("KUBECONFIG", &nowhere)).await;
+                tell_nothing(what, run().arg("--compat").env("KUBECONFIG", &good)).await;
+                cluster.fault(Fault::on(Requests::any(), Act::Refuse(Refusal::unauthorized())));
+                tell_nothing(what, run().env("KUBECONFIG", &good)).await;
+                cluster.clear_faults();
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn nor_what_is_typed_or_in_the_environment_or_in_addresses() {
+    let (_, served) = served();
+    let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
+    let path = file("kubeconfig", &kubeconfig.to_string());
+    let proxy = format!("http://user:{SECRET}@127.0.0.1:1");
+    let address = format!("https://user:{SECRET}@127.0.0.1:1");
+    for verbosity in ["0", "6", "10"] {
+        let run = |words: &[&str]| {
+            let run = Run::of(["history", "deployment/web", "--request-timeout", "1s", "-v", verbosity]);
+            run.args(words).env("KUBECONFIG", &path)
+        };
+        for words in [
+            &["--token", SECRET][..],
+            &["--token", &format!("{SECRET}\n")],
+            &["--username", "u", "--password", SECRET],
+            &["--server", &address],
+            &["--server", &format!("nonsense://{SECRET}@")],
+            &["--token", SECRET, "--no-such-flag"],
+        ] {
+            tell_nothing(&format!("{words:?}"), run(words)).await;
+        }
+        // An address that is not this machine, so that the proxy is asked.
+        let far = ["--server", "https://far.invalid"];
+        for variable in ["HTTPS_PROXY", "https_proxy"] {
+            tell_nothing(variable, run(&far).env(variable, &proxy)).await;
+            tell_nothing(variable, run(&far).env(variable, format!("ftp://user:{SECRET}@x"))).await;
+        }
+        let mut proxied = kubeconfig.clone();
+        for url in [&proxy, &proxy.replace("http://", "socks5://"), &format!("::{SECRET}")] {
+            proxied["clusters"][0]["cluster"]["proxy-url"] = url.as_str().into();
+            let path = file("proxied", &proxied.to_string());
+            tell_nothing(url, run(&[]).env("KUBECONFIG", &path)).await;
+        }
+        let mut addressed = kubeconfig.clone();
+        addressed["clusters"][0]["cluster"]["server"] = address.as_str().into();
+        let addressed = file("addressed", &addressed.to_string());
+        for flag in ["--user", "--cluster", "--context"] {
+            let offered = Run::of(["__complete", "history", flag, ""]).env("KUBECONFIG", &addressed);
+            tell_nothing(flag, offered).await;
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Every field of every object, one after the other, holds a hostile text, and every verb is run.
+//!
+//! The fields are those of the recorded objects, so no list of them has to be kept: a field that comes to
+//! be shown is fed already. [`places`](crate::places) lists those that are shown today, and a test fails for
+//! one that it lacks: a person looks at a new place, and adds a line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::commands::{COMMANDS, Form, Origin};
+use crate::ground::{cluster, shop, trouble};
+use crate::hostile::{self, MARK};
+use crate::places::SHOWN;
+use serde_json::Value;
+
+/// Maps whose names are anybody's.
+const FREE: [&str; 6] = ["labels", "annotations", "matchLabels", "nodeSelector", "limits", "requests"];
+
+/// The kinds of place there are, each with a value that stands there:
+/// `Pod.status.containerStatuses[].state.waiting.reason`, and `Pod.metadata.labels{}` for the names in a map.
+fn places(snapshot: &Value) -> BTreeMap<String, Value> {
+    let mut places = BTreeMap::new();
+    for item in snapshot["items"].as_array().unwrap() {
+        visit(&mut item.clone(), root(item), &mut |place, value| {
+            places.insert(place.to_owned(), value.clone());
+        });
+    }
+    places
+}
+
+/// What an object is to a rollout: the kinds of workloads have the same places, and so have their revisions.
+fn root(object: &Value) -> &'static str {
+    match object["kind"].as_str() {
+        Some("Deployment" | "StatefulSet" | "DaemonSet") => "Workload",
+        Some("ReplicaSet" | "ControllerRevision") => "Revision",
+        Some("Pod") => "Pod",
+        _ => "Event",
+    }
+}
+
+/// Every leaf, and every map that is free, with its place.
+fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value)) {
+    let is_free = FREE.iter().any(|map| place.ends_with(&format!(".{map}")));
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                let name = if is_free { "*" } else { name };
+                if !name.starts_with("fieldsV1") {
+                    // A ControllerRevision has in `data` what a ReplicaSet has at its top.
+                    let place = if name == "data" && place == "Revision" {
+                        place.to_owned()
+                    } else {
+                        format!("{place}.{name}")
+                    };
+                    visit(member, &place, see);
+                }
+            }
+            if is_free {
+                see(&format!("{place}{{}}"), value);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, &format!("{place}[]"), see)),
+        _ => see(place, value),
+    }
+}
+
+/// The places that are tried together: what stands side by side in a template or in a pod's spec is shown
+/// side by side, and numbers and times decide little once they are none. Everywhere else one field can decide
+/// what is told of another.
+fn group(place: &str, value: &Value) -> String {
+    let steps: Vec<_> = place.split('.').collect();
+    let is_time = value.as_str().is_some_and(|text| text.len() == 20 && text.ends_with('Z'));
+    let together = match steps.as_slice() {
+        [root, ..] if value.is_number() || value.is_boolean() || is_time => {
+            return format!("{root}, no texts");
+        }
+        ["Pod", "spec", ..] => 2,
+        ["Workload", "spec", "template", ..] => 3,
+        [_, "spec", "template", "spec", list, ..] if list.ends_with("ontainers[]") => 6,
+        [_, "spec", "template", "spec", ..] => 5,
+        _ => steps.len(),
+    };
+    steps.into_iter().take(together).collect::<Vec<_>>().join(".")
+}
+
+/// The mark of a place, by which it is told from those that are tried together with it.
+fn mark(index: usize) -> String {
+    format!("{MARK}-{index}-")
+}
+
+/// The snapshot with a hostile text at some kinds of places, behind what was there.
+fn poisoned(snapshot: &Value, at: &[String]) -> Value {
+    let mut poisoned = snapshot.clone();
+    for (number, item) in poisoned["items"].as_array_mut().unwrap().iter_mut().enumerate() {
+        visit(item, root(item), &mut |place, value| {
+            let Some(index) = at.iter().position(|at| at == place) else { return };
+            let hostile = format!("{}{}{number}", mark(index), hostile::text()); // no two are the same
+            match value {
+                Value::Object(members) => drop(members.insert(hostile, "x".into())),
+                Value::String(text) => text.push_str(&hostile),
+                _ => *value = hostile.into(),
+            }
+        });
+    }
+    poisoned
+}
+
+/// What came of one kind of place.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The verbs that show it in words.
+    verbs: BTreeSet<String>,
+    wrong: Vec<String>,
+}
+
+/// What no server would take, and somebody can write into a file.
+fn is_for_files(place: &str) -> bool {
+    ["kind", "apiVersion", "metadata.namespace"]
+        .iter()
+        .any(|end| place.split_once('.').is_some_and(|(_, place)| place == *end))
+}
+
+/// Objects, and what of them is tried with which verbs.
+struct Tour {
+    snapshot: fn() -> Value,
+    /// Whether a kind of place is of interest.
+    tries: fn(&str) -> bool,
+    /// What the command lines begin with.
+    verb: &'static str,
+}
+
+async fn try_out(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(String, Seen)> {
+    let poisoned = poisoned(snapshot, &places);
+    let origin = if places.iter().any(|place| is_for_files(place)) {
+        Origin::Snapshot(poisoned.to_string())
+    } else {
+        Origin::Cluster(cluster(&poisoned, "out of luck"))
+    };
+    let mut seen: Vec<_> = places.into_iter().map(|place| (place, Seen::default())).collect();
+    for (words, form, to) in COMMANDS.iter().filter(|(words, ..)| words.starts_with(verb)) {
+        let Some(ended) = origin.run(words, *to).await else { continue };
+        let verb = words.split(' ').next().unwrap().replace("__complete", "completion");
+        for (index, (_, seen)) in seen.iter_mut().enumerate() {
+            if *form != Form::Exact && ended.transcript.contains(&mark(index)) {
+                seen.verbs.insert(verb.clone());
+            }
+        }
+        let wrong = form.wrong_with(&ended);
+        seen[0].1.wrong.extend(wrong.map(|wrong| format!("{words} ({to:?}): {wrong}")));
+    }
+    seen
+}
+
+impl Tour {
+    /// Tries `share` of every `of` of its places.
+    async fn all_places(&self, share: usize, of: usize) -> BTreeMap<String, Seen> {
+        let snapshot = (self.snapshot)();
+        let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (place, value) in places(&snapshot).into_iter().filter(|(place, _)| (self.tries)(place)) {
+            groups.entry(group(&place, &value)).or_default().push(place);
+        }
+        let mut seen = BTreeMap::new();
+        for places in groups.into_values().skip(share).step_by(of) {
+            seen.extend(try_out(&snapshot, self.verb, places).await);
+        }
+        seen
+    }
+
+    /// Tries some of its places: nothing may be obeyed, and what is shown must be listed.
+    fn go(&self, share: usize, of: usize) {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let seen = runtime.block_on(self.all_places(share, of));
+        let wrong = seen
+            .iter()
+            .flat_map(|(place, seen)| seen.wrong.iter().map(move |wrong| format!("{place}: {wrong}")));
+        let wrong: Vec<_> = wrong.collect();
+        assert!(wrong.is_empty(), "{} times\n{}", wrong.len(), wrong.join("\n"));
+        let shows = |place: &str, verb: &str| {
+            let is_it = |listed: &str| {
+                place.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || listed.ends_with('.'))
+            };
+            SHOWN.iter().any(|(listed, verbs)| is_it(listed) && verbs.split(' ').any(|listed| listed == verb))
+        };
+        let unlisted: Vec<_> = seen
+            .iter()
+            .flat_map(|(place, seen)| seen.verbs.iter().map(move |verb| (place, verb)))
+            .filter(|(place, verb)| !shows(place, verb))
+            .map(|(place, verb)| format!("{place}: {verb}"))
+            .collect();
+        assert!(unlisted.is_empty(), "shown, and not in tests/trust/places.rs:\n{}", unlisted.join("\n"));
+    }
+}
+
+const SHOP: Tour = Tour { snapshot: shop, tries: |_| true, verb: "" };
+const TROUBLE: Tour = Tour { snapshot: trouble, tries: |place| !place.contains(".spec"), verb: "status" };
+
+#[test]
+fn no_text_at_any_place_reaches_a_terminal_raw() {
+    SHOP.go(0, 2);
+}
+
+#[test]
+fn nor_at_any_other_place() {
+    SHOP.go(1, 2);
+}
+
+#[test]
+fn nor_where_something_is_wrong() {
+    TROUBLE.go(0, 1);
+}
+
+#[test]
+fn the_places_that_are_listed_are_there() {
+    let (shop, trouble) = (places(&shop()), places(&trouble()));
+    for (listed, _) in SHOWN {
+        let is_there = shop.keys().chain(trouble.keys()).any(|place| place.starts_with(listed));
+        assert!(is_there, "{listed} is no place of the recorded objects");
+    }
+}

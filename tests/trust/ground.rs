@@ -1,0 +1,85 @@
+//! Workloads of every kind in a small shop: healthy, crashing, held, with everything that is told of them.
+
+use harness::data;
+use serde_json::{Value, json};
+use simcluster::SimCluster;
+
+/// The namespace of the shop.
+pub(crate) const NAMESPACE: &str = "shop";
+
+/// The recorded shop without what is there many times over.
+pub(crate) fn shop() -> Value {
+    let mut shop = recorded("shop");
+    thin_out(shop["items"].as_array_mut().unwrap());
+    shop
+}
+
+/// What the names of workloads that fail begin with.
+const FAILING: [&str; 6] = ["badimage", "config", "crash", "unschedulable", "sts-bad", "quota"];
+
+/// Workloads that fail, each in a way of its own, in that shop: what is told of causes is told of them.
+pub(crate) fn trouble() -> Value {
+    let mut items: Vec<Value> = Vec::new();
+    for namespace in ["broken", "quota"] {
+        let mut recorded = recorded(namespace);
+        items.append(recorded["items"].as_array_mut().unwrap());
+    }
+    items.retain(|item| {
+        let name = item["metadata"]["name"].as_str().unwrap();
+        FAILING.iter().any(|failing| name.starts_with(failing)) || item["metadata"]["namespace"] == "quota"
+    });
+    thin_out(&mut items);
+    let text = json!({"kind": "List", "items": items}).to_string();
+    let moved = ["broken", "quota"].iter().fold(text, |text, namespace| {
+        text.replace(&format!("\"namespace\":\"{namespace}\""), &format!("\"namespace\":\"{NAMESPACE}\""))
+    });
+    serde_json::from_str(&moved).unwrap()
+}
+
+fn recorded(namespace: &str) -> Value {
+    let text = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Of what is alike the newest stays, which is what runs.
+fn thin_out(items: &mut Vec<Value>) {
+    let mut seen: Vec<String> = Vec::new();
+    items.reverse();
+    items.retain(|item| {
+        let owner = item["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default();
+        let (likeness, most) = match item["kind"].as_str() {
+            Some("Pod") => (format!("pod of {owner}"), 1),
+            Some("ReplicaSet" | "ControllerRevision") => (format!("revision of {owner}"), 2),
+            Some("Event") if item["type"] != "Warning" => return false,
+            Some("Event") => (format!("{} about {}", item["reason"], item["involvedObject"]["kind"]), 1),
+            _ => return true,
+        };
+        seen.push(likeness.clone());
+        seen.iter().filter(|before| **before == likeness).count() <= most
+    });
+    items.reverse();
+    for item in items {
+        if !matches!(item["kind"].as_str(), Some("Deployment" | "StatefulSet" | "DaemonSet")) {
+            item["metadata"].as_object_mut().unwrap().remove("managedFields");
+        }
+    }
+}
+
+/// A cluster with these objects, and a last word of every container.
+pub(crate) fn cluster(snapshot: &Value, last_words: &str) -> SimCluster {
+    let cluster = SimCluster::builder().snapshot(snapshot).unwrap().build();
+    let pods: Vec<_> =
+        snapshot["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "Pod").collect();
+    cluster.store(|store| {
+        for pod in pods {
+            let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
+            for container in pod["spec"]["containers"].as_array().into_iter().flatten() {
+                let name = container["name"].as_str().unwrap_or_default();
+                let output = store.logs_mut().of_mut(uid, name);
+                output.previous = Some(vec![format!("panic: {last_words}")]);
+                output.current = output.previous.clone();
+            }
+        }
+    });
+    cluster
+}

@@ -1,0 +1,31 @@
+//! The places whose text is shown in words, and by which verbs.
+//!
+//! A name that ends with a dot stands for everything below it. What else than objects a text can come from is
+//! in [`wire`](crate::wire).
+
+/// A place in an object, and the verbs that show what is there.
+pub(crate) const SHOWN: &[(&str, &str)] = &[
+    ("Event.metadata.namespace", "diff history status undo"),
+    ("Pod.metadata.name", "restart status undo"),
+    ("Pod.metadata.namespace", "diff history status undo"),
+    ("Pod.spec.nodeName", "restart undo"),
+    ("Pod.status.conditions[].message", "status"),
+    ("Pod.status.containerStatuses[].image", "status"),
+    ("Pod.status.containerStatuses[].name", "status"),
+    ("Pod.status.containerStatuses[].state.waiting.message", "status"),
+    ("Revision.metadata.annotations.*", "history"),
+    ("Revision.metadata.name", "history"),
+    ("Revision.metadata.namespace", "diff history status undo"),
+    ("Revision.spec.template.", "completion diff history undo"),
+    ("Revision.status.conditions[].message", "status"),
+    ("Workload.metadata.annotations.*", "pause undo"),
+    ("Workload.metadata.managedFields[].manager", "history"),
+    ("Workload.metadata.name", "history pause restart resume status undo"),
+    ("Workload.metadata.namespace", "diff history status undo"),
+    ("Workload.spec.selector.matchLabels.*", "diff history pause restart status undo"),
+    ("Workload.spec.selector.matchLabels{}", "diff history pause restart status undo"),
+    ("Workload.spec.template.", "completion diff pause restart undo"),
+    ("Workload.spec.updateStrategy.rollingUpdate.maxSurge", "pause restart"),
+    ("Workload.spec.updateStrategy.rollingUpdate.maxUnavailable", "pause restart"),
+    ("Workload.spec.updateStrategy.rollingUpdate.partition", "pause restart"),
+];
