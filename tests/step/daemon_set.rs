@@ -89,11 +89,10 @@ impl Nodes {
                     let mut changes = store.changes_after(0).ok()?.filter(|change| {
                         change.key.resource == &PODS && asked.path.contains(&change.key.name)
                     });
-                    let bound = changes.find_map(|change| {
+                    changes.find_map(|change| {
                         let node = object::text(change.after.as_deref()?, &["spec", "nodeName"]).to_owned();
                         (!node.is_empty()).then_some(node)
-                    });
-                    bound
+                    })
                 })
             })
             .collect()
