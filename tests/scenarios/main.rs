@@ -14,6 +14,7 @@ mod pausing;
 mod rolling;
 mod scaling;
 mod stateful_set;
+mod stepping;
 mod told;
 mod undoing;
 mod users;

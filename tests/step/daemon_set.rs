@@ -6,7 +6,8 @@ use harness::Ended;
 use harness::lab::{Hands, Lab};
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
-use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
+use simcluster::patch::Format;
+use simcluster::resource::{DAEMONSETS, NODES, PODDISRUPTIONBUDGETS, PODS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Controllers, Key, Rule, SimCluster, Store, User, Verb, object};
 
@@ -460,4 +461,26 @@ async fn going_back_at_our_pace_is_a_plan_for_the_old_template() {
     let begun = nodes.lab.revision();
     ends(&nodes.step("--new-plan --by 2 --all").await, 0);
     assert_eq!((nodes.on("app:1.0"), nodes.is_held(), nodes.most_missing(begun)), (6, false, 1));
+}
+
+/// The write that begins the plan is made, its answer is lost, and before anybody looks again somebody
+/// applies another template.
+#[tokio::test(start_paused = true)]
+async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans() {
+    let nodes = Nodes::held("app:2.0").await;
+    let (cluster, agent) = (&nodes.lab.cluster, nodes.agent.clone());
+    cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), Act::LoseAnswer).once());
+    let act = Act::interfere(move |store| {
+        if object::at(&store.find(&agent).unwrap(), &["metadata", "annotations", "kubectl-rollout2/held"])
+            .is_some_and(|held| held.as_str().unwrap().contains("\"lease\""))
+        {
+            let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "app:3.0"}]}}}});
+            store.patch(&agent, Part::Object, Format::Merge, &image, &Author::new("kubectl")).unwrap();
+        }
+    });
+    cluster.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), act));
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    assert!(ended.stderr.contains("the template is another one"), "{}", ended.transcript);
+    assert_eq!(nodes.removals(), Vec::<String>::new());
 }

@@ -11,7 +11,8 @@ use super::event::Event;
 use super::found::{Found, Origin, find};
 use super::kind;
 use super::lease::{LASTS, Lease};
-use super::phase::{Move, Purpose, Queue};
+use super::phase::{Move, Purpose, Pursuit, Queue};
+use super::scene::Scene;
 use super::spot::{Kept, Spot};
 use super::stepper::Stepper;
 use crate::model::authorship::last_author;
@@ -55,6 +56,12 @@ impl Stepper {
             Origin::Free { .. } => went.map(|spot| spot.name.clone()).collect(),
             Origin::Plan | Origin::Held => Vec::new(),
         };
+        if origin == Origin::Held
+            && set.is_none()
+            && let Some(end) = self.end_of_a_pause(&document, &spots, now)
+        {
+            return Move::End(end);
+        }
         let mut told = Vec::new();
         let is_another = |lease: &Lease| lease.holder != self.identity.holder && self.request.take_over;
         if let Some(lease) = document.lease.take().filter(is_another) {
@@ -72,6 +79,18 @@ impl Stepper {
                 self.identity.by.iter().fold(hold, |hold, by| hold.with("by", by.as_str().into()));
         }
         Move::write(Purpose::Take, document.patch(workload, set), told)
+    }
+
+    /// How the command ends that releases nothing of what is paused: it stays a pause, and nothing is
+    /// written.
+    fn end_of_a_pause(&self, document: &Document, spots: &[Spot<'_>], now: Moment) -> Option<End> {
+        let sight = self.sight(self.observed()?, document, now);
+        let pursuit = Pursuit::of(&self.request);
+        let scene = Scene { pursuit: &pursuit, document, passed: None, sight, spots: spots.to_vec(), now };
+        match self.between(&scene) {
+            Move::End(end) => Some(end),
+            _ => None,
+        }
     }
 
     /// The lease of another process, unless it is to be taken over or has run out: then nothing of it

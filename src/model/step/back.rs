@@ -72,7 +72,7 @@ impl Stepper {
             return back.unfinished("its pods are not back in time");
         }
         if let Some(pod) = back.healing.next(observed) {
-            return Move::Remove { place: pod.name.clone(), pod: PodPlace::of(pod), evict: false };
+            return Move::Heal(PodPlace::of(pod));
         }
         if is_back(observed, now) {
             back.end(Back::Done { revision: back.revision.clone() })

@@ -55,6 +55,11 @@ impl Document {
         Ok(Some(Self { hold, plan, lease }))
     }
 
+    /// Whether what it releases is the template of the workload.
+    pub(super) fn is_for(&self, workload: &Workload) -> bool {
+        self.plan.template == workload.template().digest().hex()
+    }
+
     /// The patch that makes it the workload's, with another update strategy where one is given. It is made
     /// on exactly what was read: the template, the strategy and the hold are tested in every write.
     pub(super) fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {

@@ -78,7 +78,7 @@ pub enum Event {
         /// The revision, as a person calls it.
         revision: String,
     },
-    /// A pod that stands in the way back is removed.
+    /// A pod is removed that is not ready and that the controller waits for in vain.
     Heals(String),
     /// It ended.
     Ended(End),

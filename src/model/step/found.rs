@@ -98,7 +98,7 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
     }
     let document = Document::of(workload).map_err(End::Error)?;
     match document {
-        Some(document) if document.plan.template == workload.template().digest().hex() => {
+        Some(document) if document.is_for(workload) => {
             let plan = document.plan;
             check_again(request, &plan, workload).map_err(End::Error)?;
             let plan = Plan {
@@ -114,10 +114,15 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
             let document = Document { lease: document.lease, ..begun(request, observed, hold) };
             Ok(Found { document, origin: Origin::Held, set: Some(set) })
         }
-        _ => Err(End::Stopped(Why::Changed {
-            manager: last_template_author(workload.object()).map(|author| author.manager),
-            changes: vec!["the template is another one than the plan was made for".to_owned()],
-        })),
+        _ => Err(End::Stopped(another_template(workload))),
+    }
+}
+
+/// Somebody changed the template under a plan.
+pub(super) fn another_template(workload: &Workload) -> Why {
+    Why::Changed {
+        manager: last_template_author(workload.object()).map(|author| author.manager),
+        changes: vec!["the template is another one than the plan was made for".to_owned()],
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) struct Pursuit {
     /// How many places of the batch were well at its furthest.
     pub(super) furthest: usize,
     pub(super) soak: Soak,
+    pub(super) healing: Healing,
     pub(super) check: CheckRun,
 }
 
@@ -119,7 +120,7 @@ pub(super) struct Busy {
 pub(super) enum Errand {
     Look,
     Write(Written),
-    Remove { place: String, pod: PodPlace },
+    Remove { place: Option<String>, pod: PodPlace },
 }
 
 /// A change of the workload that was asked for.
@@ -165,8 +166,10 @@ pub(super) enum Move {
     Queue(Lease),
     /// A change.
     Write(Box<Written>),
-    /// A pod is removed.
+    /// A pod is removed, so that its place is released.
     Remove { place: String, pod: PodPlace, evict: bool },
+    /// A pod is deleted that its controller waits for in vain.
+    Heal(PodPlace),
     /// The check is asked.
     Check,
     /// The batch is done.

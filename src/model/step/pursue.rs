@@ -9,7 +9,7 @@ use super::plan::Begun;
 use super::scene::Scene;
 use super::spot::{Kept, Spot};
 use super::stepper::Stepper;
-use crate::model::follow::Moment;
+use crate::model::follow::{Moment, PodPlace};
 
 impl Stepper {
     /// What to do for a plan that is ours.
@@ -25,6 +25,10 @@ impl Stepper {
         }
         if !kind::is_seen(scene.sight.observed) {
             return Move::Wait("the controller to see the change".to_owned());
+        }
+        // The controller waits for a released pod that is broken, and does not replace it (design rule 14).
+        if let Some(stuck) = pursuit.healing.next(scene.sight.observed) {
+            return Move::Heal(PodPlace::of(stuck));
         }
         match batch {
             Some(batch) => scene.in_batch(batch),
@@ -51,7 +55,7 @@ impl Stepper {
     }
 
     /// What to do while no batch is under way.
-    fn between(&self, scene: &Scene<'_>) -> Move {
+    pub(super) fn between(&self, scene: &Scene<'_>) -> Move {
         let has_passed = scene.passed.is_some();
         let is_reached =
             next::is_reached(scene.reach(), &scene.spots) || has_passed && scene.reach() == Reach::Next;

@@ -13,7 +13,7 @@ use super::phase::{Busy, Errand, Move, Phase, Purpose, Queue, Written};
 use super::request::{Identity, Request};
 use super::spot::Sight;
 use super::tell::Told;
-use crate::model::follow::{self, Moment, News};
+use crate::model::follow::{self, Moment, News, PodPlace};
 use crate::model::node::Node;
 use crate::model::observed::Observed;
 use crate::model::workload::Workload;
@@ -205,12 +205,16 @@ impl Stepper {
             Move::Rest | Move::Look | Move::Wait(_) | Move::Queue(_) => {}
             Move::Write(written) => self.write(*written, now, out),
             Move::Remove { place, pod, evict } => {
-                if let Phase::GoingBack(back) = &mut self.phase {
-                    back.healing.note(&pod.uid);
-                    out.push(Output::Event(Event::Heals(pod.name.clone())));
+                self.remove(Some(place), pod, evict, now, out);
+            }
+            Move::Heal(pod) => {
+                match &mut self.phase {
+                    Phase::GoingBack(back) => back.healing.note(&pod.uid),
+                    Phase::Stepping(pursuit) => pursuit.healing.note(&pod.uid),
+                    _ => {}
                 }
-                out.push(Output::Act(Act::Remove { pod: pod.clone(), evict }));
-                self.busy = Some(Busy { with: Errand::Remove { place, pod }, since: now.elapsed });
+                out.push(Output::Event(Event::Heals(pod.name.clone())));
+                self.remove(None, pod, false, now, out);
             }
             Move::Check => self.ask_check(now, out),
             Move::Pass => self.pass(now, out),
@@ -223,6 +227,18 @@ impl Stepper {
             Move::End(end) => self.leave(end, now, out),
             Move::Over(end) => self.over(end, out),
         }
+    }
+
+    fn remove(
+        &mut self,
+        place: Option<String>,
+        pod: PodPlace,
+        evict: bool,
+        now: Moment,
+        out: &mut Vec<Output>,
+    ) {
+        out.push(Output::Act(Act::Remove { pod: pod.clone(), evict }));
+        self.busy = Some(Busy { with: Errand::Remove { place, pod }, since: now.elapsed });
     }
 
     fn look(&mut self, now: Moment, out: &mut Vec<Output>) {

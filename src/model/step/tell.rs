@@ -63,7 +63,7 @@ struct News {
 impl Stepper {
     /// Takes note of the pods as they are now, and tells what is new of them.
     pub(super) fn watch(&mut self, now: Moment, out: &mut Vec<Output>) {
-        if !matches!(self.phase, Phase::Stepping(_) | Phase::GoingBack(_)) {
+        if !matches!(self.phase, Phase::Arriving(None) | Phase::Stepping(_) | Phase::GoingBack(_)) {
             return;
         }
         if let Some(observed) = self.seen.observed() {
@@ -169,10 +169,10 @@ impl Stepper {
     }
 
     /// A pod was removed, so that its place is released.
-    pub(super) fn removed(&mut self, place: String, out: &mut Vec<Output>) {
+    pub(super) fn removed(&mut self, place: Option<String>, out: &mut Vec<Output>) {
         let document = self.document();
         let batch = document.as_ref().and_then(|document| document.plan.batch.as_ref());
-        if let (Phase::Stepping(_), Some(batch)) = (&self.phase, batch) {
+        if let (Phase::Stepping(_), Some(batch), Some(place)) = (&self.phase, batch, place) {
             out.push(Output::Event(Event::Released { batch: batch.number, place }));
         }
     }

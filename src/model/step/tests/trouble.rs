@@ -106,7 +106,7 @@ fn pods_that_are_not_available_forbid_the_next_batch() {
     let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-1"]);
     assert_eq!(play.world.on(2), 0);
-    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+    assert_eq!(play.world.hold().unwrap()["reason"], "pause");
     // The controller goes on only once it is well; the force is in that it is released.
     let mut play = play.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
     play.bound = Some(2);
@@ -155,4 +155,16 @@ fn what_is_left_of_a_soak_can_be_skipped() {
         play.then("two", Request { complete: true, reach: Some(Reach::Next), ..Request::default() });
     assert_eq!(play.run(), End::Reached { updated: 1, of: 2 });
     assert!(play.elapsed() < 10);
+}
+
+#[test]
+fn a_broken_pod_that_was_released_is_healed_by_whoever_goes_on() {
+    let mut play = Play::of(Request::default(), broken());
+    assert!(matches!(play.run(), End::Failed { .. }));
+    play.world.change("/spec/template", super::world::template(3));
+    play.world.tick();
+    let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
+    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.world.on(3), 5);
+    assert!(play.told.contains(&Event::Heals("db-4".to_owned())));
 }

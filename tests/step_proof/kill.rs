@@ -1,0 +1,222 @@
+//! `kill -9` of the built binary at every request it makes: whoever goes on ends where it would have
+//! ended without.
+//!
+//! The binary steps on a served cluster in real time and is killed there. What is left in the cluster
+//! then moves to one in paused time, where the lease of the dead is waited for in no time.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use harness::Ended;
+use harness::Run;
+use harness::lab::{Lab, START, key};
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{PODS, STATEFULSETS};
+use simcluster::{Clock, Controllers, Pace, SimCluster, Upkeep};
+use tokio::process::Command;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::others::{Deed, Others, command};
+
+/// How many binaries run at once; they mostly wait.
+const TOGETHER: usize = 12;
+
+/// The set that is stepped, what is released, and with which words.
+#[derive(Clone, Copy, Debug)]
+struct Scenario {
+    image: &'static str,
+    words: &'static str,
+    exit: u8,
+}
+
+const TO_THE_END: Scenario = Scenario {
+    image: "app:2.0",
+    words: "--by 2 --all --max-unavailable 2 --soak 1s --final-soak 1s",
+    exit: 0,
+};
+const HELD: Scenario =
+    Scenario { image: "app:2.0-bad", words: "--by 1 --all --batch-timeout 2s --on-failure hold", exit: 4 };
+const UNDONE: Scenario =
+    Scenario { image: "app:2.0-bad", words: "--by 1 --all --batch-timeout 2s --on-failure undo", exit: 4 };
+
+/// Of what is left, what does not depend on when it was.
+#[derive(Debug, PartialEq)]
+struct Left {
+    strategy: Value,
+    reason: Value,
+    lease: Value,
+    image: Value,
+    pods: Vec<String>,
+}
+
+impl Left {
+    fn of(cluster: &SimCluster) -> Self {
+        cluster.store(|store| {
+            let set = store.find(&key(&STATEFULSETS, "db")).unwrap();
+            let held = set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null");
+            let hold: Value = serde_json::from_str(held).unwrap();
+            let pods = store.list(&PODS, Some("default"));
+            Self {
+                strategy: set["spec"]["updateStrategy"].clone(),
+                reason: hold["reason"].clone(),
+                lease: hold["lease"].clone(),
+                image: set["spec"]["template"]["spec"]["containers"][0]["image"].clone(),
+                pods: pods
+                    .map(|(key, pod)| format!("{} {}", key.name, pod["spec"]["containers"][0]["image"]))
+                    .collect(),
+            }
+        })
+    }
+}
+
+/// A set of three pods that is paused, and changed.
+async fn paused(scenario: Scenario, lab: &Lab) {
+    lab.stateful_set(3, &json!({}));
+    lab.pass(30).await;
+    let set = key(&STATEFULSETS, "db");
+    command(&lab.cluster, &set, "pause").await;
+    Others::default().act(&lab.cluster, &set, &Deed::Image(scenario.image)).await;
+    lab.pass(5).await;
+}
+
+/// Runs something on a paused clock of its own.
+fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
+    let builder = &mut tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, play())
+}
+
+fn objects(cluster: &SimCluster) -> Value {
+    let items: Vec<Value> =
+        cluster.store(|store| store.all().map(|(_, value)| Value::clone(value)).collect());
+    json!({"items": items})
+}
+
+async fn step(lab: &Lab, words: &str) -> Ended {
+    let words = format!("step statefulset/db {words}");
+    let client = kube::Client::new(lab.cluster.service(), "default");
+    let ended = Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_through(client).await;
+    lab.pass(120).await;
+    ended
+}
+
+/// What is killed, and the end of what goes on.
+async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<(u8, Left, String)> {
+    let builder = SimCluster::builder().snapshot(&start).unwrap().clock(Clock::System);
+    let cluster = builder.upkeep(Upkeep::ByControllers).history(10_000).build();
+    let act = if is_done { Act::StallBody(0) } else { Act::Stall };
+    cluster.fault(Fault::on(Requests::any(), act).after(at));
+    let quick = Duration::from_millis(20);
+    let pace = Pace { start: quick, stop: quick, ..Pace::default() };
+    let controllers = tokio::spawn(Controllers::new().pace(pace).drive(cluster.clone()));
+    let served = cluster.serve().unwrap();
+    let kubeconfig = file();
+    served.write_kubeconfig(&kubeconfig, "default").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
+        .args(["step", "statefulset/db"])
+        .args(scenario.words.split_whitespace())
+        .env_clear()
+        .env("KUBECONFIG", &kubeconfig)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let is_asked = async {
+        while cluster.requests().len() <= at {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let is_over = tokio::select! {
+        _ = child.wait() => true,
+        asked = timeout(Duration::from_secs(120), is_asked) => asked.is_err(),
+    };
+    if is_over {
+        return None; // it ended before
+    }
+    sleep(Duration::from_millis(20)).await; // what the server does, it does now
+    child.kill().await.unwrap();
+    controllers.abort();
+    let left = objects(&cluster);
+    let ends = move || {
+        in_paused_time(async || {
+            let builder = SimCluster::builder().snapshot(&left).unwrap();
+            let lab = Lab::built(builder, Controllers::new());
+            let has_plan = Left::of(&lab.cluster).reason == "plan";
+            let is_over = Left::of(&lab.cluster).reason.is_null();
+            if is_over {
+                lab.pass(120).await;
+                return (scenario.exit, Left::of(&lab.cluster), String::new());
+            }
+            let ended = step(&lab, if has_plan { "" } else { scenario.words }).await;
+            (ended.exit, Left::of(&lab.cluster), ended.transcript)
+        })
+    };
+    tokio::task::spawn_blocking(ends).await.ok()
+}
+
+fn survives(scenario: Scenario) {
+    let (start, expected) = in_paused_time(async || {
+        let lab = Lab::unattributed(Controllers::new());
+        paused(scenario, &lab).await;
+        let start = objects(&lab.cluster);
+        let ended = step(&lab, scenario.words).await;
+        assert_eq!(ended.exit, scenario.exit, "{}", ended.transcript);
+        (start, Left::of(&lab.cluster))
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let wrong = runtime.block_on(async {
+        let (mut runs, mut wrong, mut is_over) = (JoinSet::new(), Vec::new(), false);
+        for number in 0.. {
+            if is_over || runs.len() >= TOGETHER {
+                let Some(run) = runs.join_next().await else { break };
+                let (at, is_done, end): (usize, bool, Option<(u8, Left, String)>) = run.unwrap();
+                match end {
+                    None => is_over = true,
+                    Some((exit, left, told)) if exit != scenario.exit || left != expected => {
+                        wrong.push(format!(
+                            "killed at request {at}, done: {is_done}: {exit} {left:#?}\n{told}"
+                        ));
+                    }
+                    Some(_) => {}
+                }
+            }
+            if !is_over {
+                let (at, is_done, start) = (number / 2, number % 2 == 1, start.clone());
+                runs.spawn(async move { (at, is_done, killed(scenario, start, at, is_done).await) });
+            }
+        }
+        wrong
+    });
+    let count = wrong.len();
+    assert!(
+        wrong.is_empty(),
+        "{count} wrong; it should be {expected:#?}\n{}",
+        wrong[..count.min(3)].join("\n")
+    );
+}
+
+fn file() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-kill-{}-{number}", std::process::id()))
+}
+
+#[test]
+fn a_step_to_the_end() {
+    survives(TO_THE_END);
+}
+
+#[test]
+fn a_failure_that_is_held() {
+    survives(HELD);
+}
+
+#[test]
+fn a_failure_that_is_undone() {
+    survives(UNDONE);
+}

@@ -1,0 +1,41 @@
+//! What an exit code promises is so when the process ends.
+
+use super::{Oracle, Scene};
+use crate::timeline::Process;
+use crate::world::World;
+
+#[derive(Default)]
+pub(super) struct Endings {
+    /// The processes that let pods go or wrote anything.
+    wrote: Vec<usize>,
+    /// The processes that took the released pods back.
+    back: Vec<usize>,
+    now: i64,
+}
+
+impl Oracle for Endings {
+    fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
+        self.now = scene.now();
+        self.wrote.extend(scene.writer());
+        if scene.goes_back() {
+            self.back.extend(scene.writer());
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, (number, process): (usize, &Process), world: &World) -> Result<(), String> {
+        let all_updated = || {
+            let places = if world.is_daemon_set() { world.wanted() } else { world.released().collect() };
+            places.into_iter().all(|place| world.is_updated(place))
+        };
+        let promise = match process.exit {
+            Some(0) if world.is_stepped() => (true, ""),
+            Some(0) => (all_updated(), "exit 0 without a plan, and pods are outdated"),
+            Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
+            Some(4) if self.back.contains(&number) => (world.hold().is_none(), "undone, and still held"),
+            Some(4) => (world.has_plan(), "a failure is held, and there is no plan"),
+            _ => (true, ""),
+        };
+        if promise.0 { Ok(()) } else { Err(format!("{}: {}", promise.1, process.transcript)) }
+    }
+}

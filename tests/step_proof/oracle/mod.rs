@@ -1,0 +1,161 @@
+//! What must hold at every moment. Each oracle reads the changes one by one and says what is wrong.
+
+mod batches;
+mod bound;
+mod endings;
+mod lease;
+mod nodes;
+mod requests;
+mod strategy;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::timeline::{By, Change, Process, Timeline};
+use crate::words::{Pace, Words};
+use crate::world::{Millis, World};
+
+/// One change, what was there before and after it, and what had been said.
+pub(crate) struct Scene<'a> {
+    pub(crate) change: &'a Change,
+    pub(crate) before: &'a World,
+    pub(crate) after: &'a World,
+    /// What the process that made it can have seen when it decided to.
+    pub(crate) views: &'a [&'a World],
+    /// What it had read of the workload itself for the last time, and at which revision.
+    pub(crate) read: Option<(u64, &'a World)>,
+    pub(crate) pace: &'a Pace,
+    /// What the process that made it was told.
+    pub(crate) words: Option<&'a Words>,
+}
+
+impl Scene<'_> {
+    pub(crate) fn now(&self) -> Millis {
+        self.change.at
+    }
+
+    /// What was there as far as the process can have known, the newest first.
+    pub(crate) fn views(&self) -> impl Iterator<Item = &World> {
+        [self.before].into_iter().chain(self.views.iter().copied())
+    }
+
+    /// The process of ours that made the change.
+    pub(crate) fn process(&self) -> Option<usize> {
+        if let By::Process(process) = self.change.by { Some(process) } else { None }
+    }
+
+    /// The process of ours that wrote the set.
+    pub(crate) fn writer(&self) -> Option<usize> {
+        match (self.change.by, &self.change.what) {
+            (By::Process(process), crate::timeline::What::Set(_)) => Some(process),
+            _ => None,
+        }
+    }
+
+    /// Whether a process let more pods go, as a step of its plan.
+    pub(crate) fn releases(&self) -> bool {
+        self.writer().is_some()
+            && self.after.has_plan()
+            && self.after.released_count() > self.before.released_count()
+    }
+
+    /// Whether a process ended the plan.
+    pub(crate) fn ends_plan(&self) -> bool {
+        self.writer().is_some() && self.before.has_plan() && self.after.hold().is_none()
+    }
+
+    /// Whether a process put another template in the place of the one it released.
+    pub(crate) fn goes_back(&self) -> bool {
+        self.ends_plan() && self.before.image() != self.after.image()
+    }
+}
+
+/// One thing that must always hold.
+pub(crate) trait Oracle {
+    /// A change; an error says what is wrong with it.
+    fn see(&mut self, scene: &Scene<'_>) -> Result<(), String>;
+
+    /// A process ended.
+    fn ended(&mut self, _process: (usize, &Process), _world: &World) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// What is wrong with what happened, each with the revision at which it was.
+pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
+    let mut oracles: Vec<Box<dyn Oracle>> = vec![
+        Box::new(bound::Bound::default()),
+        Box::new(batches::BatchOrder::default()),
+        Box::new(nodes::Nodes::default()),
+        Box::new(lease::Leases::default()),
+        Box::new(strategy::Strategies::default()),
+        Box::new(endings::Endings::default()),
+    ];
+    let mut wrong = requests::wrong(timeline);
+    let needed: BTreeSet<u64> = timeline
+        .changes
+        .iter()
+        .flat_map(|change| change.known.clone().into_iter().chain(change.read))
+        .collect();
+    let (mut world, mut pace) = (timeline.start.clone(), Paces::default());
+    let mut kept: BTreeMap<u64, World> = BTreeMap::new();
+    let mut last = timeline.start.clone();
+    let mut kept_to = needed.iter().copied().peekable();
+    let mut living: Vec<usize> = (0..timeline.processes.len()).collect();
+    for change in &timeline.changes {
+        living.retain(|number| {
+            let process = &timeline.processes[*number];
+            let is_over = process.ended < change.revision;
+            if is_over {
+                let said = oracles.iter_mut().map(|oracle| oracle.ended((*number, process), &world));
+                wrong.extend(said.filter_map(Result::err).map(|said| format!("process {number}: {said}")));
+            }
+            !is_over
+        });
+        while let Some(revision) = kept_to.next_if(|revision| *revision < change.revision) {
+            kept.insert(revision, world.clone());
+        }
+        last.clone_from(&world);
+        world.apply(&change.what);
+        let words = match change.by {
+            By::Process(process) => timeline.processes.get(process).map(|process| &process.words),
+            _ => None,
+        };
+        pace.see(change, words, &last, &world);
+        let views: Vec<&World> = change.known.iter().filter_map(|revision| kept.get(revision)).collect();
+        let read = change.read.and_then(|revision| Some((revision, kept.get(&revision)?)));
+        let scene =
+            Scene { change, before: &last, after: &world, views: &views, read, pace: &pace.now, words };
+        let said = oracles.iter_mut().map(|oracle| oracle.see(&scene));
+        wrong.extend(said.filter_map(Result::err).map(|said| format!("at {}: {said}", change.revision)));
+    }
+    for number in living {
+        let process = &timeline.processes[number];
+        let said = oracles.iter_mut().map(|oracle| oracle.ended((number, process), &world));
+        wrong.extend(said.filter_map(Result::err).map(|said| format!("process {number}: {said}")));
+    }
+    wrong
+}
+
+/// The pace that the plan has.
+#[derive(Default)]
+struct Paces {
+    now: Pace,
+    /// The processes whose words are in it.
+    entered: BTreeSet<usize>,
+    /// Whether somebody ended the hold while the plan was written down.
+    is_void: bool,
+}
+
+impl Paces {
+    fn see(&mut self, change: &Change, words: Option<&Words>, before: &World, after: &World) {
+        if change.by == By::Other && before.strategy() != after.strategy() {
+            self.is_void = true;
+        }
+        let (By::Process(process), Some(words), true) = (change.by, words, after.has_plan()) else { return };
+        if self.entered.insert(process) || self.is_void {
+            let goes_on = before.has_plan() && !words.new_plan && !self.is_void;
+            self.is_void = false;
+            self.now = if goes_on { self.now.then(words) } else { Pace::default().then(words) };
+        }
+    }
+}

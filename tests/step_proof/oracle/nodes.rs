@@ -1,0 +1,177 @@
+//! DaemonSets: whose pod is removed, when, and after which look. What is in the plan's batch is read
+//! from the annotation, because the nodes of a batch are written down before the first is touched.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::bound::taken_down;
+use super::{Oracle, Scene};
+use crate::words::Batches;
+use crate::world::{Millis, World, node_number};
+
+#[derive(Default)]
+pub(super) struct Nodes {
+    /// The nodes of the batch that was begun last.
+    batch: BTreeSet<i64>,
+    /// The revision of the last removal, and by whom.
+    removed: Option<(usize, u64)>,
+}
+
+impl Oracle for Nodes {
+    fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
+        if !scene.before.is_daemon_set() {
+            return Ok(());
+        }
+        if let Some(place) = taken_down(scene)
+            && let Some(process) = scene.process()
+        {
+            let said = self.check_removal(place, process, scene);
+            self.removed = Some((process, scene.change.revision));
+            return said;
+        }
+        if scene.writer().is_none() {
+            return removed_updated(scene);
+        }
+        let soak = scene.pace.soak.max(scene.pace.final_soak);
+        if scene.goes_back() {
+            self.batch.clear();
+            return Ok(());
+        }
+        if scene.ends_plan() {
+            return self.check_soaked(scene, soak, "the plan ends");
+        }
+        let batch = batch(scene.after);
+        if batch == self.batch || batch.is_empty() {
+            return Ok(());
+        }
+        let said = self.check_soaked(scene, scene.pace.soak, "a batch begins");
+        self.batch = batch;
+        said?;
+        self.check_batch(scene)
+    }
+}
+
+impl Nodes {
+    fn check_removal(&self, place: i64, process: usize, scene: &Scene<'_>) -> Result<(), String> {
+        let now = scene.change.decided;
+        if !self.batch.contains(&place) {
+            return Err(format!("node-{place} is touched, and is not in the batch {:?}", self.batch));
+        }
+        let Some((revision, seen)) = scene.read else {
+            return Err("a pod is removed without a look at its workload".to_owned());
+        };
+        let hold = seen.hold().unwrap_or_default();
+        if hold["paused"] == true || hold["lease"].is_null() {
+            return Err(format!("node-{place} is touched, and what was read says: {hold}"));
+        }
+        if self.removed.is_some_and(|(who, last)| who == process && revision < last) {
+            return Err(format!("node-{place} is touched without a look since the last removal"));
+        }
+        if scene.views().all(|view| view.nodes.get(&place) == Some(&false)) {
+            return Err(format!("node-{place} is not ready, and is touched"));
+        }
+        if scene.words.is_some_and(|words| words.force) {
+            return Ok(());
+        }
+        let ignores = scene.pace.ignores_unready;
+        let goes_too_far = |view: &World| {
+            let counts = |one: &i64| !ignores || view.nodes.get(one) == Some(&true);
+            let missing = view.wanted().into_iter().filter(|one| !view.is_available(*one, now));
+            let missing = missing.filter(counts).filter(|one| *one != place).count();
+            i64::try_from(missing).unwrap_or(i64::MAX) + 1 > scene.pace.max_unavailable.of(view.replicas())
+        };
+        let costs = |view: &World| view.is_available(place, now);
+        if scene.views().all(|view| costs(view) && goes_too_far(view)) {
+            return Err(format!("node-{place} is touched, and too many pods are missing"));
+        }
+        Ok(())
+    }
+
+    /// How large it is, and which nodes come first.
+    fn check_batch(&self, scene: &Scene<'_>) -> Result<(), String> {
+        let total = scene.before.replicas();
+        let updated = scene.before.wanted().into_iter().filter(|one| scene.before.is_updated(*one)).count();
+        let updated = i64::try_from(updated).unwrap_or(i64::MAX);
+        let most = match &scene.pace.batches {
+            _ if scene.pace.has_canary && updated == 0 => 1,
+            Batches::By(share) => share.of(total),
+            Batches::Until(list) => {
+                let goals = list.iter().map(|share| share.of(total)).filter(|goal| *goal > updated);
+                goals.min().unwrap_or(total) - updated
+            }
+        };
+        let size = i64::try_from(self.batch.len()).unwrap_or(i64::MAX);
+        if size > most {
+            return Err(format!("a batch of {size} nodes, {most} may be: {:?}", self.batch));
+        }
+        if let Some(zone) = scene.pace.zone
+            && let Some(node) = self.batch.iter().find(|node| *node % 3 != zone)
+        {
+            return Err(format!("node-{node} is not selected"));
+        }
+        let zones: BTreeSet<i64> = self.batch.iter().map(|node| node % 3).collect();
+        if !scene.pace.by_zone || zones.is_empty() {
+            return Ok(());
+        }
+        if zones.len() > 1 {
+            return Err(format!("a batch of several zones: {:?}", self.batch));
+        }
+        let is_left = |view: &World| {
+            let ready = view.nodes.iter().filter(|(_, is_ready)| **is_ready).map(|(node, _)| *node);
+            let zone = zones.first().copied().unwrap_or_default();
+            let mut left = ready.filter(|node| node % 3 < zone && !view.is_updated(*node));
+            left.any(|node| view.pod(node).is_some_and(|pod| !pod.is_leaving))
+        };
+        let no_zone_is_chosen = scene.pace.zone.is_none();
+        if no_zone_is_chosen && scene.views().all(is_left) {
+            return Err(format!("{:?} come before an earlier zone is done", self.batch));
+        }
+        Ok(())
+    }
+
+    /// Those of the last batch are of the new revision, and have been well for long enough. A node
+    /// that is gone or not ready is passed over.
+    fn check_soaked(&self, scene: &Scene<'_>, soak: i64, what: &str) -> Result<(), String> {
+        if scene.words.is_some_and(|words| words.complete) {
+            return Ok(());
+        }
+        let unsoaked = |view: &World| -> Vec<i64> {
+            let there = self.batch.iter().copied().filter(|node| view.nodes.get(node) == Some(&true));
+            there.filter(|node| !is_soaked(view, *node, soak, scene.change.decided)).collect()
+        };
+        let mut views = scene.views().map(unsoaked);
+        let first = views.next().unwrap_or_default();
+        if first.is_empty() || views.any(|view| view.is_empty()) {
+            return Ok(());
+        }
+        Err(format!("{what}, and {first:?} have not soaked for {soak}s"))
+    }
+}
+
+fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
+    let pod = view.pod(node).filter(|_| view.is_updated(node));
+    let since = pod.filter(|pod| pod.is_available(view.min_ready(), now)).and_then(|pod| pod.healthy_since());
+    since.is_some_and(|since| since + soak * 1000 <= now)
+}
+
+/// Nobody takes a pod of the new revision down, as long as a plan releases it.
+fn removed_updated(scene: &Scene<'_>) -> Result<(), String> {
+    let (Some(process), crate::timeline::What::Pod(name, after)) = (scene.process(), &scene.change.what)
+    else {
+        return Ok(());
+    };
+    let goes = after.as_ref().is_none_or(|pod| pod.is_leaving);
+    let is_new = scene.before.pods.get(name).is_some_and(|pod| pod.image == scene.before.image());
+    if goes && is_new && scene.before.has_plan() {
+        return Err(format!("process {process} removes {name}, which runs the new revision"));
+    }
+    Ok(())
+}
+
+/// The nodes of the batch in the plan.
+fn batch(world: &World) -> BTreeSet<i64> {
+    let places = world.hold().map(|hold| hold["plan"]["batch"]["places"].clone());
+    let places = places.as_ref().and_then(Value::as_array).into_iter().flatten();
+    places.filter_map(|place| node_number(place.as_str()?)).collect()
+}

@@ -1,0 +1,81 @@
+//! Every write carries its tests: the uid, the template, the strategy and the annotation come before
+//! the first change, and a deletion names the uid.
+
+use serde_json::Value;
+use simcluster::Verb;
+
+use crate::timeline::{Asked, Timeline};
+
+/// What must be tested. Where a map on the way is not there, its absence is tested.
+const TESTED: [&str; 4] = [
+    "/metadata/uid",
+    "/spec/template",
+    "/spec/updateStrategy",
+    "/metadata/annotations/kubectl-rollout2~1held",
+];
+
+pub(super) fn wrong(timeline: &Timeline) -> Vec<String> {
+    let said = timeline.asked.iter().filter_map(|asked| check(asked).err());
+    said.collect()
+}
+
+fn check(asked: &Asked) -> Result<(), String> {
+    let body: Value = serde_json::from_str(&asked.body).unwrap_or_default();
+    let who = format!("process {}", asked.process);
+    match (asked.verb, asked.kind) {
+        (Verb::Patch, "StatefulSet" | "DaemonSet") => {
+            let operations = body.as_array().ok_or_else(|| format!("{who}: no JSON patch: {body}"))?;
+            let tests: Vec<&Value> = operations.iter().take_while(|one| one["op"] == "test").collect();
+            for place in TESTED {
+                let is_tested = tests.iter().any(|test| {
+                    let path = test["path"].as_str().unwrap_or_default();
+                    path == place || test["value"].is_null() && place.starts_with(&format!("{path}/"))
+                });
+                if !is_tested {
+                    return Err(format!("{who}: {place} is not tested: {body}"));
+                }
+            }
+            Ok(())
+        }
+        (Verb::Delete, "Pod") if body["preconditions"]["uid"].is_string() => Ok(()),
+        (Verb::Create, "Pod") if body["deleteOptions"]["preconditions"]["uid"].is_string() => Ok(()),
+        (verb, kind) => Err(format!("{who}: a write that is none of ours: {verb:?} {kind} {body}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(verb: Verb, kind: &'static str, body: &Value) -> Result<(), String> {
+        check(&Asked { process: 0, verb, kind, body: body.to_string() })
+    }
+
+    #[test]
+    fn a_write_without_one_of_its_tests_is_found() {
+        let test = |path: &str| json!({"op": "test", "path": path, "value": 1});
+        let write = json!({"op": "replace", "path": "/spec/updateStrategy", "value": {}});
+        let all: Vec<Value> = TESTED.iter().map(|path| test(path)).chain([write.clone()]).collect();
+        assert_eq!(said(Verb::Patch, "StatefulSet", &all.clone().into()), Ok(()));
+        for left_out in 0..TESTED.len() {
+            let mut some = all.clone();
+            some.remove(left_out);
+            assert!(said(Verb::Patch, "StatefulSet", &some.into()).is_err());
+        }
+        let mut late = all.clone();
+        late.rotate_right(1);
+        assert!(said(Verb::Patch, "StatefulSet", &late.into()).is_err());
+        let mut bare = all;
+        bare[3] = json!({"op": "test", "path": "/metadata/annotations", "value": null});
+        assert_eq!(said(Verb::Patch, "StatefulSet", &bare.into()), Ok(()));
+    }
+
+    #[test]
+    fn a_deletion_without_a_uid_and_any_other_write_are_found() {
+        assert_eq!(said(Verb::Delete, "Pod", &json!({"preconditions": {"uid": "u"}})), Ok(()));
+        assert!(said(Verb::Delete, "Pod", &json!({})).is_err());
+        assert!(said(Verb::Delete, "StatefulSet", &json!({"preconditions": {"uid": "u"}})).is_err());
+        assert!(said(Verb::Update, "StatefulSet", &json!({})).is_err());
+    }
+}

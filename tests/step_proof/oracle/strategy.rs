@@ -1,0 +1,56 @@
+//! The strategy: a plan only ever lets more go, and when it ends, what was there before is there again.
+
+use serde_json::Value;
+
+use super::{Oracle, Scene};
+use crate::timeline::By;
+
+#[derive(Default)]
+pub(super) struct Strategies {
+    /// The strategy as it was before it was held by us.
+    original: Option<Value>,
+    /// Whether somebody else's is there by now.
+    is_foreign: bool,
+}
+
+impl Oracle for Strategies {
+    fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
+        let (before, after) = (scene.before, scene.after);
+        let changes = before.strategy() != after.strategy();
+        let is_step = scene.writer().is_some();
+        if !is_step
+            && scene.change.by == By::Other
+            && changes
+            && before.hold().is_some()
+            && after.hold().is_some()
+        {
+            self.is_foreign = true;
+        }
+        let is_paused = before.hold().is_some_and(|hold| hold["paused"] == true);
+        if scene.releases() && is_paused && after.hold().is_some_and(|hold| hold["paused"] == true) {
+            return Err("pods are let go while it is paused".to_owned());
+        }
+        if is_step && after.has_plan() && (before.hold().is_none() || self.is_foreign && changes) {
+            self.original = Some(before.strategy().clone());
+            self.is_foreign = false;
+        } else if before.hold().is_none() && after.hold().is_some() {
+            self.original = Some(before.strategy().clone());
+            self.is_foreign = false;
+        }
+        if scene.ends_plan() {
+            let original = self.original.take();
+            if !self.is_foreign && original.as_ref() != Some(after.strategy()) {
+                return Err(format!("{} is put back, it was {original:?}", after.strategy()));
+            }
+        }
+        if is_step && before.has_plan() && after.has_plan() && !self.is_foreign {
+            let (was, is) = (before.released(), after.released());
+            let is_updated = |one: &i64| scene.views().all(|view| view.is_updated(*one));
+            let lost: Vec<i64> = was.filter(|one| !is.contains(one) && is_updated(one)).collect();
+            if !lost.is_empty() {
+                return Err(format!("{lost:?} were let go, run the new revision, and are held again"));
+            }
+        }
+        Ok(())
+    }
+}

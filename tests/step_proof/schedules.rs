@@ -1,0 +1,149 @@
+//! Seeded runs: whatever happens on the way, every oracle holds at every moment, and the run ends as
+//! the rules say.
+//!
+//! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
+//! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture` shows one.
+
+use crate::draw::{Draw, Kind};
+use crate::person::Left;
+use crate::play::{Played, play};
+use crate::timeline::{By, Timeline};
+use crate::world::{World, partition};
+
+/// How many runs a plain `cargo test` makes.
+const RUNS: u64 = 300;
+
+#[test]
+fn seeded_runs_of_stateful_sets_even() {
+    run(Kind::StatefulSet, 0);
+}
+
+#[test]
+fn seeded_runs_of_stateful_sets_odd() {
+    run(Kind::StatefulSet, 1);
+}
+
+#[test]
+fn seeded_runs_of_daemon_sets_even() {
+    run(Kind::DaemonSet, 0);
+}
+
+#[test]
+fn seeded_runs_of_daemon_sets_odd() {
+    run(Kind::DaemonSet, 1);
+}
+
+/// Half of the runs, so that two processors share them.
+#[expect(clippy::print_stdout, reason = "the figures of a long run")]
+fn run(kind: Kind, half: u64) {
+    let asked = std::env::var("ROLLOUT2_STEPS").ok().and_then(|count| count.parse().ok());
+    let (mut ends, mut failed, mut said) = ([0; 8], 0, String::new());
+    for seed in (half..asked.unwrap_or(RUNS)).step_by(2) {
+        let played = play(kind, seed);
+        ends[match played.left {
+            Left::With(exit) => usize::from(exit.min(5)),
+            Left::Overruled => 6,
+            Left::InDespair => 7,
+        }] += 1;
+        if !played.wrong.is_empty() {
+            failed += 1;
+            if failed <= 8 {
+                said += &told(seed, &played);
+            }
+        }
+    }
+    println!("exits 0 to 5, overruled, in despair: {ends:?}");
+    assert!(failed == 0, "{failed} runs are wrong\n{said}");
+    // Each kind of end is met, so that none is right by never happening.
+    assert!([0, 4, 6].iter().all(|end| ends[*end] > 0), "{ends:?}");
+}
+
+#[test]
+#[ignore = "shows the run of one seed"]
+#[expect(clippy::print_stdout, reason = "to be read")]
+fn one_seed() {
+    let seed = std::env::var("ROLLOUT2_STEP_SEED").unwrap().parse().unwrap();
+    let is_daemon_set = std::env::var("ROLLOUT2_STEP_KIND").is_ok_and(|kind| kind == "daemonset");
+    let kind = if is_daemon_set { Kind::DaemonSet } else { Kind::StatefulSet };
+    let played = play(kind, seed);
+    println!("{}", told(seed, &played));
+    for change in &played.timeline.changes {
+        if change.by != By::Cluster {
+            println!("{} {} {:?} {:?}", change.revision, change.at, change.by, change.known);
+        }
+    }
+    assert!(played.wrong.is_empty(), "{:#?}", played.wrong);
+}
+
+/// A run to be read.
+fn told(seed: u64, played: &Played) -> String {
+    let mut told = format!("=== seed {seed}: {:?}\n{:?}\n", played.left, played.draw);
+    let count = played.timeline.processes.len();
+    for (number, process) in played.timeline.processes.iter().enumerate() {
+        if (6..count.saturating_sub(2)).contains(&number) {
+            continue;
+        }
+        let exit = process.exit.map_or("killed".to_owned(), |exit| format!("exit {exit}"));
+        told += &format!(
+            "--- {number}: {}: {exit}, revisions {}..{}\n",
+            process.words, process.began, process.ended
+        );
+        told += &process.transcript;
+    }
+    told += &format!("wrong: {:#?}\n", played.wrong);
+    told
+}
+
+/// The places whose pods the strategy lets go in the end.
+fn must_be_updated(end: &World) -> Vec<i64> {
+    if end.is_daemon_set() { end.wanted() } else { end.released().collect() }
+}
+
+/// Whether a run ended as the rules say.
+pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World) -> Result<(), String> {
+    let lease_is_left = end.hold().is_some_and(|hold| !hold["lease"].is_null());
+    let last = timeline.processes.last();
+    if left == Left::InDespair {
+        return Err("it never ends".to_owned());
+    }
+    if left == Left::With(2) {
+        return Err("the words were refused".to_owned());
+    }
+    if !draw.is_quiet() {
+        return Ok(());
+    }
+    let exits: Vec<u8> = timeline.processes.iter().filter_map(|process| process.exit).collect();
+    let times_out = draw.words.timeout.is_some();
+    if let Some(odd) = exits.iter().find(|exit| {
+        !matches!(exit, 0 | 4) && !(times_out && **exit == 3) && !(!draw.is_paused_first && **exit == 5)
+    }) {
+        return Err(format!("nothing happened, and it ended with {odd}"));
+    }
+    if lease_is_left && last.is_some_and(|last| last.exit.is_some()) {
+        return Err("a lease is left".to_owned());
+    }
+    let (now, own) = (i64::MAX, partition(&draw.spec["updateStrategy"]));
+    if !end.is_daemon_set() && own >= end.replicas() {
+        return Ok(()); // its own partition lets no pod go
+    }
+    let all_available = end.wanted().into_iter().all(|ordinal| end.is_available(ordinal, now));
+    if !draw.is_broken() {
+        let is_complete = left == Left::With(0)
+            && end.hold().is_none()
+            && all_available
+            && must_be_updated(end).iter().all(|place| end.is_updated(*place))
+            && end.image() == draw.image;
+        return if is_complete { Ok(()) } else { Err(format!("not complete: {left:?}")) };
+    }
+    let is_undone = end.image() != draw.image;
+    match left {
+        Left::With(4) if is_undone => {
+            let is_back = all_available && end.wanted().into_iter().all(|ordinal| end.is_updated(ordinal));
+            if is_back { Ok(()) } else { Err("undone, and not back".to_owned()) }
+        }
+        Left::With(4) if end.has_plan() => Ok(()),
+        Left::With(0 | 5) if !draw.is_paused_first => Ok(()), // broken before it was held
+        Left::Overruled if is_undone => Ok(()),               // killed on the way back
+        left => Err(format!("it is broken, and ended: {left:?}")),
+    }
+}

@@ -1,0 +1,213 @@
+//! Everything that happened, in the order of the store: each change with who made it, and what each
+//! of our processes had asked for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use simcluster::resource::{DAEMONSETS, NODES, PODS, STATEFULSETS};
+use simcluster::{Recorded, Route, SimCluster, Verb};
+
+use crate::words::Words;
+use crate::world::{Millis, Pod, World, node_number};
+
+/// Who made a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// One of our processes.
+    Process(usize),
+    /// Somebody else, or a command of ours that does not step.
+    Other,
+    /// A controller.
+    Cluster,
+}
+
+/// What became different.
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    Set(Arc<Value>),
+    /// A pod by its name; none when it is gone.
+    Pod(String, Option<Pod>),
+    /// A node by its number, and whether it is ready; none when it is gone.
+    Node(i64, Option<bool>),
+}
+
+/// One change.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) revision: u64,
+    pub(crate) at: Millis,
+    pub(crate) by: By,
+    pub(crate) what: What,
+    /// When whoever made it decided to: the request arrived then.
+    pub(crate) decided: Millis,
+    /// The revisions at which whoever made it had looked for the last time, and had asked for it.
+    pub(crate) known: Vec<u64>,
+    /// The revision at which it had read the workload itself.
+    pub(crate) read: Option<u64>,
+}
+
+/// One request of a process that changes something.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) process: usize,
+    pub(crate) verb: Verb,
+    pub(crate) kind: &'static str,
+    pub(crate) body: String,
+}
+
+/// One process: what it was told, when it lived, and how it ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) words: Words,
+    /// The newest revision when it began.
+    pub(crate) began: u64,
+    /// The newest revision when it ended.
+    pub(crate) ended: u64,
+    /// None if it was killed.
+    pub(crate) exit: Option<u8>,
+    pub(crate) transcript: String,
+    /// Whether writes of it may have been hit by a fault.
+    pub(crate) is_disturbed: bool,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline {
+    /// The world in which it begins.
+    pub(crate) start: World,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) asked: Vec<Asked>,
+    pub(crate) processes: Vec<Process>,
+}
+
+/// What is different after a change of the store; none for what matters to nobody here.
+fn what(change: &simcluster::store::Change) -> Option<What> {
+    let (resource, name) = (change.key.resource, &change.key.name);
+    if (resource == &STATEFULSETS || resource == &DAEMONSETS) && name == "db" {
+        return Some(What::Set(change.after.clone().unwrap_or_default()));
+    }
+    if resource == &NODES {
+        return Some(What::Node(node_number(name)?, change.after.as_deref().map(is_ready)));
+    }
+    (resource == &PODS).then(|| What::Pod(name.clone(), change.after.as_deref().map(Pod::of)))
+}
+
+fn is_ready(node: &Value) -> bool {
+    let conditions = node["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
+}
+
+impl Timeline {
+    /// What happened in a cluster from its beginning, apart from what was before revision `from`.
+    /// `others` are the revisions that somebody else made.
+    pub(crate) fn of(cluster: &SimCluster, from: u64, others: &[u64], processes: Vec<Process>) -> Self {
+        let requests = cluster.requests();
+        let makers = Makers::of(&requests);
+        let mut timeline = Self { processes, asked: asked(&requests), ..Self::default() };
+        cluster.store(|store| {
+            for change in store.changes_after(0).unwrap() {
+                let Some(what) = what(change) else { continue };
+                if change.revision <= from {
+                    timeline.start.apply(&what);
+                    continue;
+                }
+                let (revision, at) = (change.revision, change.at.as_millisecond());
+                let unknown = Change {
+                    revision,
+                    at,
+                    by: By::Cluster,
+                    what,
+                    decided: at,
+                    known: Vec::new(),
+                    read: None,
+                };
+                timeline.changes.push(match makers.0.get(&revision) {
+                    Some(Maker { process: Some(process), decided, known, read }) => {
+                        let by = By::Process(*process);
+                        Change { by, decided: *decided, known: known.clone(), read: *read, ..unknown }
+                    }
+                    Some(_) => Change { by: By::Other, ..unknown },
+                    None if others.contains(&revision) => Change { by: By::Other, ..unknown },
+                    None => unknown,
+                });
+            }
+        });
+        timeline
+    }
+}
+
+impl World {
+    pub(crate) fn apply(&mut self, what: &What) {
+        match what {
+            What::Set(set) => self.set = Arc::clone(set),
+            What::Pod(name, Some(pod)) => drop(self.pods.insert(name.clone(), pod.clone())),
+            What::Pod(name, None) => drop(self.pods.remove(name)),
+            What::Node(number, Some(ready)) => drop(self.nodes.insert(*number, *ready)),
+            What::Node(number, None) => drop(self.nodes.remove(number)),
+        }
+    }
+}
+
+/// The number of a process of ours; none for other users.
+fn process(request: &Recorded) -> Option<usize> {
+    request.user.as_deref()?.strip_prefix("step-")?.parse().ok()
+}
+
+fn asked(requests: &[Recorded]) -> Vec<Asked> {
+    let reads = [Verb::Get, Verb::List, Verb::Watch];
+    let writes = requests.iter().filter_map(|request| {
+        let (process, verb) = (process(request)?, request.verb()?);
+        let Route::Resource(target) = &request.route else { return None };
+        (!reads.contains(&verb)).then(|| Asked {
+            process,
+            verb,
+            kind: target.resource.kind,
+            body: String::from_utf8_lossy(&request.body).into_owned(),
+        })
+    });
+    writes.collect()
+}
+
+/// Which request made which revision, whose it was, and what its process knew.
+struct Makers(BTreeMap<u64, Maker>);
+
+#[derive(Clone)]
+struct Maker {
+    process: Option<usize>,
+    decided: Millis,
+    known: Vec<u64>,
+    read: Option<u64>,
+}
+
+impl Makers {
+    fn of(requests: &[Recorded]) -> Self {
+        let (mut looked, mut read): (BTreeMap<usize, u64>, BTreeMap<usize, u64>) = Default::default();
+        let mut makers = BTreeMap::new();
+        let mut answered: Vec<&Recorded> = requests.iter().filter(|request| request.made.start > 0).collect();
+        answered.sort_by_key(|request| request.made.start);
+        for request in answered {
+            let process = process(request);
+            if let (Some(process), Some(Verb::List)) = (process, request.verb())
+                && request.path.ends_with("/pods")
+            {
+                looked.insert(process, request.made.start - 1);
+            }
+            if let (Some(process), Some(Verb::List | Verb::Get)) = (process, request.verb())
+                && request.path.contains("sets")
+            {
+                read.insert(process, request.made.start - 1);
+            }
+            let look = process.and_then(|process| looked.get(&process)).copied();
+            let known = look.into_iter().chain([request.arrived]).collect();
+            let maker = Maker {
+                process,
+                decided: request.at.as_millisecond(),
+                known,
+                read: process.and_then(|process| read.get(&process)).copied(),
+            };
+            makers.extend(request.made.clone().map(|revision| (revision, maker.clone())));
+        }
+        Self(makers)
+    }
+}

@@ -1,0 +1,174 @@
+//! The words of one command, and the pace that follows from those of several.
+
+use std::fmt;
+
+/// So many pods, or per cent of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    Pods(i64),
+    PerCent(i64),
+}
+
+impl Share {
+    /// Rounded down, at least 1.
+    pub(crate) fn of(self, replicas: i64) -> i64 {
+        match self {
+            Self::Pods(pods) => pods,
+            Self::PerCent(share) => (replicas * share / 100).max(1),
+        }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pods(pods) => write!(f, "{pods}"),
+            Self::PerCent(share) => write!(f, "{share}%"),
+        }
+    }
+}
+
+/// How large batches are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Batches {
+    By(Share),
+    Until(Vec<Share>),
+}
+
+/// How far a command goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    To(Share),
+    All,
+}
+
+/// What one `step` was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
+pub(crate) struct Words {
+    /// Whether it is a DaemonSet that is stepped.
+    pub(crate) is_daemon_set: bool,
+    pub(crate) ignore_unready: bool,
+    /// DaemonSets: by zone.
+    pub(crate) by_zone: bool,
+    /// DaemonSets: only the nodes of the zone of this number.
+    pub(crate) zone: Option<i64>,
+    pub(crate) evict: bool,
+    pub(crate) batches: Option<Batches>,
+    pub(crate) reach: Option<Reach>,
+    pub(crate) max_unavailable: Option<Share>,
+    /// Seconds.
+    pub(crate) soak: Option<i64>,
+    pub(crate) final_soak: Option<i64>,
+    pub(crate) batch_timeout: Option<i64>,
+    pub(crate) undo: Option<bool>,
+    pub(crate) no_canary: bool,
+    pub(crate) force: bool,
+    pub(crate) take_over: bool,
+    pub(crate) complete: bool,
+    pub(crate) new_plan: bool,
+    pub(crate) timeout: Option<i64>,
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_daemon_set { "step daemonset/db" } else { "step statefulset/db" })?;
+        if self.by_zone {
+            f.write_str(" --order topology.kubernetes.io/zone")?;
+        }
+        if let Some(zone) = self.zone {
+            write!(f, " --node-selector topology.kubernetes.io/zone=z{zone}")?;
+        }
+        match &self.batches {
+            Some(Batches::By(share)) => write!(f, " --by {share}")?,
+            Some(Batches::Until(list)) => {
+                let list: Vec<String> = list.iter().map(Share::to_string).collect();
+                write!(f, " --batches {}", list.join(","))?;
+            }
+            None => {}
+        }
+        match self.reach {
+            Some(Reach::To(share)) => write!(f, " --to {share}")?,
+            Some(Reach::All) => f.write_str(" --all")?,
+            None => {}
+        }
+        if let Some(share) = self.max_unavailable {
+            write!(f, " --max-unavailable {share}")?;
+        }
+        for (name, seconds) in [
+            ("soak", self.soak),
+            ("final-soak", self.final_soak),
+            ("batch-timeout", self.batch_timeout),
+            ("timeout", self.timeout),
+        ] {
+            if let Some(seconds) = seconds {
+                write!(f, " --{name} {seconds}s")?;
+            }
+        }
+        if let Some(undo) = self.undo {
+            write!(f, " --on-failure {}", if undo { "undo" } else { "hold" })?;
+        }
+        for (name, is_said) in [
+            ("no-canary", self.no_canary),
+            ("evict", self.evict),
+            ("ignore-unready-nodes", self.ignore_unready),
+            ("force", self.force),
+            ("take-over", self.take_over),
+            ("complete", self.complete),
+            ("new-plan", self.new_plan),
+        ] {
+            if is_said {
+                write!(f, " --{name}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pace that holds after some commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pace {
+    pub(crate) batches: Batches,
+    pub(crate) has_canary: bool,
+    pub(crate) max_unavailable: Share,
+    pub(crate) soak: i64,
+    pub(crate) final_soak: i64,
+    pub(crate) undo: bool,
+    pub(crate) ignores_unready: bool,
+    pub(crate) by_zone: bool,
+    pub(crate) zone: Option<i64>,
+}
+
+impl Default for Pace {
+    /// What the issue says of a command without options.
+    fn default() -> Self {
+        Self {
+            batches: Batches::By(Share::Pods(1)),
+            has_canary: true,
+            max_unavailable: Share::Pods(1),
+            soak: 0,
+            final_soak: 0,
+            undo: false,
+            ignores_unready: false,
+            by_zone: false,
+            zone: None,
+        }
+    }
+}
+
+impl Pace {
+    /// The same with what a command said in its place.
+    pub(crate) fn then(&self, words: &Words) -> Self {
+        Self {
+            batches: words.batches.clone().unwrap_or_else(|| self.batches.clone()),
+            has_canary: self.has_canary && !words.no_canary,
+            max_unavailable: words.max_unavailable.unwrap_or(self.max_unavailable),
+            soak: words.soak.unwrap_or(self.soak),
+            final_soak: words.final_soak.unwrap_or(self.final_soak),
+            undo: words.undo.unwrap_or(self.undo),
+            ignores_unready: words.ignore_unready || self.ignores_unready,
+            by_zone: words.by_zone || self.by_zone,
+            zone: words.zone.or(self.zone),
+        }
+    }
+}
