@@ -152,6 +152,22 @@ fn a_write_without_an_answer_is_looked_for_and_never_made_blindly_again() {
     }
 }
 
+/// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan went on with another template.
+#[test]
+fn what_others_changed_after_a_write_without_an_answer_is_not_ours() {
+    let mut world = World::paused(3);
+    let (mut stepper, patch, now) = first_write(&mut world);
+    world.write(&patch);
+    world.change("/spec/template", template(3));
+    stepper.apply(Seen::Wrote(Wrote::Unknown(no_answer())), now);
+    let later = Moment { elapsed: seconds(2), ..now };
+    assert_eq!(stepper.apply(Seen::Nothing, later), [Output::Act(Act::Look)]);
+    let mut play = Play { stepper, world, ..Play::of(all_by(1), World::paused(3)) };
+    play.see(Seen::News(play.world.look()));
+    let end = play.run();
+    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
+}
+
 #[test]
 fn a_server_that_stays_away_ends_it_when_the_lease_is_over() {
     let mut world = World::paused(3);
