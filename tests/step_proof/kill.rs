@@ -26,7 +26,7 @@ use crate::others::{Deed, Others, command};
 const TOGETHER: usize = 12;
 
 /// The set that is stepped, what is released, and with which words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Scenario {
     image: &'static str,
     words: &'static str,
@@ -42,6 +42,9 @@ const HELD: Scenario =
     Scenario { image: "app:2.0-bad", words: "--by 1 --all --batch-timeout 2s --on-failure hold", exit: 4 };
 const UNDONE: Scenario =
     Scenario { image: "app:2.0-bad", words: "--by 1 --all --batch-timeout 2s --on-failure undo", exit: 4 };
+
+/// Said of what had no plan any more when it was killed.
+const WENT_BACK: &str = "its plan was over";
 
 /// Of what is left, what does not depend on when it was.
 #[derive(Debug, PartialEq)]
@@ -141,16 +144,16 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
     sleep(Duration::from_millis(20)).await; // what the server does, it does now
     child.kill().await.unwrap();
     controllers.abort();
-    let left = objects(&cluster);
+    let (left, now) = (objects(&cluster), cluster.store(|store| store.now()));
     let ends = move || {
         in_paused_time(async || {
             let builder = SimCluster::builder().snapshot(&left).unwrap();
-            let lab = Lab::built(builder, Controllers::new());
+            let lab = Lab::since(now, builder, Controllers::new());
             let has_plan = Left::of(&lab.cluster).reason == "plan";
             let is_over = Left::of(&lab.cluster).reason.is_null();
             if is_over {
                 lab.pass(120).await;
-                return (scenario.exit, Left::of(&lab.cluster), String::new());
+                return (scenario.exit, Left::of(&lab.cluster), WENT_BACK.to_owned());
             }
             let ended = step(&lab, if has_plan { "" } else { scenario.words }).await;
             (ended.exit, Left::of(&lab.cluster), ended.transcript)
@@ -177,6 +180,13 @@ fn survives(scenario: Scenario) {
                 let (at, is_done, end): (usize, bool, Option<(u8, Left, String)>) = run.unwrap();
                 match end {
                     None => is_over = true,
+                    // What blocks the way back is removed by whoever goes back, and nobody does any more.
+                    Some((_, left, told)) if scenario == UNDONE && told == WENT_BACK => {
+                        assert_eq!(
+                            (left.image, left.strategy),
+                            (expected.image.clone(), expected.strategy.clone())
+                        );
+                    }
                     Some((exit, left, told)) if exit != scenario.exit || left != expected => {
                         wrong.push(format!(
                             "killed at request {at}, done: {is_done}: {exit} {left:#?}\n{told}"

@@ -259,6 +259,18 @@ fn what_is_let_go_and_held_again() {
 }
 
 #[test]
+fn a_plan_that_goes_on_with_another_template() {
+    let mut history = History::new();
+    history.canary();
+    history.pass(30);
+    history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+    let set = Arc::new(history.set.clone());
+    history.push(By::Other, What::Set(set));
+    history.plan(0, Some(2), 3);
+    history.is_wrong("app:3.0 is released, the plan is for app:2.0");
+}
+
+#[test]
 fn endings_that_are_not_so() {
     let mut outdated = History::new();
     outdated.canary();

@@ -112,19 +112,23 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
     if !draw.is_quiet() {
         return Ok(());
     }
+    let (now, own) = (i64::MAX, partition(&draw.spec["updateStrategy"]));
+    if !end.is_daemon_set() && own >= end.replicas() {
+        return Ok(()); // its own partition lets no pod go
+    }
     let exits: Vec<u8> = timeline.processes.iter().filter_map(|process| process.exit).collect();
-    let times_out = draw.words.timeout.is_some();
-    if let Some(odd) = exits.iter().find(|exit| {
-        !matches!(exit, 0 | 4) && !(times_out && **exit == 3) && !(!draw.is_paused_first && **exit == 5)
-    }) {
+    let is_expected = |exit: &&u8| match exit {
+        0 | 4 => true,
+        3 => draw.words.timeout.is_some(),
+        // It was broken before it was held, or who waited sees that another went back.
+        5 => !draw.is_paused_first || draw.second.is_some() && draw.is_broken(),
+        _ => false,
+    };
+    if let Some(odd) = exits.iter().find(|exit| !is_expected(exit)) {
         return Err(format!("nothing happened, and it ended with {odd}"));
     }
     if lease_is_left && last.is_some_and(|last| last.exit.is_some()) {
         return Err("a lease is left".to_owned());
-    }
-    let (now, own) = (i64::MAX, partition(&draw.spec["updateStrategy"]));
-    if !end.is_daemon_set() && own >= end.replicas() {
-        return Ok(()); // its own partition lets no pod go
     }
     let all_available = end.wanted().into_iter().all(|ordinal| end.is_available(ordinal, now));
     if !draw.is_broken() {

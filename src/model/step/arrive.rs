@@ -58,7 +58,7 @@ impl Stepper {
         };
         if origin == Origin::Held
             && set.is_none()
-            && let Some(end) = self.end_of_a_pause(&document, &spots, now)
+            && let Some(end) = self.end_of_a_pause(&document, now)
         {
             return Move::End(end);
         }
@@ -83,10 +83,10 @@ impl Stepper {
 
     /// How the command ends that releases nothing of what is paused: it stays a pause, and nothing is
     /// written.
-    fn end_of_a_pause(&self, document: &Document, spots: &[Spot<'_>], now: Moment) -> Option<End> {
+    fn end_of_a_pause(&self, document: &Document, now: Moment) -> Option<End> {
         let sight = self.sight(self.observed()?, document, now);
         let pursuit = Pursuit::of(&self.request);
-        let scene = Scene { pursuit: &pursuit, document, passed: None, sight, spots: spots.to_vec(), now };
+        let scene = Scene::new(&pursuit, document, None, sight, now);
         match self.between(&scene) {
             Move::End(end) => Some(end),
             _ => None,

@@ -10,6 +10,7 @@ use super::stepper::{Output, Stepper};
 use crate::model::conflict::Conflict;
 use crate::model::follow::{Moment, News};
 use crate::model::hold::{HELD, Hold};
+use crate::model::object::Object;
 use crate::model::patch::Place;
 use crate::model::strategy;
 use crate::model::stuck::Healing;
@@ -74,8 +75,11 @@ impl Stepper {
         let made = self.unsure.iter().position(|written| written.patch.is_made_in(workload.object()));
         if let Some(made) = made {
             let written = self.unsure.swap_remove(made);
+            let left = Object::read(written.patch.after().clone()).ok().and_then(Workload::of);
             self.again = None;
             self.made(written, Box::new(workload), now, out);
+            // What others have changed since is not ours.
+            self.ours = left.map(Box::new).or(self.ours.take());
         } else if self.ours.is_some() && self.intrusion().is_none() {
             self.remember(Box::new(workload));
         }

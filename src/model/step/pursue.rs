@@ -48,7 +48,7 @@ impl Stepper {
         let after = scene.pacing().batch_timeout;
         scene.pursuit.spent.is_over(after).then(|| {
             let is_missing =
-                |spot: &&Spot<'_>| !spot.is_well() && (spot.is_released || batch.places.contains(&spot.name));
+                |spot: &&Spot<'_>| !spot.is_well() && (spot.is_released || scene.is_in_batch(spot));
             let missing = scene.spots.iter().filter(is_missing).filter(|spot| spot.counts(scene.pacing()));
             Failure::TimedOut { batch: number, after, pods: missing.map(|spot| spot.name.clone()).collect() }
         })
@@ -122,7 +122,7 @@ impl Stepper {
             let last = scene.plan().batch.as_ref();
             return match last.map(|last| self.failure(scene, last)) {
                 Some(Some(failure)) => Move::Fail(failure),
-                None if !scene.watched().any(|spot| spot.is_well() || self.comes_up(spot, scene)) => {
+                None if scene.watched().any(|spot| !spot.is_well() && !self.comes_up(spot, scene)) => {
                     self.unhealthy(scene)
                 }
                 _ => Move::Rest,
@@ -131,7 +131,7 @@ impl Stepper {
         let workload = &scene.sight.observed.workload;
         if scene.plan().under_way().is_some() && !scene.pacing().final_soak.is_zero() {
             let mut document = scene.document.renewed();
-            document.plan.note(scene.passed);
+            document.plan.end_batch();
             return Move::write(Purpose::Note, document.patch(workload, None), Vec::new());
         }
         if !scene.has_soaked() {

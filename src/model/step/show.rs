@@ -87,8 +87,7 @@ pub fn foresee(
         wall: now.wall,
     };
     kind::check_sight(&sight).map_err(End::Error)?;
-    let scene =
-        Scene { pursuit: &pursuit, document: &document, passed: None, spots: sight.spots(), sight, now };
+    let scene = Scene::new(&pursuit, &document, None, sight, now);
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }

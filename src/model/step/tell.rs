@@ -111,9 +111,7 @@ impl Stepper {
         }
         let well =
             scene.spots.iter().filter(|spot| spot.is_available).map(|spot| spot.name.clone()).collect();
-        let arrived = scene.batch().map_or(0, |batch| {
-            scene.spots.iter().filter(|spot| spot.is_well() && batch.places.contains(&spot.name)).count()
-        });
+        let arrived = scene.spots.iter().filter(|spot| spot.is_well() && scene.is_in_batch(spot)).count();
         News { is_moving: scene.is_moving(), arrived, soak, events, well }
     }
 

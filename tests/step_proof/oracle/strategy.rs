@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bound::taken_down;
 use super::{Oracle, Scene};
 use crate::timeline::By;
 
@@ -11,10 +12,31 @@ pub(super) struct Strategies {
     original: Option<Value>,
     /// Whether somebody else's is there by now.
     is_foreign: bool,
+    /// What the plan was made for.
+    image: Option<String>,
+}
+
+impl Strategies {
+    /// A plan is for one template, until it is begun anew.
+    fn check_template(&mut self, scene: &Scene<'_>) -> Result<(), String> {
+        let (before, after) = (scene.before, scene.after);
+        let is_anew = !before.is_stepped() || scene.words.is_some_and(|words| words.new_plan);
+        if scene.writer().is_some() && after.has_plan() && is_anew {
+            self.image = Some(after.image().to_owned());
+        }
+        let lets_go = scene.releases() || scene.process().is_some() && taken_down(scene).is_some();
+        match &self.image {
+            Some(image) if lets_go && image != before.image() => {
+                Err(format!("{} is released, the plan is for {image}", before.image()))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Oracle for Strategies {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
+        self.check_template(scene)?;
         let (before, after) = (scene.before, scene.after);
         let changes = before.strategy() != after.strategy();
         let is_step = scene.writer().is_some();
@@ -43,7 +65,8 @@ impl Oracle for Strategies {
                 return Err(format!("{} is put back, it was {original:?}", after.strategy()));
             }
         }
-        if is_step && before.has_plan() && after.has_plan() && !self.is_foreign {
+        let is_held_by_partition = !before.is_daemon_set();
+        if is_step && is_held_by_partition && before.has_plan() && after.has_plan() && !self.is_foreign {
             let (was, is) = (before.released(), after.released());
             let is_updated = |one: &i64| scene.views().all(|view| view.is_updated(*one));
             let lost: Vec<i64> = was.filter(|one| !is.contains(one) && is_updated(one)).collect();

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp;
 use rollout2::model::event::{Event, Events};
 use rollout2::model::object::Object;
 use rollout2::model::observed::Observed;
@@ -70,7 +71,12 @@ impl Lab {
 
     /// A lab of a cluster that is to be as its builder says, but for the clock, the upkeep and the history.
     pub fn built(builder: simcluster::Builder, controllers: Controllers) -> Self {
-        let builder = builder.clock(Clock::tokio(START.parse().unwrap()));
+        Self::since(START.parse().unwrap(), builder, controllers)
+    }
+
+    /// The same, where it is later already.
+    pub fn since(start: Timestamp, builder: simcluster::Builder, controllers: Controllers) -> Self {
+        let builder = builder.clock(Clock::tokio(start));
         let cluster = builder.upkeep(Upkeep::ByControllers).history(100_000).build();
         let controllers = tokio::spawn(controllers.drive(cluster.clone()));
         Self { cluster, controllers }

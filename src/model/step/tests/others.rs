@@ -98,6 +98,22 @@ fn a_scale_down_of_what_was_released_leads_back_to_the_canary() {
     assert_eq!(play.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
 }
 
+#[test]
+fn a_batch_that_went_away_is_over_once_nothing_is_left() {
+    let mut world = World::paused(3);
+    for index in 0..2 {
+        world.pods.get_mut(&index).unwrap().revision = 2;
+    }
+    let mut request = all_by(1);
+    request.given.final_soak = Some(seconds(60));
+    let mut play = Play::of(request, world);
+    play.pass(2);
+    assert_eq!(play.world.partition(), 2);
+    play.world.change("/spec/replicas", json!(2));
+    assert_eq!(play.run(), End::Complete);
+    assert!(play.acts < 60, "{} acts", play.acts);
+}
+
 /// A stepper that was answered up to its first write, and the world as it was.
 fn first_write(world: &mut World) -> (Stepper, crate::model::patch::Patch, Moment) {
     world.tick();
@@ -134,6 +150,22 @@ fn a_write_without_an_answer_is_looked_for_and_never_made_blindly_again() {
         assert_eq!(has_begun, is_made);
         assert!(outputs.iter().any(|output| matches!(output, Output::Act(Act::Write(_)))));
     }
+}
+
+/// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan went on with another template.
+#[test]
+fn what_others_changed_after_a_write_without_an_answer_is_not_ours() {
+    let mut world = World::paused(3);
+    let (mut stepper, patch, now) = first_write(&mut world);
+    world.write(&patch);
+    world.change("/spec/template", template(3));
+    stepper.apply(Seen::Wrote(Wrote::Unknown(no_answer())), now);
+    let later = Moment { elapsed: seconds(2), ..now };
+    assert_eq!(stepper.apply(Seen::Nothing, later), [Output::Act(Act::Look)]);
+    let mut play = Play { stepper, world, ..Play::of(all_by(1), World::paused(3)) };
+    play.see(Seen::News(play.world.look()));
+    let end = play.run();
+    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
 }
 
 #[test]

@@ -215,7 +215,7 @@ impl World {
         status["availableReplicas"] = ready.into();
         status["updatedReplicas"] = updated.into();
         let all = usize::try_from(replicas).unwrap();
-        if updated == all && ready == all && partition == 0 {
+        if updated == all && ready == all {
             status["currentRevision"] = format!("db-{update}").into();
         }
     }
