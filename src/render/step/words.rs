@@ -36,7 +36,7 @@ pub(super) fn care(view: &View) -> Vec<String> {
     let plural = if view.max_unavailable == 1 { "" } else { "s" };
     let mut care = vec![
         format!("at most {} pod{plural} unavailable", view.max_unavailable),
-        format!("{} for a batch to be available", time(pacing.batch_timeout)),
+        format!("{} for each further pod to be available", time(pacing.batch_timeout)),
     ];
     care.extend(
         pacing.check.as_ref().map(|check| format!("a check of at most {} after each", time(check.timeout))),
