@@ -482,6 +482,6 @@ async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans
     cluster.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), act));
     let ended = nodes.step("--all").await;
     ends(&ended, 5);
-    assert!(ended.stderr.contains("the template is another one"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("image app:3.0"), "{}", ended.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
