@@ -2,7 +2,7 @@
 
 use super::Told;
 use super::words::time;
-use crate::model::step::{Back, Checked, End, Failure, View, Why};
+use crate::model::step::{Back, Checked, End, Failure, Stage, View, Why};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
@@ -18,9 +18,13 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
         End::NothingOutdated => nothing_outdated(workload),
         End::Reached { updated, of } => {
             let to = view.and_then(|view| view.to.as_deref()).unwrap_or("new");
-            Told::result(format!("{name} held: {updated} of {of} pods run revision {to}")).and_note(format!(
-                "hint: the next batch: kubectl rollout2 step {target}; or all of them: --all"
-            ))
+            let way_on = if view.is_some_and(has_only_others_left) {
+                format!("the nodes that are not selected: kubectl rollout2 step {target} --node-selector=")
+            } else {
+                format!("the next batch: kubectl rollout2 step {target}; or all of them: --all")
+            };
+            Told::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
+                .and_note(format!("hint: {way_on}"))
         }
         End::Complete => Told::result(format!(
             "{name} stepped: all of it is done, and its update strategy is what it was before"
@@ -111,6 +115,12 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             "held: {name}: the next pod, {pod}, is on node {node}, which is not ready, and a StatefulSet's order passes none over"
         )),
     }
+}
+
+/// Whether no batch is to come as the plan is, because it is about some of the nodes.
+fn has_only_others_left(view: &View) -> bool {
+    let is_selective = view.pacing.node_selector.as_deref().is_some_and(|selector| !selector.is_empty());
+    is_selective && !view.batches.iter().any(|batch| batch.stage == Stage::Waiting)
 }
 
 fn failed(failure: &Failure) -> String {
