@@ -27,7 +27,7 @@ async fn a_plan_with_a_check_wants_it_again() {
     assert_eq!(ended.exit, 2, "{}", ended.transcript);
     let failed =
         with_a_shell(&lab, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
-    assert_eq!(hints(&failed.transcript), [format!("{step} goes on with the plan")], "{}", failed.transcript);
+    assert_eq!(hints(&failed.transcript), [format!("go on with the plan: {step}")], "{}", failed.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,7 +75,7 @@ async fn a_hold_that_somebody_ended_is_forgotten_by_resume() {
     lab.hands().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
     lab.pass(5).await;
     let ended = lab.run("step statefulset/db").await;
-    let resume = "kubectl rollout2 resume statefulset/db -n default forgets the hold that somebody ended";
+    let resume = "forget the hold that somebody ended: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!((ended.exit, hints(&ended.transcript)), (0, vec![resume]), "{}", ended.transcript);
     assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
     assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);

@@ -74,7 +74,7 @@ impl Stepper {
         told.push(Event::Began { goes_on: origin == Origin::Plan, went_without });
         document.lease = Some(self.lease(now));
         if origin != Origin::Plan {
-            let hold = document.hold.with("since", now.wall.to_string().into()).without("by");
+            let hold = document.hold.with("since", now.stamp().into()).without("by");
             document.hold =
                 self.identity.by.iter().fold(hold, |hold, by| hold.with("by", by.as_str().into()));
         }
@@ -105,7 +105,7 @@ impl Stepper {
         Lease {
             holder: self.identity.holder.clone(),
             by: self.identity.by.clone(),
-            since: Some(now.wall.to_string()),
+            since: Some(now.stamp()),
             turn: 1,
         }
     }

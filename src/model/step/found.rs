@@ -119,7 +119,7 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
 }
 
 /// Somebody changed the template under a plan.
-pub(super) fn another_template(workload: &Workload) -> Why {
+fn another_template(workload: &Workload) -> Why {
     Why::Changed {
         manager: last_template_author(workload.object()).map(|author| author.manager),
         changes: vec!["the template is another one than the plan was made for".to_owned()],

@@ -3,7 +3,6 @@
 use super::document::relying;
 use super::end::{End, Why};
 use super::event::Event;
-use super::found::another_template;
 use super::lease::Lease;
 use super::phase::{Move, Phase, Purpose, Pursuit, WayBack, Written};
 use super::stepper::{Output, Stepper};
@@ -33,10 +32,6 @@ impl Stepper {
         };
         if !is_same_template(ours, now) || !self.left_it(now, &strategy::place(now)) {
             return Some(changed(ours, now));
-        }
-        // A change of ours whose answer was lost may have been made before the template was changed.
-        if self.document().is_some_and(|document| !document.is_for(now)) {
-            return Some(another_template(now));
         }
         match hold.member("lease").map(Lease::read) {
             Some(lease) if lease.holder == self.identity.holder => {}

@@ -1,6 +1,7 @@
 //! Going on with a plan that is ours: what a batch that is under way needs, and what comes after it.
 
 use super::end::{End, Failure, Why};
+use super::health::reasons;
 use super::kind;
 use super::next::{self, Next};
 use super::pacing::Reach;
@@ -77,7 +78,7 @@ impl Stepper {
         if !has_passed && !scene.is_moving() && !scene.has_soaked() {
             return Move::Rest;
         }
-        if let Some(refusal) = self.validate(scene, &begun) {
+        if let Some(refusal) = scene.validate(&begun) {
             return refusal;
         }
         scene.begin(begun)
@@ -94,27 +95,6 @@ impl Stepper {
         (is_young || spot.goes_down) && !is_hopeless && !scene.pursuit.spent.is_over(patience)
     }
 
-    /// Whether pods that are not available forbid another batch.
-    fn validate(&self, scene: &Scene<'_>, begun: &Begun) -> Option<Move> {
-        let first = scene.spots.iter().find(|spot| begun.places.contains(&spot.name))?;
-        let costs = usize::from(first.is_available && first.counts(scene.pacing()));
-        let allowed = scene.allowed();
-        if scene.unavailable() + costs <= allowed {
-            return None;
-        }
-        let missing = scene.spots.iter().filter(|spot| {
-            spot.counts(scene.pacing())
-                && (!spot.is_available || spot.goes_down)
-                && !scene.pursuit.forgiven.contains(&spot.name)
-        });
-        if scene.pursuit.force {
-            return Some(Move::Forgive(missing.map(|spot| spot.name.clone()).collect()));
-        }
-        let reason = |spot: &Spot<'_>| self.health.reason(spot, scene.sight.observed, scene.now);
-        let pods = missing.map(|spot| (spot.name.clone(), reason(spot))).collect();
-        Some(Move::End(End::Stopped(Why::Unhealthy { pods, allowed })))
-    }
-
     /// What is left once every place is released and every batch is done: the final soak, and the
     /// controller's word that it is complete. Then the strategy is again what it was.
     fn finish(&self, scene: &Scene<'_>) -> Move {
@@ -123,7 +103,7 @@ impl Stepper {
             return match last.map(|last| self.failure(scene, last)) {
                 Some(Some(failure)) => Move::Fail(failure),
                 None if scene.watched().any(|spot| !spot.is_well() && !self.comes_up(spot, scene)) => {
-                    self.unhealthy(scene)
+                    scene.unhealthy()
                 }
                 _ => Move::Rest,
             };
@@ -145,13 +125,6 @@ impl Stepper {
         }
         Move::write(Purpose::Finish, scene.document.ending(workload), Vec::new())
     }
-
-    fn unhealthy(&self, scene: &Scene<'_>) -> Move {
-        let missing = scene.watched().filter(|spot| !spot.is_well());
-        let reason = |spot: &Spot<'_>| self.health.reason(spot, scene.sight.observed, scene.now);
-        let pods = missing.map(|spot| (spot.name.clone(), reason(spot))).collect();
-        Move::End(End::Stopped(Why::Unhealthy { pods, allowed: scene.allowed() }))
-    }
 }
 
 impl Scene<'_> {
@@ -170,5 +143,32 @@ impl Scene<'_> {
             (_, CheckRun::Runs(_)) => Move::Rest,
             (_, CheckRun::Said(said)) => Move::Fail(Failure::Check { batch: batch.number, said }),
         }
+    }
+
+    /// Whether pods that are not available forbid another batch.
+    fn validate(&self, begun: &Begun) -> Option<Move> {
+        let first = self.spots.iter().find(|spot| begun.places.contains(&spot.name))?;
+        let costs = usize::from(first.is_available && first.counts(self.pacing()));
+        let allowed = self.allowed();
+        if self.unavailable() + costs <= allowed {
+            return None;
+        }
+        let missing = self.spots.iter().filter(|spot| {
+            spot.counts(self.pacing())
+                && (!spot.is_available || spot.goes_down)
+                && !self.pursuit.forgiven.contains(&spot.name)
+        });
+        if self.pursuit.force {
+            return Some(Move::Forgive(missing.map(|spot| spot.name.clone()).collect()));
+        }
+        let pods = reasons(missing, self.sight.observed, self.now);
+        Some(Move::End(End::Stopped(Why::Unhealthy { pods, allowed })))
+    }
+
+    /// The end over released pods that will not be available without help.
+    fn unhealthy(&self) -> Move {
+        let missing = self.watched().filter(|spot| !spot.is_well());
+        let pods = reasons(missing, self.sight.observed, self.now);
+        Move::End(End::Stopped(Why::Unhealthy { pods, allowed: self.allowed() }))
     }
 }

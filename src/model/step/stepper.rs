@@ -268,6 +268,7 @@ impl Stepper {
     /// Waits for another process: until it gives up its lease, or that runs out.
     fn queue(&mut self, lease: Lease, now: Moment, out: &mut Vec<Output>) {
         let Phase::Arriving(queue) = &mut self.phase else { return };
+        self.renewed = None; // what failed before was another try
         if queue.as_ref().is_none_or(|queue| queue.lease.holder != lease.holder) {
             out.push(Output::Event(Event::Leased { lease: lease.clone(), patience: LASTS }));
         }

@@ -63,7 +63,7 @@ struct News {
 impl Stepper {
     /// Takes note of the pods as they are now, and tells what is new of them.
     pub(super) fn watch(&mut self, now: Moment, out: &mut Vec<Output>) {
-        if !matches!(self.phase, Phase::Arriving(None) | Phase::Stepping(_) | Phase::GoingBack(_)) {
+        if !matches!(self.phase, Phase::Stepping(_) | Phase::GoingBack(_)) {
             return;
         }
         if let Some(observed) = self.seen.observed() {

@@ -13,7 +13,7 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
         (format!("kubectl rollout2 status {target}"), format!("kubectl rollout2 undo {target}"));
     match end {
         End::NothingOutdated if is_held_no_more(workload) => {
-            vec![format!("kubectl rollout2 resume {target} forgets the hold that somebody ended")]
+            vec![format!("forget the hold that somebody ended: kubectl rollout2 resume {target}")]
         }
         End::NothingOutdated | End::Complete => below_its_own_partition(workload).into_iter().collect(),
         End::Reached { .. } => vec![next_batch(view, &step)],
@@ -24,7 +24,7 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
         End::Failed { back: Some(Back::Not(_)), .. } => vec![format!("to go back: {undo}")],
         End::Failed { back: Some(Back::Unfinished { .. }), .. } => vec![status],
         End::TimedOut(_) | End::Interrupted | End::Terminated if is_held(workload) => {
-            vec![format!("{step} goes on with the plan")]
+            vec![format!("go on with the plan: {step}")]
         }
         End::TimedOut(_) | End::Interrupted | End::Terminated => vec![status],
         End::Failed { back: Some(Back::Done { .. }), .. } | End::Gone { .. } | End::Error(_) => Vec::new(),
@@ -46,11 +46,11 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         }
         Why::Unhealthy { .. } => {
             let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
-            let force = format!("{step} --force releases the next batch all the same");
+            let force = format!("release the next batch all the same: {step} --force");
             std::iter::once(status).chain(view.is_none_or(is_left).then_some(force)).collect()
         }
         Why::OwnPartition { .. } => {
-            vec![format!("{step} --to 100% goes below it, and puts it back in the end")]
+            vec![format!("go below it, and have it back in the end: {step} --to 100%")]
         }
         Why::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
         Why::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
@@ -61,10 +61,10 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
 fn next_batch(view: Option<&View>, step: &str) -> String {
     let is_over = |view: &&View| {
         let is_done = view.batches.iter().all(|batch| matches!(batch.stage, Stage::Done { .. }));
-        is_done && view.pacing.node_selector.is_some()
+        is_done && view.pacing.node_selector.as_deref().is_some_and(|selector| !selector.is_empty())
     };
     match view.filter(is_over) {
-        Some(_) => format!("the other nodes: {step} --node-selector= --all"),
+        Some(_) => format!("the nodes that are not selected: {step} --node-selector= --all"),
         None => format!("the next batch: {step}; or all of them: --all"),
     }
 }
