@@ -71,6 +71,11 @@ impl Nodes {
         images
     }
 
+    /// The pod on a node.
+    fn pod_on(&self, node: &str) -> Key {
+        pod_on(&self.lab.hands(), node).unwrap()
+    }
+
     /// How many nodes run an image.
     fn on(&self, image: &str) -> usize {
         self.images().iter().filter(|(_, there)| there == image).count()
@@ -118,6 +123,13 @@ impl Nodes {
             store.create(&PODDISRUPTIONBUDGETS, "default", budget, &Author::new("test")).unwrap();
         });
     }
+}
+
+fn pod_on(hands: &Hands, node: &str) -> Option<Key> {
+    hands.cluster.store(|store| {
+        let mut pods = store.list(&PODS, Some("default"));
+        pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
+    })
 }
 
 fn unready(hands: &Hands, node: &str, status: &str) {
@@ -285,14 +297,7 @@ async fn pods_that_die_and_new_nodes_are_told_and_counted() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
     let dying = nodes.images()[4].0.clone();
-    nodes.lab.later(3_000, move |hands| {
-        let pod = hands.cluster.store(|store| {
-            let mut pods = store.list(&PODS, Some("default"));
-            pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == dying)
-                .map(|(key, _)| key.clone())
-        });
-        hands.delete(&pod.unwrap());
-    });
+    nodes.lab.later(3_000, move |hands| hands.delete(&pod_on(hands, &dying).unwrap()));
     nodes.lab.later(20_000, |hands| {
         let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
         let node = json!({"metadata": {"name": "node-9", "labels": {"kubernetes.io/os": "linux", ZONE: "z0"}},
@@ -400,11 +405,7 @@ async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.lab.later(1_500, |hands| {
         hands.delete(&Key::new(&NODES, "", "node-1"));
-        let pod = hands.cluster.store(|store| {
-            let mut pods = store.list(&PODS, Some("default"));
-            let there = |pod: &Value| object::text(pod, &["spec", "nodeName"]) == "node-1";
-            pods.find(|(_, pod)| there(pod)).map(|(key, _)| key.clone())
-        });
+        let pod = pod_on(hands, "node-1");
         if let Some(pod) = pod {
             hands
                 .cluster
@@ -489,4 +490,34 @@ async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans
     ends(&ended, 5);
     assert!(ended.stderr.contains("image app:3.0"), "{}", ended.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_otherwise() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    let on_it = nodes.pod_on("node-1");
+    nodes.lab.cluster.store(|store| {
+        let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
+        store
+            .edit(&on_it, Part::Status, &Author::new("node-controller"), |pod| {
+                pod["status"]["conditions"] = not_ready
+            })
+            .unwrap();
+    });
+    nodes.lab.pass(5).await;
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    insta::assert_snapshot!(ended.transcript);
+    assert_eq!(nodes.removals(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_on_delete_by_itself_is_stepped_and_stays_so() {
+    let strategy = json!({"type": "OnDelete"});
+    let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
+    nodes.lab.hands().image(&nodes.agent, "app:2.0");
+    nodes.lab.pass(5).await;
+    ends(&nodes.step("--all --by 50%").await, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held(), nodes.strategy()), (6, false, strategy));
 }
