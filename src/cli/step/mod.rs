@@ -21,6 +21,11 @@ use crate::model::kind::Kind;
 use crate::model::step::{Given, Request as Wish};
 use crate::model::target::{Ask, AskedType, read_one};
 
+/// The name of the verb, for completion: it takes one workload, and not every kind.
+pub(super) const VERB: &str = "step";
+/// The kinds that can be held between two pods.
+pub(super) const KINDS: [Kind; 2] = [Kind::DaemonSet, Kind::StatefulSet];
+
 /// Release an update batch by batch
 ///
 /// Hold, change, step: pause keeps a change from every pod until step releases it, one pod ahead of all

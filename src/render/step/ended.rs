@@ -185,5 +185,5 @@ fn rest(view: Option<&View>) -> String {
 }
 
 fn go_on(target: &str) -> String {
-    format!("hint: kubectl rollout2 step {target} goes on with the plan")
+    format!("hint: go on with the plan: kubectl rollout2 step {target}")
 }
