@@ -30,13 +30,13 @@ impl Story {
         self.hold.reason() == Some(Reason::Plan)
     }
 
-    /// `held by the plan of step of ada@laptop, in batch 2 (kubectl rollout2 step statefulset/db)`.
+    /// `held by a plan of step (ada@laptop), in batch 2, until kubectl rollout2 step statefulset/db`.
     #[must_use]
     pub fn words(&self, workload: &Workload) -> String {
         let (target, step) = (workload.command_target(), step_command(workload));
-        let of = self.hold.by().map(|by| format!(" of {by}")).unwrap_or_default();
+        let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
         if !self.is_plan() {
-            return format!("held by the pause{of}, until kubectl rollout2 resume {target}");
+            return format!("held by a pause{by}, until kubectl rollout2 resume {target}");
         }
         let place = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
             Some(batch) if batch.is_done => format!("after batch {}", batch.number),
@@ -54,7 +54,7 @@ impl Story {
             }
             None => format!("until {step}"),
         };
-        format!("held by the plan of step{of}, {place}, {next}")
+        format!("held by a plan of step{by}, {place}, {next}")
     }
 
     /// The same as facts.

@@ -22,11 +22,13 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
             vec![format!("once it is mended: {step}"), format!("to go back: {undo}")]
         }
         End::Failed { back: Some(Back::Not(_)), .. } => vec![format!("to go back: {undo}")],
-        End::Failed { back: Some(Back::Unfinished { .. }), .. } => vec![status],
         End::TimedOut(_) | End::Interrupted | End::Terminated if is_held(workload) => {
             vec![format!("go on with the plan: {step}")]
         }
-        End::TimedOut(_) | End::Interrupted | End::Terminated => vec![status],
+        End::Failed { back: Some(Back::Unfinished { .. }), .. }
+        | End::TimedOut(_)
+        | End::Interrupted
+        | End::Terminated => vec![status],
         End::Failed { back: Some(Back::Done { .. }), .. } | End::Gone { .. } | End::Error(_) => Vec::new(),
     }
 }
@@ -47,7 +49,11 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::Unhealthy { .. } => {
             let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
             let force = format!("release the next batch all the same: {step} --force");
-            std::iter::once(status).chain(view.is_none_or(is_left).then_some(force)).collect()
+            let has_unready_nodes = view.is_some_and(|view| !view.left_out.is_empty());
+            let ignore =
+                format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
+            let hints = [(true, status), (has_unready_nodes, ignore), (view.is_none_or(is_left), force)];
+            hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
         Why::OwnPartition { .. } => {
             vec![format!("go below it, and have it back in the end: {step} --to 100%")]
