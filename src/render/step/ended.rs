@@ -116,6 +116,9 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             "held: {name}: its own partition {partition} keeps every pod on the old revision"
         ))
         .and_note("hint: --to 100% goes below it, and puts it back in the end"),
+        Why::NotSelected { others } => Told::note(format!(
+            "held: {name}: none of the nodes that --node-selector takes has an outdated pod, and {others} others have"
+        )),
         Why::OnUnreadyNodes(nodes) => Told::note(format!(
             "held: {name}: what is left is on nodes that are not ready, and is not touched: {}",
             names(nodes)
