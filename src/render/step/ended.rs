@@ -122,6 +122,9 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
         Why::OwnPartition { partition } => Told::note(format!(
             "held: {name}: its own partition {partition} keeps every pod on the old revision"
         )),
+        Why::NotSelected { others } => Told::note(format!(
+            "held: {name}: none of the nodes that --node-selector takes has an outdated pod, and {others} others have"
+        )),
         Why::OnUnreadyNodes(nodes) => Told::note(format!(
             "held: {name}: what is left is on nodes that are not ready, and is not touched: {}",
             names(nodes)
