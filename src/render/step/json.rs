@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::words::reach;
 use crate::model::follow::Moment;
 use crate::model::step::{
-    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Stage, Stepper, View, Why,
+    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Reach, Stage, Stepper, View, Why,
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
@@ -117,6 +116,15 @@ fn pace_facts(pacing: &Pacing) -> Value {
         "nodeSelector": pacing.node_selector,
         "evict": pacing.evict,
     })
+}
+
+/// As a plan keeps it.
+fn reach(reach: Reach) -> String {
+    match reach {
+        Reach::Next => "next".to_owned(),
+        Reach::All => "all".to_owned(),
+        Reach::To(amount) => amount.to_string(),
+    }
 }
 
 fn batch_facts(batch: &Batch) -> Value {
