@@ -110,9 +110,8 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             Told::note(format!("held: {name} was changed by {manager}, so nothing more is released{changes}"))
         }
         Why::Unhealthy { pods, allowed } => {
-            let plural = if *allowed == 1 { "" } else { "s" };
             let line = format!(
-                "held: {name}: {} not available, and at most {allowed} pod{plural} may be, so nothing is released",
+                "held: {name}: {} not available already, and at most {allowed} may be at a time, so nothing is released",
                 if pods.len() == 1 { "1 pod is".to_owned() } else { format!("{} pods are", pods.len()) }
             );
             pods.iter().fold(Told::note(line), |told, (pod, why)| match why.as_str() {
@@ -122,6 +121,9 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
         }
         Why::OwnPartition { partition } => Told::note(format!(
             "held: {name}: its own partition {partition} keeps every pod on the old revision"
+        )),
+        Why::NotSelected { others } => Told::note(format!(
+            "held: {name}: none of the nodes that --node-selector takes has an outdated pod, and {others} others have"
         )),
         Why::OnUnreadyNodes(nodes) => Told::note(format!(
             "held: {name}: what is left is on nodes that are not ready, and is not touched: {}",

@@ -58,6 +58,7 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::OwnPartition { .. } => {
             vec![format!("go below it, and have it back in the end: {step} --to 100%")]
         }
+        Why::NotSelected { .. } => vec![format!("the nodes that are not selected: {step} --node-selector=")],
         Why::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
         Why::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
     }

@@ -195,6 +195,7 @@ fn stopped_facts(why: &Why) -> Value {
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
         Why::OwnPartition { partition } => json!({"reason": "own-partition", "partition": partition}),
+        Why::NotSelected { others } => json!({"reason": "not-selected", "others": others}),
         Why::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
         Why::OnUnreadyNode { pod, node } => json!({"reason": "node-not-ready", "pod": pod, "node": node}),
     }
