@@ -221,11 +221,6 @@ impl Stepper {
                 self.remove(Some(place), pod, evict, now, out);
             }
             Move::Heal(pod) => {
-                match &mut self.phase {
-                    Phase::GoingBack(back) => back.healing.note(&pod.uid),
-                    Phase::Stepping(pursuit) => pursuit.healing.note(&pod.uid),
-                    _ => {}
-                }
                 out.push(Output::Event(Event::Heals(pod.name.clone())));
                 self.remove(None, pod, false, now, out);
             }

@@ -120,7 +120,14 @@ impl Stepper {
         let Some(busy) = self.busy.take_if(|busy| matches!(busy.with, Errand::Remove { .. })) else { return };
         let Errand::Remove { place, pod } = busy.with else { return };
         match (removed, &mut self.phase) {
-            (Removed::Done, _) => self.removed(place, out),
+            (Removed::Done, phase) => {
+                match phase {
+                    Phase::GoingBack(back) if place.is_none() => back.healing.note(&pod.uid),
+                    Phase::Stepping(pursuit) if place.is_none() => pursuit.healing.note(&pod.uid),
+                    _ => {}
+                }
+                self.removed(place, out);
+            }
             (Removed::Unknown(_) | Removed::Superseded, _) => self.is_in_doubt = true,
             (Removed::Not(error), Phase::GoingBack(back)) => {
                 back.stuck = Some(format!("{} was not deleted: {}", pod.name, error.sentence()));
