@@ -21,7 +21,7 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
             let way_on = if view.is_some_and(has_only_others_left) {
                 format!("the nodes that are not selected: kubectl rollout2 step {target} --node-selector=")
             } else {
-                format!("the next batch: kubectl rollout2 step {target}; or all of them: --all")
+                format!("the next batch: kubectl rollout2 step {target}{}; or all of them: --all", checked(view))
             };
             Told::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
                 .and_note(format!("hint: {way_on}"))
@@ -36,7 +36,7 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
                 Some(back) => failed.and_note(went_back(back)),
                 None => failed
                     .and_note(held_at_failure(view))
-                    .and_note(format!("hint: once it is mended: kubectl rollout2 step {target}"))
+                    .and_note(format!("hint: once it is mended: kubectl rollout2 step {target}{}", checked(view)))
                     .and_note(format!("hint: to go back: kubectl rollout2 undo {target}")),
             }
         }
@@ -45,12 +45,12 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
             time(*limit),
             rest(view)
         ))
-        .and_note(go_on(&target)),
+        .and_note(go_on(&target, view)),
         End::Interrupted => {
-            Told::note(format!("interrupted: {name} stays held{}", rest(view))).and_note(go_on(&target))
+            Told::note(format!("interrupted: {name} stays held{}", rest(view))).and_note(go_on(&target, view))
         }
         End::Terminated => {
-            Told::note(format!("terminated: {name} stays held{}", rest(view))).and_note(go_on(&target))
+            Told::note(format!("terminated: {name} stays held{}", rest(view))).and_note(go_on(&target, view))
         }
         End::Gone { is_another: false } => Told::note(format!("error: object has been deleted: {name}")),
         End::Gone { is_another: true } => {
@@ -175,6 +175,14 @@ fn rest(view: Option<&View>) -> String {
     }
 }
 
-fn go_on(target: &str) -> String {
-    format!("hint: go on with the plan: kubectl rollout2 step {target}")
+fn go_on(target: &str, view: Option<&View>) -> String {
+    format!("hint: go on with the plan: kubectl rollout2 step {target}{}", checked(view))
+}
+
+/// What going on needs besides: of a check the plan has no more than the digest.
+fn checked(view: Option<&View>) -> &'static str {
+    match view {
+        Some(view) if view.pacing.check.is_some() => ", with the same --check or --no-check",
+        _ => "",
+    }
 }
