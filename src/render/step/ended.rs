@@ -29,7 +29,16 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
         End::Complete => Told::result(format!(
             "{name} stepped: all of it is done, and its update strategy is what it was before"
         )),
-        End::Stopped(why) => stopped(workload, why),
+        End::Stopped(why) => {
+            let told = stopped(workload, why);
+            let is_about_nodes = view.is_some_and(|view| !view.left_out.is_empty());
+            match why {
+                Why::Unhealthy { .. } if is_about_nodes => told.and_note(
+                    "hint: --ignore-unready-nodes leaves pods on nodes that are not ready out of account",
+                ),
+                _ => told,
+            }
+        }
         End::Failed { failure, back } => {
             let failed = Told::note(format!("error: {name}: {}", failed(failure)));
             match back {
