@@ -139,7 +139,7 @@ async fn the_lease_is_given_back_and_the_same_command_goes_on() {
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
         let said = format!("{word}: statefulset.apps/db stays held");
         assert!(step.err().contains(&said), "{}", step.err());
-        assert!(step.err().contains("hint: kubectl rollout2 step statefulset/db"), "{}", step.err());
+        assert!(step.err().contains("hint: go on with the plan: kubectl rollout2 step statefulset/db"), "{}", step.err());
         assert_eq!((&town.held()["reason"], &town.held()["lease"]), (&json!("plan"), &Value::Null));
         let mut again = town.begin("step statefulset/db --soak 0s", "again");
         assert_eq!(again.wait().await, Some(0), "{}{}", again.out(), again.err());

@@ -21,7 +21,10 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
             let way_on = if view.is_some_and(has_only_others_left) {
                 format!("the nodes that are not selected: kubectl rollout2 step {target} --node-selector=")
             } else {
-                format!("the next batch: kubectl rollout2 step {target}{}; or all of them: --all", checked(view))
+                format!(
+                    "the next batch: kubectl rollout2 step {target}{}; or all of them: --all",
+                    checked(view)
+                )
             };
             Told::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
                 .and_note(format!("hint: {way_on}"))
@@ -45,7 +48,10 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
                 Some(back) => failed.and_note(went_back(back)),
                 None => failed
                     .and_note(held_at_failure(view))
-                    .and_note(format!("hint: once it is mended: kubectl rollout2 step {target}{}", checked(view)))
+                    .and_note(format!(
+                        "hint: once it is mended: kubectl rollout2 step {target}{}",
+                        checked(view)
+                    ))
                     .and_note(format!("hint: to go back: kubectl rollout2 undo {target}")),
             }
         }
