@@ -8,6 +8,7 @@ mod daemon_set;
 mod drawn;
 mod facts;
 mod held;
+mod hints;
 mod signals;
 mod told;
 mod words;

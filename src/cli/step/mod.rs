@@ -85,6 +85,9 @@ pub(super) struct StepArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
 struct WayArgs {
     /// Release the next batch although too many pods are unavailable
+    ///
+    /// It also accepts that holding a DaemonSet takes its surge away, and that a PodDisruptionBudget will
+    /// never let a pod go.
     #[arg(long)]
     force: bool,
 

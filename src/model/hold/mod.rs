@@ -21,7 +21,7 @@ mod story;
 pub(super) use pause::holding_of;
 pub use pause::{Holding, Pause, pause};
 pub use resume::{Resume, resume};
-pub use story::Story;
+pub use story::{Story, step_command};
 
 use serde_json::{Map, Value};
 

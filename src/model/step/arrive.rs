@@ -114,6 +114,10 @@ impl Stepper {
 /// The end where nothing is to be released: a set whose own partition lets no pod update is held by it,
 /// and one that lets some is as far as it goes.
 pub(super) fn nothing_to_release(spots: &[Spot<'_>], own: Option<&Value>) -> End {
+    let others = spots.iter().filter(|spot| spot.kept == Some(Kept::Selector) && !spot.is_new).count();
+    if others > 0 {
+        return End::Stopped(Why::NotSelected { others });
+    }
     let is_kept = !spots.is_empty() && spots.iter().all(|spot| spot.kept == Some(Kept::OwnPartition));
     match own.map(strategy::partition_in) {
         Some(partition) if is_kept && spots.iter().any(|spot| !spot.is_new) => {

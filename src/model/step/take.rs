@@ -119,6 +119,7 @@ impl Stepper {
         let Errand::Remove { place, pod } = busy.with else { return };
         match (removed, &mut self.phase) {
             (Removed::Done | Removed::Unknown(_), _) => self.removed(place, out),
+            (Removed::Superseded, _) => self.is_in_doubt = true,
             (Removed::Not(error), Phase::GoingBack(back)) => {
                 back.stuck = Some(format!("{} was not deleted: {}", pod.name, error.sentence()));
             }

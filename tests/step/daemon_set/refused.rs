@@ -43,3 +43,24 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
     ends(&ended, 0);
     assert_eq!(ended.stderr.matches("nodes may not be read").count(), 1, "{}", ended.transcript);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_selector_that_takes_nothing_is_no_success() {
+    let nodes = Nodes::held("app:2.0").await;
+    let held = nodes.object();
+    let typo = nodes.step("--all --node-selector pool=canry").await;
+    ends(&typo, 2);
+    assert!(
+        typo.stderr.contains("--node-selector pool=canry takes none of the 6 nodes"),
+        "{}",
+        typo.transcript
+    );
+    assert_eq!(nodes.object(), held);
+    let dying = nodes.pod_on("node-1");
+    nodes.lab.hands().delete(&dying);
+    nodes.lab.pass(60).await;
+    let done = nodes.step("--all --node-selector kubernetes.io/hostname=node-1").await;
+    ends(&done, 5);
+    assert!(done.stderr.contains("and 5 others have"), "{}", done.transcript);
+    assert_eq!(nodes.removals(), Vec::<String>::new());
+}
