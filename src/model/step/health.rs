@@ -41,11 +41,12 @@ impl Health {
         self.doom.take(&causes, observed, &options, self.pace.moved(), now.elapsed);
     }
 
-    /// The cause that has lasted too long, and the pods that have it.
-    pub(super) fn struck(&self, now: Duration) -> Option<(CauseId, Vec<String>)> {
-        let Some(follow::Failure::Cause { id, .. }) = self.doom.struck(now) else { return None };
-        let pods = self.log.standing().filter(|cause| cause.id == id).flat_map(|cause| cause.pods.clone());
-        Some((id, pods.collect()))
+    /// The causes that have lasted too long, each with the pods that have it.
+    pub(super) fn struck(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
+        self.doom.all_struck(now).map(|id| {
+            let causes = self.log.standing().filter(|cause| cause.id == id);
+            (id, causes.flat_map(|cause| cause.pods.clone()).collect())
+        })
     }
 
     /// The causes that were told and have not gone.

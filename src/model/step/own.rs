@@ -101,17 +101,18 @@ impl Stepper {
         self.unsure.clear();
         self.conflicts = 0;
         let is_leaving = matches!(self.phase, Phase::Leaving(_));
+        for event in &told {
+            if let Event::GoesBack { revision } = event {
+                self.went_back = Some(revision.clone());
+            }
+        }
         match (purpose, &mut self.phase) {
             (Purpose::Finish, _) => return self.over(End::Complete, out),
             (Purpose::Leave, _) => return self.leave_it_at_that(out),
             (Purpose::GoBack, Phase::Failing(failing)) => {
-                let revision = told.iter().find_map(|event| match event {
-                    Event::GoesBack { revision } => Some(revision.clone()),
-                    _ => None,
-                });
                 self.phase = Phase::GoingBack(WayBack {
                     failure: failing.failure.clone(),
-                    revision: revision.unwrap_or_default(),
+                    revision: self.went_back.clone().unwrap_or_default(),
                     written: workload,
                     since: now.elapsed,
                     limit: failing.limit,

@@ -10,6 +10,7 @@ use super::plan::Begun;
 use super::scene::Scene;
 use super::spot::{Kept, Spot};
 use super::stepper::Stepper;
+use crate::model::cause::CauseId;
 use crate::model::follow::{Moment, PodPlace};
 
 impl Stepper {
@@ -43,7 +44,7 @@ impl Stepper {
             return None;
         }
         let number = batch.number;
-        if let Some((id, pods)) = self.health.struck(scene.now.elapsed) {
+        if let Some((id, pods)) = self.struck(scene) {
             return Some(Failure::Cause { batch: number, id: id.name(), pods });
         }
         let after = scene.pacing().batch_timeout;
@@ -55,8 +56,18 @@ impl Stepper {
         })
     }
 
+    /// A cause that nobody heals by waiting, of a pod that has to be well; or of none, such as a quota.
+    fn struck(&self, scene: &Scene<'_>) -> Option<(CauseId, Vec<String>)> {
+        let watched =
+            |name: &String| scene.watched().any(|spot| spot.pod.is_some_and(|pod| pod.name == *name));
+        self.health.struck(scene.now.elapsed).find(|(_, pods)| pods.is_empty() || pods.iter().any(watched))
+    }
+
     /// What to do while no batch is under way.
     pub(super) fn between(&self, scene: &Scene<'_>) -> Move {
+        if matches!(scene.pursuit.check, CheckRun::Runs(_)) {
+            return Move::Rest; // of a batch that went away: its answer is no other batch's
+        }
         let has_passed = scene.passed.is_some();
         let is_reached =
             next::is_reached(scene.reach(), &scene.spots) || has_passed && scene.reach() == Reach::Next;
@@ -91,7 +102,7 @@ impl Stepper {
             let created = pod.created.map(|created| scene.now.wall.duration_since(created));
             pod.terminating || created.is_some_and(|age| age < patience.try_into().unwrap_or_default())
         });
-        let is_hopeless = self.health.struck(scene.now.elapsed).is_some();
+        let is_hopeless = self.struck(scene).is_some();
         (is_young || spot.goes_down) && !is_hopeless && !scene.pursuit.spent.is_over(patience)
     }
 
