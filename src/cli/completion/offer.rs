@@ -77,9 +77,17 @@ fn value(flag: &Arg, typed: &str, line: &Line<'_>) -> Offer {
         ("NAME", "context") => Offer::looked_up(typed, Some(Lookup::Contexts)),
         ("NAME", "cluster") => Offer::looked_up(typed, Some(Lookup::Clusters)),
         ("NAME", "user") => Offer::looked_up(typed, Some(Lookup::Users)),
+        _ if is_the_word_itself(name) => {
+            Offer::known(typed, name.split('|').map(|word| Candidate::new(word, "")).collect())
+        }
         _ if name.contains("FILE") || name.contains("DIR") => Offer::files(typed),
         _ => Offer::known(typed, Vec::new()),
     }
+}
+
+/// `client|none`: a name in small letters is no name, but what may be written.
+fn is_the_word_itself(name: &str) -> bool {
+    name.split('|').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 fn word(typed: &str, line: &Line<'_>) -> Offer {

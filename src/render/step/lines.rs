@@ -62,7 +62,7 @@ pub fn of(stepper: &Stepper, event: &Event, now: Moment) -> Told {
             Told::note(format!("{} goes back to revision {}", workload.reference(), escape::line(revision)))
         }
         Event::Heals(pod) => Told::note(format!(
-            "deleting {}, which is not ready and not on the revision gone back to",
+            "deleting {}, which is not ready and not on the revision it is to run",
             escape::line(pod)
         )),
         Event::Ended(_) => Told::default(),
