@@ -25,7 +25,7 @@ pub const EXIT_CODES: &[Entry] = &[
     entry("3", "not finished: timed out, or still going with --watch=false"),
     entry(
         "4",
-        "failed: deadline exceeded, pods that cannot start, another revision took over, a batch or a check",
+        "failed: deadline exceeded, pods that cannot start, another revision took over, batch or check",
     ),
     entry("5", "held: outdated pods remain because of a pause, a plan, OnDelete or a partition"),
     entry("130", "interrupted (SIGINT); what the cluster keeps doing is said"),

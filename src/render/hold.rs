@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::age::age;
 use crate::model::authorship::last_author;
-use crate::model::hold::Holding;
+use crate::model::hold::{Holding, step_command};
 use crate::model::strategy;
 use crate::model::workload::Workload;
 
@@ -69,5 +69,5 @@ pub fn ended_by_another(workload: &Workload, now: Timestamp) -> String {
 /// How a plan goes on.
 #[must_use]
 pub fn step_on(workload: &Workload) -> String {
-    format!("hint: go on with: kubectl rollout2 step {}", workload.command_target())
+    format!("hint: go on with: {}", step_command(workload))
 }

@@ -126,7 +126,8 @@ impl Drop for Group {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::Instant;

@@ -69,6 +69,15 @@ fn types_names_and_revisions_are_offered_where_they_belong() {
         (&["diff", "deploy", "web", "3"], "l", "live", ":36"),
         (&["diff", "deploy", "web", "3", "5"], "", "", ":4"),
         (&["history", "--"], "deploy/w", "deploy/web", ":4"),
+        (&["step"], "", "daemonset statefulset", ":4"),
+        (&["step"], "sts/", "sts/db", ":4"),
+        (&["step"], "deploy/", "", ":4"),
+        (&["step", "ds"], "", "agent", ":4"),
+        (&["step", "all"], "", "agent db", ":4"),
+        (&["step", "deploy"], "", "", ":4"),
+        (&["step", "sts/db"], "", "", ":4"),
+        (&["step", "sts", "db"], "", "", ":4"),
+        (&["step", "sts/db", "--by"], "", "", ":4"),
     ];
     for (words, typed, expected, directive) in cases {
         let answer = in_shop(words, typed);
@@ -99,6 +108,13 @@ fn values_are_offered_by_what_they_are() {
         (&["--kubeconfig", "x"], ":0\n"),
         (&["status", "-f", ""], ":0\n"),
         (&["history", "-l", ""], ":4\n"),
+        (&["undo", "--to", ""], "stable\n:4\n"),
+        (&["undo", "--dry-run="], "client\nserver\nnone\n:4\n"),
+        (&["step", "--dry-run=c"], "client\n:4\n"),
+        (&["step", "--on-failure", "u"], "undo\n:4\n"),
+        (&["step", "--batches", ""], ":4\n"),
+        (&["step", "--order", ""], ":4\n"),
+        (&["step", "-o", ""], "json\n:4\n"),
     ] {
         assert_eq!(answer(words), expected, "{words:?}");
     }

@@ -71,9 +71,13 @@ async fn a_cluster_that_does_not_answer_is_given_up_in_time() {
     let served = cluster.serve().unwrap();
     let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
     cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), Act::Stall));
-    cluster.fault(Fault::on(Requests::of(Verb::List, &resource::DEPLOYMENTS), Act::Stall));
+    for resource in [&resource::DEPLOYMENTS, &resource::STATEFULSETS, &resource::DAEMONSETS] {
+        cluster.fault(Fault::on(Requests::of(Verb::List, resource), Act::Stall));
+    }
     for (words, answer) in [
         (["history", "deployment/"].as_slice(), ":4\n"),
+        (&["step", "statefulset/"], ":4\n"),
+        (&["step", "daemonset", ""], ":4\n"),
         (&["diff", "deployment/web", "l"], "live\tthe template of the workload itself\n:36\n"),
     ] {
         let begun = Instant::now();

@@ -6,6 +6,7 @@
 
 mod generated;
 mod ground;
+mod hints;
 mod man_page;
 mod man_pages;
 mod picture;

@@ -78,10 +78,14 @@ fn ending(command: &clap::Command, exit_codes: &[Entry], see_also: &[String]) ->
     roff.control("SH", ["EXIT STATUS"]);
     items(roff, exit_codes);
     roff.control("SH", ["ENVIRONMENT"]);
-    for line in manual::section(command, "Environment") {
-        let (word, meaning) = line.split_once("  ").unwrap_or((&line, ""));
+    let mut lines = manual::section(command, "Environment").into_iter();
+    while let Some(line) = lines.next() {
+        let (word, meaning) = match line.split_once("  ") {
+            Some((word, meaning)) => (word.to_owned(), meaning.trim().to_owned()),
+            None => (line, lines.next().unwrap_or_default()), // a long word has a line of its own
+        };
         if !ENVIRONMENT.iter().any(|entry| entry.word == word) {
-            item(roff, word, meaning.trim());
+            item(roff, &word, &meaning);
         }
     }
     items(roff, ENVIRONMENT);

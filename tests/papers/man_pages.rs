@@ -71,6 +71,22 @@ fn words(line: &str) -> Vec<String> {
         .collect()
 }
 
+#[test]
+fn every_word_of_a_list_has_its_meaning() {
+    for (path, page) in pages() {
+        for section in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"] {
+            assert!(
+                page.lines().any(|line| line.trim_end_matches('"').ends_with(section)),
+                "{path}: {section}"
+            );
+        }
+        // Flags come before that, some of them with nothing but the values that they may have.
+        let lists = page.split_once("EXIT STATUS").map(|(_, lists)| lists).unwrap_or_default();
+        let mut wrong = lists.match_indices("\\fR\n.TP").map(|(end, _)| lists[..end].lines().last());
+        assert_eq!(wrong.next(), None, "{path}");
+    }
+}
+
 /// Each formatter that the machine has, and how it is told to complain.
 const FORMATTERS: [(&str, &[&str]); 3] = [
     ("man", &["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z"]),

@@ -1,5 +1,6 @@
 //! The pictures in the README: real runs, drawn.
 
+use harness::lab::{Lab, START};
 use harness::{Run, data};
 
 use crate::generated::Files;
@@ -12,13 +13,78 @@ const PICTURES: [(&str, &str, &str); 3] = [
     ("status", "status deployment/crash deployment/badimage --watch=false", "broken"),
 ];
 
+/// A step, and what the screen says at the moment that is shown.
+const STEP: &str = "step statefulset/db --by 2 --all --soak 5m";
+const MOMENT: &str = "db-3 db-2  soaking  healthy 3m";
+
 /// Every picture by its path.
 pub(crate) fn pictures() -> Files {
     let draw = |(name, line, namespace): (&str, &str, &str)| {
         let snapshot = data().join(namespace).join("snapshot.json");
         let run = Run::of(line.split(' ')).arg("--color").arg("always").arg("--from").arg(snapshot);
         let shown = run.terminal(110, 40).run().transcript;
-        (format!(".github/pictures/{name}.svg"), picture::of(&format!("kubectl rollout2 {line}"), &shown))
+        picture_of(name, line, &shown)
     };
-    PICTURES.map(draw).into_iter().collect()
+    PICTURES.map(draw).into_iter().chain([picture_of("step", STEP, &step())]).collect()
+}
+
+fn picture_of(name: &str, line: &str, shown: &str) -> (String, String) {
+    (format!(".github/pictures/{name}.svg"), picture::of(&format!("kubectl rollout2 {line}"), shown))
+}
+
+/// A StatefulSet that was paused and changed, stepped in a time that only moves when everybody waits: the
+/// terminal in the middle of it.
+fn step() -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let transcript = runtime.unwrap().block_on(async {
+        let lab = Lab::new();
+        let db = lab.stateful_set(5, &serde_json::json!({}));
+        lab.pass(120).await;
+        lab.run("pause statefulset/db").await;
+        lab.hands().image(&db, "app:2.0");
+        lab.pass(5).await;
+        let run = Run::of(STEP.split(' ')).arg("--color").arg("always").at(START.parse().unwrap());
+        let client = kube::Client::new(lab.cluster.service(), "default");
+        run.terminal(100, 30).run_through(client).await.transcript
+    });
+    let screens = screens(&transcript);
+    let found = screens.into_iter().find(|screen| without_styles(screen).contains(MOMENT));
+    assert!(found.is_some(), "{MOMENT:?} is never on the screen");
+    found.unwrap_or_default()
+}
+
+/// What is on the screen whenever a frame is whole. A run moves the cursor up, clears rows and leaves
+/// those alone that stay as they are; that is all that is understood here.
+fn screens(transcript: &str) -> Vec<String> {
+    let (mut lines, mut row, mut screens) = (vec![String::new()], 0_usize, Vec::new());
+    for (index, piece) in transcript.split("\x1b[").enumerate() {
+        let end = piece.find(|letter: char| letter.is_ascii_alphabetic()).filter(|_| index > 0);
+        let (code, text) = end.map_or(("", piece), |end| piece.split_at(end + 1));
+        match code.split_at(code.len().saturating_sub(1)) {
+            (_, "K") => lines[row].clear(),
+            (rows, "A") => row -= rows.parse::<usize>().unwrap(),
+            (_, "J") => {
+                lines.truncate(row);
+                screens.push(lines.join("\n"));
+                lines.push(String::new());
+            }
+            (_, "m") => lines[row] += &format!("\x1b[{code}"),
+            _ => {}
+        }
+        for letter in text.chars().filter(|letter| *letter != '\r') {
+            if letter == '\n' {
+                row += 1;
+                lines.resize(lines.len().max(row + 1), String::new());
+            } else {
+                lines[row].push(letter);
+            }
+        }
+    }
+    screens
+}
+
+fn without_styles(screen: &str) -> String {
+    let mut pieces = screen.split("\x1b[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.filter_map(|piece| piece.split_once('m')).fold(first, |text, (_, piece)| text + piece)
 }

@@ -49,6 +49,8 @@ async fn one_that_says_no_fails_the_batch() {
         let ended = run_in_shell(&lab, &["step", "statefulset/db", "--all", "--check", check]).await;
         assert_eq!((ended.exit, replicas_on(&lab, &db, "app:2.0")), (4, 1), "{}", ended.transcript);
         assert!(ended.stderr.contains(sentence), "{}", ended.transcript);
+        let way_on = "once it is mended: kubectl rollout2 step statefulset/db -n default --check '...'";
+        assert!(ended.stderr.contains(way_on), "{}", ended.transcript);
     }
 }
 

@@ -13,7 +13,7 @@ async fn stepped_once() -> Lab {
 }
 
 const WORDS: &str =
-    "held by the plan of step of ada@laptop, after batch 1, until kubectl rollout2 step statefulset/db";
+    "held by a plan of step (ada@laptop), after batch 1, until kubectl rollout2 step statefulset/db";
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_between_two_batches() {
@@ -47,6 +47,6 @@ async fn a_plan_that_somebody_paused_and_a_pause() {
     );
     let (lab, _) = changed(2, &json!({})).await;
     let status = lab.run("status statefulset/db --watch=false").await;
-    let words = "held by the pause, until kubectl rollout2 resume statefulset/db";
+    let words = "held by a pause, until kubectl rollout2 resume statefulset/db";
     assert!(status.stderr.contains(words), "{}", status.transcript);
 }

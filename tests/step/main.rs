@@ -8,6 +8,8 @@ mod daemon_set;
 mod drawn;
 mod facts;
 mod held;
+mod hints;
+mod races;
 mod signals;
 mod told;
 mod words;

@@ -47,13 +47,12 @@ impl Town {
     }
 
     async fn until(&self, is: impl Fn(&Value) -> bool) {
-        for _ in 0..600 {
-            if is(&self.object()) {
-                return;
-            }
+        let mut looks = 0;
+        while !is(&self.object()) {
+            looks += 1;
+            assert!(looks < 600, "it never came to that: {}", self.object());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it never came to that: {}", self.object());
     }
 
     fn object(&self) -> Value {
@@ -102,13 +101,12 @@ impl Running {
     }
 
     async fn until_it_says(&mut self, words: &str) {
-        for _ in 0..600 {
-            if self.out().contains(words) || self.err().contains(words) {
-                return;
-            }
+        let mut looks = 0;
+        while !self.out().contains(words) && !self.err().contains(words) {
+            looks += 1;
+            assert!(looks < 600, "it never said {words}: {}{}", self.out(), self.err());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it never said {words}: {}{}", self.out(), self.err());
     }
 
     fn signal(&self, signal: &str) {
@@ -139,7 +137,11 @@ async fn the_lease_is_given_back_and_the_same_command_goes_on() {
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
         let said = format!("{word}: statefulset.apps/db stays held");
         assert!(step.err().contains(&said), "{}", step.err());
-        assert!(step.err().contains("hint: kubectl rollout2 step statefulset/db"), "{}", step.err());
+        assert!(
+            step.err().contains("hint: go on with the plan: kubectl rollout2 step statefulset/db"),
+            "{}",
+            step.err()
+        );
         assert_eq!((&town.held()["reason"], &town.held()["lease"]), (&json!("plan"), &Value::Null));
         let mut again = town.begin("step statefulset/db --soak 0s", "again");
         assert_eq!(again.wait().await, Some(0), "{}{}", again.out(), again.err());
@@ -176,6 +178,7 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
     assert_eq!(second.wait().await, Some(130), "{}", second.err());
     assert_eq!(town.held()["lease"]["by"], "ada@laptop", "the lease of the first is still its own");
     let mut third = town.begin("step statefulset/db --take-over", "third");
+    third.until_it_says("note: took the step of statefulset/db over from ada@laptop").await;
     assert_eq!(first.wait().await, Some(5), "{}", first.err());
     assert!(first.err().contains("took over the step of statefulset.apps/db"), "{}", first.err());
     third.signal("-INT");

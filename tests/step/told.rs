@@ -3,7 +3,7 @@
 use harness::lab::Lab;
 use serde_json::json;
 
-use crate::facts::{changed, replicas_on};
+use crate::facts::{changed, replicas_on, run_of};
 
 #[tokio::test(start_paused = true)]
 async fn an_update_is_stepped_to_its_end() {
@@ -111,4 +111,32 @@ async fn too_many_unavailable_pods_are_named_and_nothing_is_touched() {
     let ended = lab.run("step statefulset/db").await;
     assert_eq!(ended.exit, 5, "{}", ended.transcript);
     insta::assert_snapshot!(ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_and_an_end_are_documents_with_documented_fields() {
+    let (lab, _) = changed(3, &json!({})).await;
+    let plan = lab.run("step statefulset/db --to 50% --soak 1m --dry-run -o json").await;
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    assert_eq!((&plan["kind"], &plan["reach"]), (&json!("StepPlan"), &json!("50%")));
+    assert_eq!(plan["pace"]["soakSeconds"], 60.0);
+    assert_eq!(plan["pods"], json!({"wanted": 3, "updated": 0}));
+    assert_eq!(plan["batches"][0]["places"], json!([{"name": "db-2", "state": "outdated"}]));
+    for (words, exit, outcome, reason) in [
+        ("--timeout 1s --soak 1m", 3, "timed-out", json!(null)),
+        ("--complete --check false", 4, "failed", json!("check")),
+        ("--no-check", 5, "stopped", json!("paused")),
+    ] {
+        if exit == 5 {
+            lab.run("pause statefulset/db").await;
+        }
+        let words = format!("step statefulset/db -o json {words}");
+        let words: Vec<&str> = words.split(' ').collect();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let ended = run_of(&lab, &words, &[("PATH", &path)]).await;
+        let last: serde_json::Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!((ended.exit, &last["exitCode"]), (exit, &json!(exit)), "{}", ended.transcript);
+        assert_eq!((&last["event"], &last["outcome"]), (&json!("ended"), &json!(outcome)));
+        assert_eq!(last["reason"], reason, "{last}");
+    }
 }

@@ -1,9 +1,8 @@
 //! Every verb in every form: the lines that a hostile text is fed through.
 //!
-//! A verb that is not here fails a test below, so a new one (`step`, `list`, `plan`) needs a line or two, a line
-//! in `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. For `step`, whose
-//! plan, lease and checks are annotations, give the workloads of [`ground`](crate::ground) those annotations, or
-//! they are no places yet; what a check prints belongs to [`wire`](crate::wire).
+//! A verb that is not here fails a test below, so a new one (`list`, `plan`) needs a line or two, a line in
+//! `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. What a plan of `step`
+//! says of itself, in one annotation, and what a check prints are tried in [`wire`](crate::wire).
 
 use harness::{Ended, Run};
 use rollout2::cli::definition;
@@ -66,8 +65,15 @@ pub(crate) const COMMANDS: &[(&str, Form, To)] = &[
     ("restart all --dry-run=server", Form::Text, To::Pipe),
     ("pause all --dry-run=server", Form::Text, To::Pipe),
     ("resume all --dry-run=server", Form::Text, To::Pipe),
+    ("step statefulset/db --to 100% --dry-run", Form::Text, To::Terminal),
+    ("step statefulset/db --to 100% --dry-run -o json", Form::Exact, To::Terminal),
+    ("step daemonset/agent --dry-run", Form::Text, To::Pipe),
     ("__complete history deployment/", Form::Columns, To::Pipe),
     ("__complete undo deployment/web --to-revision=", Form::Columns, To::Pipe),
+    // These write, so they come last.
+    ("step statefulset/db --to 100% --timeout 1s --plain", Form::Text, To::Terminal),
+    ("step statefulset/db --timeout 1s", Form::Text, To::Terminal),
+    ("step daemonset/agent --timeout 1s", Form::Text, To::Pipe),
 ];
 
 /// Where the objects come from.

@@ -77,7 +77,7 @@ fn secretive() -> SimCluster {
 }
 
 /// Command lines in forms of our own.
-const OURS: [&str; 18] = [
+const OURS: [&str; 19] = [
     "history deployment/crash -o wide",
     "history deployment/crash -o json",
     "diff deployment/crash",
@@ -93,6 +93,7 @@ const OURS: [&str; 18] = [
     "restart deployment/crash --dry-run=client",
     "pause deployment/crash --dry-run=server",
     "resume deployment/crash --dry-run=server",
+    "step deployment/crash --dry-run",
     "__complete undo deployment/crash --to-revision=",
     "__complete history deployment/",
     "undo deployment/crash --to-revision 99 -v 10",

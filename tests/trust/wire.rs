@@ -2,6 +2,8 @@
 //! credential plugins, file names. One line a source; each is printed by some run, and safe there.
 
 use harness::{Ended, Run};
+use rollout2::model::object::Object;
+use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::{Refusal, Verb};
@@ -228,4 +230,60 @@ fn what_is_typed_is_safe() {
         }
         assert_safe(&format!("{:?}", words.first()), Form::Text, &Run::of(args).run());
     }
+}
+
+/// The shop, whose StatefulSet is stepped by somebody who is called what they like.
+fn stepped() -> Value {
+    let mut shop = shop();
+    let items = shop["items"].as_array_mut().unwrap();
+    let db = items.iter_mut().find(|item| item["kind"] == "StatefulSet").unwrap();
+    let template = Workload::of(Object::read(db.clone()).unwrap()).unwrap().template().digest().hex();
+    let held = json!({
+        "reason": "plan", "by": hostile(), "since": hostile(), "set": db["spec"]["updateStrategy"],
+        "lease": {"holder": hostile(), "by": hostile(), "since": hostile(), "turn": 1},
+        "plan": {"template": template, "from": hostile(), "batch": {"number": 1, "places": [hostile()]}},
+    });
+    db["metadata"]["annotations"]["kubectl-rollout2/held"] = held.to_string().into();
+    shop
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_plan_says_of_itself_is_safe_in_every_verb() {
+    for (words, is_told) in [
+        ("history statefulset/db", true),
+        ("status statefulset/db --watch=false", false), // its pods are as they are to be
+        ("pause statefulset/db --dry-run=server", false),
+        ("resume statefulset/db --dry-run=server", false),
+        ("undo statefulset/db --dry-run=server", false),
+        ("step statefulset/db --dry-run", false),
+        ("step statefulset/db --timeout 1s", true),
+        ("step statefulset/db --take-over --timeout 1s", true),
+    ] {
+        for to in [To::Pipe, To::Terminal] {
+            let origin = Origin::Cluster(cluster(&stepped(), "out of luck"));
+            let ended = origin.run(words, to).await.unwrap();
+            assert_safe(words, Form::Text, &ended);
+            assert!(!is_told || ended.transcript.contains(MARK), "{words}: {}", ended.transcript);
+        }
+    }
+}
+
+/// A check is the user's own program, and prints what it got from anybody.
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn what_a_check_prints_is_safe() {
+    let lab = harness::lab::Lab::new();
+    let db = lab.stateful_set(2, &json!({}));
+    lab.pass(60).await;
+    lab.run("pause statefulset/db").await;
+    lab.hands().image(&db, "app:2.0");
+    lab.pass(5).await;
+    let text = file("said", &format!("{}\n", hostile()));
+    let check = format!("cat {}", text.display());
+    let run = Run::of(["step", "statefulset/db", "--plain", "--check", &check]).terminal(100, 40);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let client = kube::Client::new(lab.cluster.service(), "default");
+    let ended = run.env("PATH", path).at(harness::lab::START.parse().unwrap()).run_through(client).await;
+    assert!(ended.stderr.contains(MARK), "{}", ended.transcript);
+    assert_safe("a check", Form::Text, &ended);
 }

@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, Str};
 use clap::{Arg, Command};
 
 use super::line::{Last, Line};
+use crate::cli::step;
 use crate::command::complete::Lookup;
 use crate::model::candidate::{Candidate, NameForm};
 use crate::model::kind::{Kind, TypeWord, read_type};
@@ -76,9 +77,17 @@ fn value(flag: &Arg, typed: &str, line: &Line<'_>) -> Offer {
         ("NAME", "context") => Offer::looked_up(typed, Some(Lookup::Contexts)),
         ("NAME", "cluster") => Offer::looked_up(typed, Some(Lookup::Clusters)),
         ("NAME", "user") => Offer::looked_up(typed, Some(Lookup::Users)),
+        _ if is_the_word_itself(name) => {
+            Offer::known(typed, name.split('|').map(|word| Candidate::new(word, "")).collect())
+        }
         _ if name.contains("FILE") || name.contains("DIR") => Offer::files(typed),
         _ => Offer::known(typed, Vec::new()),
     }
+}
+
+/// `client|none`: a name in small letters is no name, but what may be written.
+fn is_the_word_itself(name: &str) -> bool {
+    name.split('|').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 fn word(typed: &str, line: &Line<'_>) -> Offer {
@@ -92,10 +101,14 @@ fn word(typed: &str, line: &Line<'_>) -> Offer {
     }
     let name = positional.get_value_names().and_then(<[_]>::first).map(Str::as_str);
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
+    let takes_one = line.command.get_name() == step::VERB;
+    let kinds: &[Kind] = if takes_one { &step::KINDS } else { &Kind::ALL };
     let is_pair = line.words.first().is_some_and(|first| first.contains('/'));
     let (workload, rest) = line.words.split_at(line.words.len().min(if is_pair { 1 } else { 2 }));
     match rest {
-        _ if !takes_revisions || (workload.len() < 2 && !is_pair) => target(typed, &line.words),
+        _ if workload.len() < 2 && !is_pair => target(typed, &line.words, kinds),
+        _ if takes_one => Offer::known(typed, Vec::new()),
+        _ if !takes_revisions => target(typed, &line.words, kinds),
         [] | [_] => sides(typed, workload),
         _ => Offer::known(typed, Vec::new()),
     }
@@ -125,43 +138,43 @@ fn revisions(typed: &str, targets: &[String], besides: &[(&str, &str)]) -> Offer
     Offer { typed: typed.to_owned(), known, lookup, directive: Directive::InThisOrder }
 }
 
-/// `TYPE/NAME...`, `TYPE NAME...` or `TYPE`, each as far as it goes.
-fn target(typed: &str, words: &[String]) -> Offer {
+/// `TYPE/NAME...`, `TYPE NAME...` or `TYPE`, each as far as it goes, of the kinds that the verb takes.
+fn target(typed: &str, words: &[String], taken: &[Kind]) -> Offer {
     if let Some((type_, _)) = typed.split_once('/') {
-        let kinds = kinds(type_);
+        let kinds = kinds(type_, taken);
         // A name is written after the type as it was typed: `sts/db` for whoever types `sts/`.
         let form = NameForm::After(type_.to_owned());
         let lookup = (kinds.len() == 1).then(|| Lookup::Names { kinds, form, but: words.to_vec() });
         return Offer::looked_up(typed, lookup);
     }
     match words.split_first() {
-        None => types(typed, ""),
-        Some((first, _)) if first.contains('/') => types(typed, "/"),
+        None => types(typed, "", taken),
+        Some((first, _)) if first.contains('/') => types(typed, "/", taken),
         Some((first, names)) => {
-            let (kinds, form) = (kinds(first), NameForm::Bare);
+            let (kinds, form) = (kinds(first, taken), NameForm::Bare);
             Offer::looked_up(typed, Some(Lookup::Names { kinds, form, but: names.to_vec() }))
         }
     }
 }
 
 /// Types, the last one of a list with commas if there is one.
-fn types(typed: &str, end: &str) -> Offer {
+fn types(typed: &str, end: &str, taken: &[Kind]) -> Offer {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
-    let known = Kind::ALL.map(|kind| {
+    let known = taken.iter().map(|kind| {
         let (name, short) = (kind.type_().singular(), kind.type_().short());
         Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
     });
     let directive = if end.is_empty() { Directive::Words } else { Directive::Unfinished };
-    Offer { typed: typed.to_owned(), known: known.to_vec(), directive, ..Offer::default() }
+    Offer { typed: typed.to_owned(), known: known.collect(), directive, ..Offer::default() }
 }
 
-fn kinds(types: &str) -> Vec<Kind> {
+fn kinds(types: &str, taken: &[Kind]) -> Vec<Kind> {
     let kinds = types.split(',').map(|word| match read_type(word) {
         TypeWord::Kind(kind) => vec![kind],
         TypeWord::All => Kind::ALL.to_vec(),
         TypeWord::Other(_) | TypeWord::Unknown => Vec::new(),
     });
-    kinds.flatten().collect()
+    kinds.flatten().filter(|kind| taken.contains(kind)).collect()
 }
 
 fn possible_values(values: &[PossibleValue]) -> Vec<Candidate> {

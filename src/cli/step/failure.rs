@@ -13,9 +13,9 @@ use crate::model::step::{CheckWish, OnFailure};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "When a batch has failed, and what then")]
 pub(super) struct FailureArgs {
-    /// Fail a batch whose pods are not available after so long; soaking is not counted [default: 10m]
+    /// Fail a batch once no further pod of it became available for so long [default: 10m]
     ///
-    /// It fails at once, however, when a pod of it has what only a person can mend: the causes of status
+    /// Soaking is not counted. It fails sooner when a pod of it has what only a person can mend: the causes of status
     /// --fail-fast, for 30s.
     #[arg(long, value_name = "DURATION")]
     batch_timeout: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct FailureArgs {
     #[arg(long, value_name = "DURATION", requires = "check")]
     check_timeout: Option<String>,
 
-    /// Go on without the check of the plan
+    /// Take the check out of the plan
     #[arg(long)]
     no_check: bool,
 

@@ -21,6 +21,11 @@ use crate::model::kind::Kind;
 use crate::model::step::{Given, Request as Wish};
 use crate::model::target::{Ask, AskedType, read_one};
 
+/// The name of the verb, for completion: it takes one workload, and not every kind.
+pub(super) const VERB: &str = "step";
+/// The kinds that can be held between two pods.
+pub(super) const KINDS: [Kind; 2] = [Kind::DaemonSet, Kind::StatefulSet];
+
 /// Release an update batch by batch
 ///
 /// Hold, change, step: pause keeps a change from every pod until step releases it, one pod ahead of all
@@ -80,6 +85,9 @@ pub(super) struct StepArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
 struct WayArgs {
     /// Release the next batch although too many pods are unavailable
+    ///
+    /// It also accepts that holding a DaemonSet takes its surge away, and that a PodDisruptionBudget will
+    /// never let a pod go.
     #[arg(long)]
     force: bool,
 

@@ -15,7 +15,7 @@ use crate::model::follow::{News, PodPlace};
 use crate::model::hold::Hold;
 use crate::model::observed::Observed;
 use crate::model::patch::Patch;
-use crate::model::step::{Batch, Checked, Seen, View, Wrote};
+use crate::model::step::{Batch, Checked, Removed, Seen, View, Wrote, is_as_it_was};
 use crate::model::strategy;
 use crate::model::workload::Workload;
 use crate::render::narrator::Narrator;
@@ -80,15 +80,27 @@ impl Hands {
         }
     }
 
-    /// Takes one pod down.
+    /// Takes one pod down, if what decided on it still is so at this very moment: since then somebody may
+    /// have paused it or taken it over, and a deletion tests nothing but the pod's uid.
     pub(super) fn remove(
         &self,
         workload: &Workload,
         pod: PodPlace,
         evict: bool,
     ) -> impl Future<Output = Vec<Seen>> + use<> {
-        let (source, namespace) = (self.source(), workload.object().namespace().to_owned());
-        async move { vec![Seen::Removed(remove(&pod, &namespace, evict, &source).await)] }
+        let (source, workload) = (self.source(), workload.clone());
+        async move {
+            let object = workload.object();
+            let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
+            let removed = match now {
+                Ok(Some(now)) if is_as_it_was(&workload, &now) => {
+                    remove(&pod, object.namespace(), evict, &source).await
+                }
+                Ok(_) => Removed::Superseded,
+                Err(error) => Removed::Not(passing(&error)),
+            };
+            vec![Seen::Removed(removed)]
+        }
     }
 
     /// Runs the check of a batch.

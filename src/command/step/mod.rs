@@ -103,7 +103,7 @@ async fn step(
     let driven = if draws {
         let mut drawer = Drawer::new(screen, Batches::default());
         let driven = drive::step(stepper, hands, asker.signals, &mut drawer).await;
-        drawer.finish(|batches, size| Frame::last_of_steps(batches.steps(&driven.stepper, driven.now), size));
+        drawer.finish(|batches, size| Frame::of_steps(batches.steps(&driven.stepper, driven.now), size));
         driven
     } else {
         let mut teller = Teller::new(screen, request.output == Output::Json);

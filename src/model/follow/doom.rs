@@ -27,6 +27,12 @@ struct Lasting {
     away: Option<Duration>,
 }
 
+impl Lasting {
+    fn is_over(&self, now: Duration) -> bool {
+        self.away.is_none() && now >= self.since + self.grace
+    }
+}
+
 impl Doom {
     /// Takes note of the causes there are now. `moved` is when the rollout last got further.
     pub(in crate::model) fn take(
@@ -63,9 +69,13 @@ impl Doom {
 
     /// The one that is there at this moment and has lasted long enough.
     pub(in crate::model) fn struck(&self, now: Duration) -> Option<Failure> {
-        let is_over = |lasting: &Lasting| lasting.away.is_none() && now >= lasting.since + lasting.grace;
-        let (id, lasting) = self.0.iter().find(|(_, lasting)| is_over(lasting))?;
+        let (id, lasting) = self.0.iter().find(|(_, lasting)| lasting.is_over(now))?;
         Some(Failure::Cause { id: *id, grace: lasting.grace })
+    }
+
+    /// All of those that are there at this moment and have lasted long enough.
+    pub(in crate::model) fn all_struck(&self, now: Duration) -> impl Iterator<Item = CauseId> {
+        self.0.iter().filter(move |(_, lasting)| lasting.is_over(now)).map(|(id, _)| *id)
     }
 
     /// Nothing that was counts any more.

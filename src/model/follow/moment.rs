@@ -13,6 +13,14 @@ pub struct Moment {
     pub wall: Timestamp,
 }
 
+impl Moment {
+    /// The time of day as the server stamps objects: whole seconds.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        Timestamp::from_second(self.wall.as_second()).unwrap_or(self.wall).to_string()
+    }
+}
+
 /// Which of the targets of a [`Follower`](super::Follower), counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetId(pub usize);

@@ -30,13 +30,13 @@ impl Story {
         self.hold.reason() == Some(Reason::Plan)
     }
 
-    /// `held by the plan of step of ada@laptop, in batch 2 (kubectl rollout2 step statefulset/db)`.
+    /// `held by a plan of step (ada@laptop), in batch 2, until kubectl rollout2 step statefulset/db`.
     #[must_use]
     pub fn words(&self, workload: &Workload) -> String {
-        let target = workload.command_target();
-        let of = self.hold.by().map(|by| format!(" of {by}")).unwrap_or_default();
+        let (target, step) = (workload.command_target(), step_command(workload));
+        let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
         if !self.is_plan() {
-            return format!("held by the pause{of}, until kubectl rollout2 resume {target}");
+            return format!("held by a pause{by}, until kubectl rollout2 resume {target}");
         }
         let place = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
             Some(batch) if batch.is_done => format!("after batch {}", batch.number),
@@ -52,9 +52,9 @@ impl Story {
             Some(lease) => {
                 format!("stepped now by {}", lease.by.as_deref().unwrap_or("a process that has no name"))
             }
-            None => format!("until kubectl rollout2 step {target}"),
+            None => format!("until {step}"),
         };
-        format!("held by the plan of step{of}, {place}, {next}")
+        format!("held by a plan of step{by}, {place}, {next}")
     }
 
     /// The same as facts.
@@ -71,4 +71,13 @@ impl Story {
             "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
         })
     }
+}
+
+/// What to type to go on with the plan that holds a workload, or to begin one. A plan that has a check
+/// wants that again, and nobody but the person who gave it knows it.
+#[must_use]
+pub fn step_command(workload: &Workload) -> String {
+    let plan = Hold::of(workload).ok().flatten().and_then(|hold| Plan::of(&hold).ok().flatten());
+    let check = if plan.is_some_and(|plan| plan.pacing.check.is_some()) { " --check '...'" } else { "" };
+    format!("kubectl rollout2 step {}{check}", workload.command_target())
 }

@@ -17,7 +17,10 @@ pub enum Act {
     Look,
     /// Make one change of the workload, and hand in [`Seen::Wrote`].
     Write(Box<Patch>),
-    /// Remove a pod, if it still is the one with this uid, and hand in [`Seen::Removed`].
+    /// Remove a pod, if it still is the one with this uid and the workload [is as it was], and hand in
+    /// [`Seen::Removed`].
+    ///
+    /// [is as it was]: super::is_as_it_was
     Remove {
         /// Which pod.
         pod: PodPlace,
@@ -73,6 +76,8 @@ pub enum Removed {
     Not(Error),
     /// Nobody knows.
     Unknown(Error),
+    /// Nothing was sent: the workload, its lease among it, is not what it was any more.
+    Superseded,
 }
 
 impl Removed {
@@ -83,6 +88,7 @@ impl Removed {
             Self::Done | Self::Unknown(_) => None,
             Self::Refused(words) => Some(words.clone()),
             Self::Not(error) => Some(error.sentence()),
+            Self::Superseded => Some("somebody changed the workload meanwhile".to_owned()),
         }
     }
 }

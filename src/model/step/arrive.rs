@@ -18,50 +18,59 @@ use super::stepper::Stepper;
 use crate::model::authorship::last_author;
 use crate::model::follow::Moment;
 use crate::model::hold::HELD;
+use crate::model::observed::Observed;
 use crate::model::patch::Place;
 use crate::model::strategy;
+use crate::model::workload::Workload;
 
 impl Stepper {
     /// What to do while the plan is not ours.
     pub(super) fn arrive(&self, queue: Option<&Queue>, now: Moment) -> Move {
         let Some(observed) = self.observed() else { return Move::Rest };
-        let workload = &observed.workload;
-        let Found { mut document, origin, set } = match find(&self.request, observed) {
+        let found = match find(&self.request, observed) {
             Ok(found) => found,
             Err(end) => return Move::End(end),
         };
-        if let Some(lease) = self.lease_in_the_way(&document, queue, now) {
+        if let Some(lease) = self.lease_in_the_way(&found.document, queue, now) {
             return Move::Queue(lease);
         }
         if !kind::is_seen(observed) {
             return Move::Wait("the controller to see the change".to_owned());
         }
-        let sight = self.sight(observed, &document, now);
+        match self.end_before_a_write(observed, &found, queue, now) {
+            Some(end) => Move::End(end),
+            None => self.begin_or_go_on(observed, found, now),
+        }
+    }
+
+    /// How the command ends without a write, if there is nothing that it could do.
+    fn end_before_a_write(
+        &self,
+        observed: &Observed,
+        found: &Found,
+        queue: Option<&Queue>,
+        now: Moment,
+    ) -> Option<End> {
+        let sight = self.sight(observed, &found.document, now);
         if let Err(error) = kind::check_sight(&sight) {
-            return Move::End(End::Error(error));
+            return Some(End::Error(error));
         }
         let spots = sight.spots();
-        if origin != Origin::Plan && !spots.iter().any(Spot::is_outdated) {
-            return Move::End(nothing_to_release(&spots, document.hold.original()));
+        if found.origin != Origin::Plan && !spots.iter().any(Spot::is_outdated) {
+            return Some(nothing_to_release(&spots, found.document.hold.original()));
         }
-        if queue.is_some() && origin == (Origin::Free { was: false }) {
-            return Move::End(End::Stopped(Why::Changed {
-                manager: last_author(workload.object(), &Place::annotation(HELD))
-                    .map(|author| author.manager),
-                changes: vec!["the plan that was waited for is over, and outdated pods remain".to_owned()],
-            }));
+        match found.origin {
+            Origin::Free { was: false } if queue.is_some() => Some(End::Stopped(over(&observed.workload))),
+            Origin::Held if found.set.is_none() => self.end_of_a_pause(&found.document, now),
+            _ => None,
         }
-        let went = spots.iter().filter(|spot| spot.is_new || spot.pod.is_none_or(|pod| pod.terminating));
-        let went_without = match origin {
-            Origin::Free { .. } => went.map(|spot| spot.name.clone()).collect(),
-            Origin::Plan | Origin::Held => Vec::new(),
-        };
-        if origin == Origin::Held
-            && set.is_none()
-            && let Some(end) = self.end_of_a_pause(&document, &spots, now)
-        {
-            return Move::End(end);
-        }
+    }
+
+    /// The write that makes the plan ours.
+    fn begin_or_go_on(&self, observed: &Observed, found: Found, now: Moment) -> Move {
+        let workload = &observed.workload;
+        let went_without = self.went_without(observed, &found, now);
+        let Found { mut document, origin, set } = found;
         let mut told = Vec::new();
         let is_another = |lease: &Lease| lease.holder != self.identity.holder && self.request.take_over;
         if let Some(lease) = document.lease.take().filter(is_another) {
@@ -81,12 +90,21 @@ impl Stepper {
         Move::write(Purpose::Take, document.patch(workload, set), told)
     }
 
+    /// The pods of a rollout that runs which the hold comes too late for.
+    fn went_without(&self, observed: &Observed, found: &Found, now: Moment) -> Vec<String> {
+        let is_free = matches!(found.origin, Origin::Free { .. });
+        let held = if is_free { found.as_held(observed) } else { None };
+        let spots = held.as_ref().map(|held| self.sight(held, &found.document, now).spots());
+        let went = spots.into_iter().flatten().filter(|spot| spot.is_new || spot.is_released);
+        went.map(|spot| spot.name).collect()
+    }
+
     /// How the command ends that releases nothing of what is paused: it stays a pause, and nothing is
     /// written.
-    fn end_of_a_pause(&self, document: &Document, spots: &[Spot<'_>], now: Moment) -> Option<End> {
+    fn end_of_a_pause(&self, document: &Document, now: Moment) -> Option<End> {
         let sight = self.sight(self.observed()?, document, now);
         let pursuit = Pursuit::of(&self.request);
-        let scene = Scene { pursuit: &pursuit, document, passed: None, sight, spots: spots.to_vec(), now };
+        let scene = Scene::new(&pursuit, document, None, sight, now);
         match self.between(&scene) {
             Move::End(end) => Some(end),
             _ => None,
@@ -105,15 +123,28 @@ impl Stepper {
         Lease {
             holder: self.identity.holder.clone(),
             by: self.identity.by.clone(),
-            since: Some(now.wall.to_string()),
+            since: Some(now.stamp()),
             turn: 1,
         }
+    }
+}
+
+/// The plan that was waited for is over, and somebody else has to decide about what it left.
+fn over(workload: &Workload) -> Why {
+    let author = last_author(workload.object(), &Place::annotation(HELD));
+    Why::Changed {
+        manager: author.map(|author| author.manager),
+        changes: vec!["the plan that was waited for is over, and outdated pods remain".to_owned()],
     }
 }
 
 /// The end where nothing is to be released: a set whose own partition lets no pod update is held by it,
 /// and one that lets some is as far as it goes.
 pub(super) fn nothing_to_release(spots: &[Spot<'_>], own: Option<&Value>) -> End {
+    let others = spots.iter().filter(|spot| spot.kept == Some(Kept::Selector) && !spot.is_new).count();
+    if others > 0 {
+        return End::Stopped(Why::NotSelected { others });
+    }
     let is_kept = !spots.is_empty() && spots.iter().all(|spot| spot.kept == Some(Kept::OwnPartition));
     match own.map(strategy::partition_in) {
         Some(partition) if is_kept && spots.iter().any(|spot| !spot.is_new) => {

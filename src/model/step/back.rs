@@ -16,6 +16,7 @@ impl Stepper {
     /// It failed: either nothing more is released, or what was goes back.
     pub(super) fn fail(&mut self, failure: Failure, now: Moment, out: &mut Vec<Output>) {
         self.tell_failed(now, out);
+        self.failed = Some(failure.clone());
         match self.document().map(|document| document.plan.pacing.clone()) {
             Some(pacing) if pacing.on_failure == OnFailure::Undo => {
                 self.phase = Phase::Failing(Failing { failure, limit: pacing.batch_timeout });

@@ -44,7 +44,7 @@ fn surges(strategy: &Value) -> bool {
     !strategy::says_on_delete(strategy) && surge.is_some_and(|surge| !surge.is_null() && !is_none(surge))
 }
 
-/// Refuses what goes by the labels of nodes where nodes may not be read.
+/// Refuses what goes by the labels of nodes where nodes may not be read, and a selector that takes none.
 pub(super) fn check_nodes(sight: &Sight<'_>) -> Result<()> {
     let asked = [("--order", &sight.pacing.order), ("--node-selector", &sight.pacing.node_selector)];
     let asked = asked.into_iter().find(|(_, label)| label.as_deref().is_some_and(|label| !label.is_empty()));
@@ -54,8 +54,19 @@ pub(super) fn check_nodes(sight: &Sight<'_>) -> Result<()> {
             format!("{flag} goes by the labels of nodes, and nodes may not be read; nothing was written"),
         )
         .hint("ask for the right to list nodes, which needs a ClusterRoleBinding, or leave the flag out")),
+        (Some(_), Some(nodes)) => check_selector(sight, nodes),
         _ => Ok(()),
     }
+}
+
+fn check_selector(sight: &Sight<'_>, nodes: &[Node]) -> Result<()> {
+    let labels = Labels::of(sight);
+    if nodes.iter().any(|node| labels.selects(&node.name)) {
+        return Ok(());
+    }
+    let selector = sight.pacing.node_selector.as_deref().unwrap_or_default();
+    Err(Error::usage(format!("--node-selector {selector} takes none of the {} nodes", nodes.len()))
+        .hint("kubectl get nodes --show-labels"))
 }
 
 /// The nodes, in the order of release. Nodes without their pod that no batch tells of have no name:
@@ -66,13 +77,12 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
     for pod in sight.observed.own_pods() {
         by_node.entry(node_of(pod)).or_default().push(pod);
     }
-    let wanted = usize::try_from(sight.observed.workload.wanted()).unwrap_or_default();
-    let mut missing = wanted.saturating_sub(by_node.len());
+    let (mut missing, is_whole) = missing(sight, by_node.len());
     let begun = sight.begun.into_iter().flat_map(|begun| &begun.places);
     for place in begun.filter(|place| labels.has(place)) {
-        if missing > 0 && !by_node.contains_key(place.as_str()) {
+        if (missing > 0 || !is_whole) && !by_node.contains_key(place.as_str()) {
             by_node.insert(place, Vec::new());
-            missing -= 1;
+            missing = missing.saturating_sub(1);
         }
     }
     let mut spots: Vec<_> =
@@ -81,6 +91,19 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
     spots.sort_by(|one, other| (one.group.is_none(), &one.group).cmp(&(other.group.is_none(), &other.group)));
     spots.extend((0..missing).map(|_| spot(sight, &labels, NAMELESS, None)));
     spots
+}
+
+/// How many nodes are without the pod that they are to have, by the pods on so many nodes; and whether
+/// the controller itself says that there is none. Pods also run on where none is wanted any more: on
+/// a node that was tainted later.
+fn missing(sight: &Sight<'_>, nodes_with_pods: usize) -> (usize, bool) {
+    let status = |name: &str| {
+        let count = sight.observed.workload.object().int(&format!("/status/{name}")).unwrap_or_default();
+        usize::try_from(count).unwrap_or_default()
+    };
+    let wanted = status("desiredNumberScheduled");
+    let missing = (wanted + status("numberMisscheduled")).saturating_sub(nodes_with_pods);
+    (missing, status("currentNumberScheduled") >= wanted)
 }
 
 /// How a node is called that has no pod yet.
@@ -94,6 +117,7 @@ fn spot<'a>(sight: &Sight<'a>, labels: &Labels<'a>, node: &str, pod: Option<&'a 
         name: node.to_owned(),
         pod,
         is_new,
+        is_ours: sight.is_ours(node, is_new),
         is_available: pod.is_some_and(|pod| sight.is_available(pod)),
         is_released: is_new || !stays || replaces_by_itself,
         goes_down: stays && !is_new && replaces_by_itself,

@@ -8,6 +8,7 @@ use super::lease::Lease;
 use super::plan::Plan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::hold::{HELD, Hold};
+use crate::model::object::Object;
 use crate::model::patch::{Patch, Place};
 use crate::model::strategy;
 use crate::model::workload::Workload;
@@ -88,6 +89,14 @@ impl Document {
         self.hold.end(workload, &mut patch);
         patch
     }
+}
+
+/// Whether all that a decision rests on is as it was when that was made: the object itself, its template,
+/// its update strategy, and the hold with the lease and the pause flag. A deletion cannot test it as a
+/// patch does, so it is read again right before each.
+#[must_use]
+pub fn is_as_it_was(decided_on: &Workload, now: &Object) -> bool {
+    relying(decided_on).broken_by(now).next().is_none()
 }
 
 /// A patch that changes nothing yet, of a workload as it is.

@@ -72,6 +72,11 @@ pub enum Why {
         /// The partition.
         partition: i64,
     },
+    /// No selected node has an outdated pod, and so many others have.
+    NotSelected {
+        /// How many.
+        others: usize,
+    },
     /// All that is left is on these nodes, which are not ready.
     OnUnreadyNodes(Vec<String>),
     /// The next pod is on a node that is not ready, and cannot be passed over.

@@ -6,12 +6,13 @@ use super::amount::Amount;
 use super::document::Document;
 use super::end::{End, Why};
 use super::kind;
-use super::pacing::{Pacing, Reach};
+use super::pacing::{Batches, Pacing, Reach};
 use super::plan::Plan;
 use super::request::{CheckWish, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::authorship::last_template_author;
 use crate::model::hold::{Hold, Reason};
+use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::workload::Workload;
 
@@ -23,6 +24,16 @@ pub(super) struct Found {
     pub(super) origin: Origin,
     /// The update strategy that is to hold it, where another one is there.
     pub(super) set: Option<Value>,
+}
+
+impl Found {
+    /// All that is known, with the workload as the first write would hold it; none where it is held
+    /// already.
+    pub(super) fn as_held(&self, observed: &Observed) -> Option<Observed> {
+        let patch = self.document.patch(&observed.workload, Some(self.set.clone()?));
+        let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
+        Some(Observed { workload, ..observed.clone() })
+    }
 }
 
 /// What a workload was held by before.
@@ -52,7 +63,7 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
     }
     let hold = Hold::of(workload).map_err(End::Error)?;
     let was = hold.is_some();
-    match hold.filter(|hold| hold.is_in_force(workload)) {
+    let found = match hold.filter(|hold| hold.is_in_force(workload)) {
         // A lease in a hold that somebody ended protects nothing: what runs loose is held at once.
         None => {
             let set = kind::holding(observed).map_err(End::Error)?;
@@ -65,7 +76,18 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
             Ok(Found { document, origin: Origin::Held, set: None })
         }
         Some(hold) => go_on_with(request, observed, hold),
-    }
+    }?;
+    check_batches(&found.document.plan).map_err(End::Error)?;
+    Ok(found)
+}
+
+/// A list of batches says how far each goes, and nothing of what comes after the last.
+fn check_batches(plan: &Plan) -> Result<()> {
+    let (Some(Reach::All), Batches::Until(goals)) = (plan.reach, &plan.pacing.batches) else { return Ok(()) };
+    let Some(last) = goals.last().filter(|last| **last != Amount::PerCent(100)) else { return Ok(()) };
+    let goals: Vec<String> = goals.iter().map(Amount::to_string).collect();
+    Err(Error::usage(format!("--batches ends at {last}, and --all would take the rest in one batch"))
+        .hint(format!("--batches {},100%", goals.join(","))))
 }
 
 /// What the words and the workload alone show.
@@ -119,7 +141,7 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
 }
 
 /// Somebody changed the template under a plan.
-pub(super) fn another_template(workload: &Workload) -> Why {
+fn another_template(workload: &Workload) -> Why {
     Why::Changed {
         manager: last_template_author(workload.object()).map(|author| author.manager),
         changes: vec!["the template is another one than the plan was made for".to_owned()],

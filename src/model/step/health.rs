@@ -41,11 +41,12 @@ impl Health {
         self.doom.take(&causes, observed, &options, self.pace.moved(), now.elapsed);
     }
 
-    /// The cause that has lasted too long, and the pods that have it.
-    pub(super) fn struck(&self, now: Duration) -> Option<(CauseId, Vec<String>)> {
-        let Some(follow::Failure::Cause { id, .. }) = self.doom.struck(now) else { return None };
-        let pods = self.log.standing().filter(|cause| cause.id == id).flat_map(|cause| cause.pods.clone());
-        Some((id, pods.collect()))
+    /// The causes that have lasted too long, each with the pods that have it.
+    pub(super) fn struck(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
+        self.doom.all_struck(now).map(|id| {
+            let causes = self.log.standing().filter(|cause| cause.id == id);
+            (id, causes.flat_map(|cause| cause.pods.clone()).collect())
+        })
     }
 
     /// The causes that were told and have not gone.
@@ -57,16 +58,25 @@ impl Health {
     pub(super) fn due(&self) -> Option<Duration> {
         self.log.due().into_iter().chain(self.doom.due()).min()
     }
+}
 
-    /// Why a place is without an available pod, as far as known, as a fragment.
-    pub(super) fn reason(&self, spot: &Spot<'_>, observed: &Observed, now: Moment) -> String {
-        let Some(pod) = spot.pod else { return "it is not there".to_owned() };
-        let cause = self.standing().find(|cause| cause.pods.contains(&pod.name));
-        match (cause, &spot.unready_node) {
-            (Some(cause), _) => cause.summary.clone(),
-            (None, Some(node)) => format!("its node {node} is not ready"),
-            (None, None) => Stage::of(pod, observed.workload.min_ready_seconds(), now.wall).word().to_owned(),
-        }
+/// Why each of these places is without an available pod, as far as known, as a fragment.
+pub(super) fn reasons<'s>(
+    spots: impl IntoIterator<Item = &'s Spot<'s>>,
+    observed: &Observed,
+    now: Moment,
+) -> Vec<(String, String)> {
+    let causes = causes(observed, now.wall);
+    spots.into_iter().map(|spot| (spot.name.clone(), reason(spot, &causes, observed, now))).collect()
+}
+
+fn reason(spot: &Spot<'_>, causes: &[Cause], observed: &Observed, now: Moment) -> String {
+    let Some(pod) = spot.pod else { return "it is not there".to_owned() };
+    let cause = causes.iter().find(|cause| !is_our_own_doing(cause) && cause.pods.contains(&pod.name));
+    match (cause, &spot.unready_node) {
+        (Some(cause), _) => cause.summary.clone(),
+        (None, Some(node)) => format!("its node {node} is not ready"),
+        (None, None) => Stage::of(pod, observed.workload.min_ready_seconds(), now.wall).word().to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::document::Document;
-use super::end::{Back, End};
+use super::end::End;
 use super::event::Event;
 use super::lease::{LASTS, RENEWED};
 use super::phase::{Errand, Leave, Move, Phase, Purpose};
@@ -84,28 +84,19 @@ impl Stepper {
         }
     }
 
-    /// Ends what has gone on for too long: the command, the wait for an answer while the lease runs out,
+    /// Ends what has gone on for too long: the command, the wait for an answer before the plan is ours,
     /// the giving up of the lease.
     pub(super) fn mind_the_time(&mut self, now: Moment, out: &mut Vec<Output>) {
         let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
-            self.leave(End::TimedOut(limit), now, out);
+            match &self.phase {
+                Phase::Failing(_) => self.not_back("the time of the command is up".to_owned(), now, out),
+                _ => self.leave(End::TimedOut(limit), now, out),
+            }
         } else if is_over(self.lost_touch()) {
-            let error =
-                Error::new(ErrorKind::Unreachable, "the server gives no answer, and the lease ran out");
-            self.over(self.out_of_reach(error), out);
+            self.over(End::Error(Error::new(ErrorKind::Unreachable, "the server gives no answer")), out);
         } else if matches!(&self.phase, Phase::Leaving(leave) if now.elapsed >= leave.since + LEAVING) {
             self.leave_it_at_that(out);
-        }
-    }
-
-    /// How it ends when the server cannot be reached: who is on the way back has failed before.
-    pub(super) fn out_of_reach(&self, error: Error) -> End {
-        match &self.phase {
-            Phase::Failing(failing) => {
-                End::Failed { failure: failing.failure.clone(), back: Some(Back::Not(error.sentence())) }
-            }
-            _ => End::Error(error),
         }
     }
 
@@ -137,10 +128,10 @@ impl Stepper {
         self.request.timeout.filter(|_| self.is_on_its_way())
     }
 
-    /// When the lease runs out while an answer is awaited.
+    /// When an answer was awaited for long enough, while the plan is not ours.
     fn lost_touch(&self) -> Option<Duration> {
         let (renewed, busy) = (self.renewed?, self.busy.as_ref()?);
-        self.is_on_its_way().then(|| renewed.max(busy.since) + LASTS)
+        matches!(self.phase, Phase::Arriving(_)).then(|| renewed.max(busy.since) + LASTS)
     }
 
     fn is_on_its_way(&self) -> bool {

@@ -45,6 +45,7 @@ mod tests;
 pub use act::{Act, Checked, Removed, Seen, Wrote};
 pub use amount::Amount;
 pub use batch::{Batch, Place, PlaceState, Stage};
+pub use document::is_as_it_was;
 pub use end::{Back, End, Failure, Why};
 pub use event::Event;
 pub use lease::{LASTS, Lease, RENEWED};

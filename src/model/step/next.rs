@@ -36,6 +36,10 @@ pub(super) fn is_reached(reach: Reach, spots: &[Spot<'_>]) -> bool {
     }
 }
 
+/// How long the names of a batch may be in all: they are written into an annotation, and all annotations of
+/// an object may have 256 KiB.
+const LONGEST: usize = 64 << 10;
+
 /// The batch that comes after so many, by the number of pods there are to be now.
 pub(super) fn next(
     workload: &Workload,
@@ -52,7 +56,7 @@ pub(super) fn next(
         Reach::Next | Reach::All => goal,
     };
     let mut places = Vec::new();
-    let mut group = None;
+    let (mut group, mut length) = (None, 0);
     for spot in spots.iter().filter(|spot| spot.waits()) {
         if updated + places.len() >= goal || group.is_some_and(|group| group != &spot.group) {
             break;
@@ -60,6 +64,10 @@ pub(super) fn next(
         match &spot.unready_node {
             None => {
                 group = Some(&spot.group);
+                length += spot.name.len();
+                if length > LONGEST {
+                    break;
+                }
                 places.push(spot.name.clone());
             }
             Some(_) if kind::passes_over(workload) => {}

@@ -3,7 +3,6 @@
 use super::document::relying;
 use super::end::{End, Why};
 use super::event::Event;
-use super::found::another_template;
 use super::lease::Lease;
 use super::phase::{Move, Phase, Purpose, Pursuit, WayBack, Written};
 use super::stepper::{Output, Stepper};
@@ -33,10 +32,6 @@ impl Stepper {
         };
         if !is_same_template(ours, now) || !self.left_it(now, &strategy::place(now)) {
             return Some(changed(ours, now));
-        }
-        // A change of ours whose answer was lost may have been made before the template was changed.
-        if self.document().is_some_and(|document| !document.is_for(now)) {
-            return Some(another_template(now));
         }
         match hold.member("lease").map(Lease::read) {
             Some(lease) if lease.holder == self.identity.holder => {}
@@ -106,17 +101,18 @@ impl Stepper {
         self.unsure.clear();
         self.conflicts = 0;
         let is_leaving = matches!(self.phase, Phase::Leaving(_));
+        for event in &told {
+            if let Event::GoesBack { revision } = event {
+                self.went_back = Some(revision.clone());
+            }
+        }
         match (purpose, &mut self.phase) {
             (Purpose::Finish, _) => return self.over(End::Complete, out),
             (Purpose::Leave, _) => return self.leave_it_at_that(out),
             (Purpose::GoBack, Phase::Failing(failing)) => {
-                let revision = told.iter().find_map(|event| match event {
-                    Event::GoesBack { revision } => Some(revision.clone()),
-                    _ => None,
-                });
                 self.phase = Phase::GoingBack(WayBack {
                     failure: failing.failure.clone(),
-                    revision: revision.unwrap_or_default(),
+                    revision: self.went_back.clone().unwrap_or_default(),
                     written: workload,
                     since: now.elapsed,
                     limit: failing.limit,

@@ -212,6 +212,7 @@ impl Pursuit {
             (self.furthest, self.spent) = (well, Spent::default());
         }
         self.spent.note(is_moving, now);
+        self.complete &= !is_moving; // there is no soak to skip yet
     }
 
     /// A batch begins.
@@ -224,6 +225,7 @@ impl Pursuit {
     pub(super) fn pass(&mut self) {
         (self.spent, self.check) = (Spent::default(), CheckRun::NotAsked);
         self.forgiven.clear();
+        self.complete = false;
     }
 }
 

@@ -118,7 +118,14 @@ impl Plan {
 
     /// Takes note that a batch soaked and was checked, if it is the one that was begun last.
     pub(super) fn note(&mut self, passed: Option<usize>) {
-        if let Some(batch) = self.batch.as_mut().filter(|batch| Some(batch.number) == passed) {
+        if self.batch.as_ref().map(|batch| batch.number) == passed {
+            self.end_batch();
+        }
+    }
+
+    /// Takes note that the batch that was begun last is over.
+    pub(super) fn end_batch(&mut self) {
+        if let Some(batch) = &mut self.batch {
             batch.is_done = true;
         }
     }

@@ -1,6 +1,7 @@
 //! Going on with a plan that is ours: what a batch that is under way needs, and what comes after it.
 
 use super::end::{End, Failure, Why};
+use super::health::reasons;
 use super::kind;
 use super::next::{self, Next};
 use super::pacing::Reach;
@@ -9,6 +10,7 @@ use super::plan::Begun;
 use super::scene::Scene;
 use super::spot::{Kept, Spot};
 use super::stepper::Stepper;
+use crate::model::cause::CauseId;
 use crate::model::follow::{Moment, PodPlace};
 
 impl Stepper {
@@ -42,20 +44,30 @@ impl Stepper {
             return None;
         }
         let number = batch.number;
-        if let Some((id, pods)) = self.health.struck(scene.now.elapsed) {
+        if let Some((id, pods)) = self.struck(scene) {
             return Some(Failure::Cause { batch: number, id: id.name(), pods });
         }
         let after = scene.pacing().batch_timeout;
         scene.pursuit.spent.is_over(after).then(|| {
             let is_missing =
-                |spot: &&Spot<'_>| !spot.is_well() && (spot.is_released || batch.places.contains(&spot.name));
+                |spot: &&Spot<'_>| !spot.is_well() && (spot.is_released || scene.is_in_batch(spot));
             let missing = scene.spots.iter().filter(is_missing).filter(|spot| spot.counts(scene.pacing()));
             Failure::TimedOut { batch: number, after, pods: missing.map(|spot| spot.name.clone()).collect() }
         })
     }
 
+    /// A cause that nobody heals by waiting, of a pod that has to be well; or of none, such as a quota.
+    fn struck(&self, scene: &Scene<'_>) -> Option<(CauseId, Vec<String>)> {
+        let watched =
+            |name: &String| scene.watched().any(|spot| spot.pod.is_some_and(|pod| pod.name == *name));
+        self.health.struck(scene.now.elapsed).find(|(_, pods)| pods.is_empty() || pods.iter().any(watched))
+    }
+
     /// What to do while no batch is under way.
     pub(super) fn between(&self, scene: &Scene<'_>) -> Move {
+        if matches!(scene.pursuit.check, CheckRun::Runs(_)) {
+            return Move::Rest; // of a batch that went away: its answer is no other batch's
+        }
         let has_passed = scene.passed.is_some();
         let is_reached =
             next::is_reached(scene.reach(), &scene.spots) || has_passed && scene.reach() == Reach::Next;
@@ -77,7 +89,7 @@ impl Stepper {
         if !has_passed && !scene.is_moving() && !scene.has_soaked() {
             return Move::Rest;
         }
-        if let Some(refusal) = self.validate(scene, &begun) {
+        if let Some(refusal) = scene.validate(&begun) {
             return refusal;
         }
         scene.begin(begun)
@@ -90,29 +102,8 @@ impl Stepper {
             let created = pod.created.map(|created| scene.now.wall.duration_since(created));
             pod.terminating || created.is_some_and(|age| age < patience.try_into().unwrap_or_default())
         });
-        let is_hopeless = self.health.struck(scene.now.elapsed).is_some();
+        let is_hopeless = self.struck(scene).is_some();
         (is_young || spot.goes_down) && !is_hopeless && !scene.pursuit.spent.is_over(patience)
-    }
-
-    /// Whether pods that are not available forbid another batch.
-    fn validate(&self, scene: &Scene<'_>, begun: &Begun) -> Option<Move> {
-        let first = scene.spots.iter().find(|spot| begun.places.contains(&spot.name))?;
-        let costs = usize::from(first.is_available && first.counts(scene.pacing()));
-        let allowed = scene.allowed();
-        if scene.unavailable() + costs <= allowed {
-            return None;
-        }
-        let missing = scene.spots.iter().filter(|spot| {
-            spot.counts(scene.pacing())
-                && (!spot.is_available || spot.goes_down)
-                && !scene.pursuit.forgiven.contains(&spot.name)
-        });
-        if scene.pursuit.force {
-            return Some(Move::Forgive(missing.map(|spot| spot.name.clone()).collect()));
-        }
-        let reason = |spot: &Spot<'_>| self.health.reason(spot, scene.sight.observed, scene.now);
-        let pods = missing.map(|spot| (spot.name.clone(), reason(spot))).collect();
-        Some(Move::End(End::Stopped(Why::Unhealthy { pods, allowed })))
     }
 
     /// What is left once every place is released and every batch is done: the final soak, and the
@@ -122,8 +113,8 @@ impl Stepper {
             let last = scene.plan().batch.as_ref();
             return match last.map(|last| self.failure(scene, last)) {
                 Some(Some(failure)) => Move::Fail(failure),
-                None if !scene.watched().any(|spot| spot.is_well() || self.comes_up(spot, scene)) => {
-                    self.unhealthy(scene)
+                None if scene.watched().any(|spot| !spot.is_well() && !self.comes_up(spot, scene)) => {
+                    scene.unhealthy()
                 }
                 _ => Move::Rest,
             };
@@ -131,7 +122,7 @@ impl Stepper {
         let workload = &scene.sight.observed.workload;
         if scene.plan().under_way().is_some() && !scene.pacing().final_soak.is_zero() {
             let mut document = scene.document.renewed();
-            document.plan.note(scene.passed);
+            document.plan.end_batch();
             return Move::write(Purpose::Note, document.patch(workload, None), Vec::new());
         }
         if !scene.has_soaked() {
@@ -144,13 +135,6 @@ impl Stepper {
             return Move::Wait("the controller to say that the update is complete".to_owned());
         }
         Move::write(Purpose::Finish, scene.document.ending(workload), Vec::new())
-    }
-
-    fn unhealthy(&self, scene: &Scene<'_>) -> Move {
-        let missing = scene.watched().filter(|spot| !spot.is_well());
-        let reason = |spot: &Spot<'_>| self.health.reason(spot, scene.sight.observed, scene.now);
-        let pods = missing.map(|spot| (spot.name.clone(), reason(spot))).collect();
-        Move::End(End::Stopped(Why::Unhealthy { pods, allowed: scene.allowed() }))
     }
 }
 
@@ -170,5 +154,32 @@ impl Scene<'_> {
             (_, CheckRun::Runs(_)) => Move::Rest,
             (_, CheckRun::Said(said)) => Move::Fail(Failure::Check { batch: batch.number, said }),
         }
+    }
+
+    /// Whether pods that are not available forbid another batch.
+    fn validate(&self, begun: &Begun) -> Option<Move> {
+        let first = self.spots.iter().find(|spot| begun.places.contains(&spot.name))?;
+        let costs = usize::from(first.is_available && first.counts(self.pacing()));
+        let allowed = self.allowed();
+        if self.unavailable() + costs <= allowed {
+            return None;
+        }
+        let missing = self.spots.iter().filter(|spot| {
+            spot.counts(self.pacing())
+                && (!spot.is_available || spot.goes_down)
+                && !self.pursuit.forgiven.contains(&spot.name)
+        });
+        if self.pursuit.force {
+            return Some(Move::Forgive(missing.map(|spot| spot.name.clone()).collect()));
+        }
+        let pods = reasons(missing, self.sight.observed, self.now);
+        Some(Move::End(End::Stopped(Why::Unhealthy { pods, allowed })))
+    }
+
+    /// The end over released pods that will not be available without help.
+    fn unhealthy(&self) -> Move {
+        let missing = self.watched().filter(|spot| !spot.is_well());
+        let pods = reasons(missing, self.sight.observed, self.now);
+        Move::End(End::Stopped(Why::Unhealthy { pods, allowed: self.allowed() }))
     }
 }

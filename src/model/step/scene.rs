@@ -1,5 +1,6 @@
 //! A plan that is ours, and what is known of it at a moment.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::document::Document;
@@ -23,9 +24,27 @@ pub(super) struct Scene<'a> {
     pub(super) sight: Sight<'a>,
     pub(super) spots: Vec<Spot<'a>>,
     pub(super) now: Moment,
+    /// The places of the batch that is under way: begun, not done, and there still.
+    places: HashSet<&'a str>,
 }
 
 impl<'a> Scene<'a> {
+    pub(super) fn new(
+        pursuit: &'a Pursuit,
+        document: &'a Document,
+        passed: Option<usize>,
+        sight: Sight<'a>,
+        now: Moment,
+    ) -> Self {
+        let batch = document.plan.under_way().filter(|batch| passed != Some(batch.number));
+        let begun: HashSet<&str> =
+            batch.into_iter().flat_map(|batch| &batch.places).map(String::as_str).collect();
+        let spots = sight.spots();
+        let is_there = spots.iter().any(|spot| begun.contains(spot.name.as_str()));
+        let places = if is_there { begun } else { HashSet::new() };
+        Self { pursuit, document, passed, sight, spots, now, places }
+    }
+
     pub(super) fn plan(&self) -> &'a Plan {
         &self.document.plan
     }
@@ -40,16 +59,19 @@ impl<'a> Scene<'a> {
 
     /// The batch that is under way: begun, not done, and with places that there still are.
     pub(super) fn batch(&self) -> Option<&'a Begun> {
-        let batch = self.plan().under_way().filter(|batch| self.passed != Some(batch.number))?;
-        self.spots.iter().any(|spot| batch.places.contains(&spot.name)).then_some(batch)
+        self.plan().under_way().filter(|_| !self.places.is_empty())
+    }
+
+    /// Whether a place is of the batch that is under way.
+    pub(super) fn is_in_batch(&self, spot: &Spot<'_>) -> bool {
+        self.places.contains(spot.name.as_str())
     }
 
     /// The places where everything must be well before it goes on: all that are released, because a pod
     /// that fails on the new revision later says as much of it as one that fails at once.
     pub(super) fn watched(&self) -> impl Iterator<Item = &Spot<'a>> {
-        let begun = self.batch().map_or(&[] as &[String], |batch| &batch.places);
-        self.spots.iter().filter(move |spot| {
-            let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !begun.contains(&spot.name);
+        self.spots.iter().filter(|spot| {
+            let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
             spot.is_released && spot.kept.is_none() && spot.counts(self.pacing()) && !is_forgiven
         })
     }
@@ -57,10 +79,9 @@ impl<'a> Scene<'a> {
     /// Whether released pods are on their way, or places of the batch wait for their turn. Those whose
     /// node is not ready by now are passed over where that can be.
     pub(super) fn is_moving(&self) -> bool {
-        let begun = self.batch().map_or(&[] as &[String], |batch| &batch.places);
         let passes_over = kind::passes_over(&self.sight.observed.workload);
         let its_turn_comes = |spot: &Spot<'_>| {
-            spot.waits() && begun.contains(&spot.name) && !(passes_over && spot.unready_node.is_some())
+            spot.waits() && self.is_in_batch(spot) && !(passes_over && spot.unready_node.is_some())
         };
         self.watched().any(|spot| !spot.is_well()) || self.spots.iter().any(its_turn_comes)
     }
@@ -134,7 +155,7 @@ impl Stepper {
         now: Moment,
     ) -> Option<Scene<'a>> {
         let sight = self.sight(self.observed()?, document, now);
-        Some(Scene { pursuit, document, passed: self.passed, spots: sight.spots(), sight, now })
+        Some(Scene::new(pursuit, document, self.passed, sight, now))
     }
 
     /// When time alone changes what to do for a plan that is ours.

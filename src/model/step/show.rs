@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::arrive::nothing_to_release;
 use super::batch::{Batch, Place, Stage};
 use super::end::End;
-use super::found::{Found, find};
+use super::found::find;
 use super::kind;
 use super::next::{self, Next};
 use super::pacing::Reach;
@@ -21,10 +21,8 @@ use super::view::{Soaked, View};
 use crate::model::cause::Cause;
 use crate::model::follow::Moment;
 use crate::model::node::Node;
-use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::revision::Revision;
-use crate::model::workload::Workload;
 
 /// More batches than this are not foreseen.
 const MOST_BATCHES: usize = 1000;
@@ -74,7 +72,7 @@ pub fn foresee(
     now: Moment,
 ) -> Result<View, End> {
     let found = find(request, observed)?;
-    let held = as_held(&found, observed);
+    let held = found.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
     let (pursuit, document) = (Pursuit::default(), found.document);
     let sight = Sight {
@@ -87,19 +85,11 @@ pub fn foresee(
         wall: now.wall,
     };
     kind::check_sight(&sight).map_err(End::Error)?;
-    let scene =
-        Scene { pursuit: &pursuit, document: &document, passed: None, spots: sight.spots(), sight, now };
+    let scene = Scene::new(&pursuit, &document, None, sight, now);
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
     Ok(scene.view(Vec::new()))
-}
-
-/// All that is known, with the workload as the first write would hold it; none where it is held already.
-fn as_held(found: &Found, observed: &Observed) -> Option<Observed> {
-    let patch = found.document.patch(&observed.workload, Some(found.set.clone()?));
-    let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
-    Some(Observed { workload, ..observed.clone() })
 }
 
 impl Scene<'_> {

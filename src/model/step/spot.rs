@@ -29,7 +29,7 @@ pub(super) struct Sight<'a> {
 
 /// Where one pod of the workload belongs, and how it is there.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "four facts about one pod, and any goes with any")]
+#[expect(clippy::struct_excessive_bools, reason = "facts about one pod, and any goes with any")]
 pub(super) struct Spot<'a> {
     /// The pod's name, or the node's.
     pub(super) name: String,
@@ -37,6 +37,8 @@ pub(super) struct Spot<'a> {
     pub(super) pod: Option<&'a Pod>,
     /// Whether its pod runs the new revision.
     pub(super) is_new: bool,
+    /// Whether it is the plan's doing how it is: its pod is new, or it is a place of the last batch.
+    pub(super) is_ours: bool,
     /// Whether its pod is there to stay, and available.
     pub(super) is_available: bool,
     /// Whether the new revision was let go here: what comes up here next runs it.
@@ -79,6 +81,11 @@ impl<'a> Sight<'a> {
         running.is_some_and(|running| self.observed.workload.runs(pod, running))
     }
 
+    /// Whether it is the plan's doing how a place is.
+    pub(super) fn is_ours(&self, name: &str, is_new: bool) -> bool {
+        is_new || self.begun.is_some_and(|begun| begun.places.iter().any(|place| place == name))
+    }
+
     /// The spots, in the order of release.
     pub(super) fn spots(&self) -> Vec<Spot<'a>> {
         super::kind::spots(self)
@@ -101,9 +108,10 @@ impl Spot<'_> {
         self.is_new && self.is_available
     }
 
-    /// Whether its pod counts among those that may or may not be unavailable.
+    /// Whether its pod counts among those that may or may not be unavailable. A node that is not ready
+    /// is no excuse where the new revision may be what broke it.
     pub(super) fn counts(&self, pacing: &Pacing) -> bool {
-        !(pacing.ignore_unready_nodes && self.unready_node.is_some())
+        !(pacing.ignore_unready_nodes && self.unready_node.is_some() && !self.is_ours)
     }
 
     /// How far it is, in a word.
@@ -116,9 +124,10 @@ impl Spot<'_> {
     }
 }
 
-/// How many pods may be unavailable by a pace, of so many.
+/// How many pods may be unavailable by a pace, of so many: never all of several.
 pub(super) fn allowed(pacing: &Pacing, wanted: usize) -> usize {
-    pacing.max_unavailable.map_or(1, |amount| amount.of(wanted))
+    let most = wanted.saturating_sub(1).max(1); // there may be fewer by now than when it was said
+    pacing.max_unavailable.map_or(1, |amount| amount.of(wanted)).min(most)
 }
 
 /// How many places are without an available pod, those included whose pod may go at any moment.

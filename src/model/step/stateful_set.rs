@@ -38,8 +38,10 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
         let is_new = pod.is_some_and(|pod| sight.is_new(pod));
         let is_available = pod.is_some_and(|pod| sight.is_available(pod));
         let is_released = index >= partition;
+        let name = format!("{}-{ordinal}", workload.name());
         Spot {
-            name: format!("{}-{ordinal}", workload.name()),
+            is_ours: sight.is_ours(&name, is_new),
+            name,
             pod,
             is_new,
             is_available,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::act::{Act, Seen};
 use super::document::{Document, Reading};
-use super::end::End;
+use super::end::{End, Failure};
 use super::event::Event;
 use super::health::Health;
 use super::lease::{LASTS, Lease, RENEWED};
@@ -47,6 +47,10 @@ pub struct Stepper {
     pub(super) renewed: Option<Duration>,
     /// When what failed in passing is tried again.
     pub(super) again: Option<Duration>,
+    /// How it failed, if it did.
+    pub(super) failed: Option<Failure>,
+    /// The revision that everything goes back to, once that was written.
+    pub(super) went_back: Option<String>,
     pub(super) health: Health,
     pub(super) told: Told,
     pub(super) due: Option<Duration>,
@@ -83,6 +87,8 @@ impl Stepper {
             is_in_doubt: false,
             renewed: None,
             again: None,
+            failed: None,
+            went_back: None,
             health: Health::default(),
             told: Told::default(),
             due: Some(Duration::ZERO),
@@ -126,6 +132,13 @@ impl Stepper {
             Phase::Over(end) => Some(end),
             _ => None,
         }
+    }
+
+    /// Why everything goes back, or went, and the revision as a person calls it, once that was written.
+    /// The hold is over then, whatever becomes of the way.
+    #[must_use]
+    pub fn way_back(&self) -> Option<(&Failure, &str)> {
+        self.failed.as_ref().zip(self.went_back.as_deref())
     }
 
     /// What is known, looked at as a plan has it.
@@ -208,11 +221,6 @@ impl Stepper {
                 self.remove(Some(place), pod, evict, now, out);
             }
             Move::Heal(pod) => {
-                match &mut self.phase {
-                    Phase::GoingBack(back) => back.healing.note(&pod.uid),
-                    Phase::Stepping(pursuit) => pursuit.healing.note(&pod.uid),
-                    _ => {}
-                }
                 out.push(Output::Event(Event::Heals(pod.name.clone())));
                 self.remove(None, pod, false, now, out);
             }
@@ -268,6 +276,7 @@ impl Stepper {
     /// Waits for another process: until it gives up its lease, or that runs out.
     fn queue(&mut self, lease: Lease, now: Moment, out: &mut Vec<Output>) {
         let Phase::Arriving(queue) = &mut self.phase else { return };
+        self.renewed = None; // what failed before was another try
         if queue.as_ref().is_none_or(|queue| queue.lease.holder != lease.holder) {
             out.push(Output::Event(Event::Leased { lease: lease.clone(), patience: LASTS }));
         }

@@ -6,7 +6,7 @@ use super::act::{Checked, Removed, Seen, Wrote};
 use super::end::End;
 use super::event::Event;
 use super::health;
-use super::lease::LASTS;
+use super::lease::{LASTS, RENEWED};
 use super::phase::{CheckRun, Errand, Phase, Purpose};
 use super::stepper::{Output, Stepper};
 use crate::error::{Error, ErrorKind};
@@ -23,7 +23,8 @@ const AGAIN_IF_REFUSED: Duration = Duration::from_secs(5);
 const MOST_CONFLICTS: usize = 10;
 
 impl Stepper {
-    /// Takes in what was seen; says whether all of it was read just now, because it was asked for.
+    /// Takes in what was seen; says whether all of it was read just now, because it was asked for. What
+    /// took long to read may be old by now.
     pub(super) fn take(&mut self, seen: Seen, now: Moment, out: &mut Vec<Output>) -> bool {
         match seen {
             Seen::News(News::Log(log)) => {
@@ -52,11 +53,12 @@ impl Stepper {
             News::Workload(seen) if self.is_older_than_ours(&seen) => {}
             News::Look(_) => {
                 self.see(news);
-                let is_awaited = self.busy.take_if(|busy| matches!(busy.with, Errand::Look)).is_some();
-                if is_awaited {
+                let asked = self.busy.take_if(|busy| matches!(busy.with, Errand::Look));
+                let asked = asked.map(|busy| busy.since);
+                if asked.is_some() {
                     self.settle_unsure(now, out);
                 }
-                return is_awaited;
+                return asked.is_some_and(|asked| now.elapsed < asked + RENEWED);
             }
             news => self.see(news),
         }
@@ -118,7 +120,15 @@ impl Stepper {
         let Some(busy) = self.busy.take_if(|busy| matches!(busy.with, Errand::Remove { .. })) else { return };
         let Errand::Remove { place, pod } = busy.with else { return };
         match (removed, &mut self.phase) {
-            (Removed::Done | Removed::Unknown(_), _) => self.removed(place, out),
+            (Removed::Done, phase) => {
+                match phase {
+                    Phase::GoingBack(back) if place.is_none() => back.healing.note(&pod.uid),
+                    Phase::Stepping(pursuit) if place.is_none() => pursuit.healing.note(&pod.uid),
+                    _ => {}
+                }
+                self.removed(place, out);
+            }
+            (Removed::Unknown(_) | Removed::Superseded, _) => self.is_in_doubt = true,
             (Removed::Not(error), Phase::GoingBack(back)) => {
                 back.stuck = Some(format!("{} was not deleted: {}", pod.name, error.sentence()));
             }
@@ -133,14 +143,14 @@ impl Stepper {
         }
     }
 
-    /// Tries again what failed in passing, as long as the lease lasts.
+    /// Tries again what failed in passing. Once the plan is ours that goes on until the server is back: a
+    /// lease that ran out meanwhile is still ours if nobody took it, which every change of ours tests.
     fn failed_in_passing(&mut self, error: Error, now: Moment, out: &mut Vec<Output>) {
         let since = *self.renewed.get_or_insert(now.elapsed);
-        if matches!(self.phase, Phase::Leaving(_)) {
-            return self.tried_to_leave(out);
-        }
-        if now.elapsed >= since + LASTS {
-            return self.over(self.out_of_reach(error), out);
+        match self.phase {
+            Phase::Leaving(_) => return self.tried_to_leave(out),
+            Phase::Arriving(_) if now.elapsed >= since + LASTS => return self.over(End::Error(error), out),
+            _ => {}
         }
         self.again = Some(now.elapsed + AGAIN);
         self.tell_trouble(error.sentence(), out);

@@ -63,7 +63,7 @@ struct News {
 impl Stepper {
     /// Takes note of the pods as they are now, and tells what is new of them.
     pub(super) fn watch(&mut self, now: Moment, out: &mut Vec<Output>) {
-        if !matches!(self.phase, Phase::Arriving(None) | Phase::Stepping(_) | Phase::GoingBack(_)) {
+        if !matches!(self.phase, Phase::Stepping(_) | Phase::GoingBack(_)) {
             return;
         }
         if let Some(observed) = self.seen.observed() {
@@ -111,9 +111,7 @@ impl Stepper {
         }
         let well =
             scene.spots.iter().filter(|spot| spot.is_available).map(|spot| spot.name.clone()).collect();
-        let arrived = scene.batch().map_or(0, |batch| {
-            scene.spots.iter().filter(|spot| spot.is_well() && batch.places.contains(&spot.name)).count()
-        });
+        let arrived = scene.spots.iter().filter(|spot| spot.is_well() && scene.is_in_batch(spot)).count();
         News { is_moving: scene.is_moving(), arrived, soak, events, well }
     }
 

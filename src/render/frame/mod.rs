@@ -58,16 +58,11 @@ impl Frame {
         Self::new(fold::at_the_end(&blocks, usable_height(size)), size)
     }
 
-    /// A plan as it is stepped, in the height of the terminal.
+    /// A plan as it is stepped, or as it ended, in the height of the terminal: of a thousand batches those
+    /// matter around which it stands.
     #[must_use]
     pub fn of_steps(steps: Steps<'_>, size: Terminal) -> Self {
-        Self::new(steps::lines(steps, usable_width(size), Some(usable_height(size))), size)
-    }
-
-    /// A plan as it ended, in full.
-    #[must_use]
-    pub fn last_of_steps(steps: Steps<'_>, size: Terminal) -> Self {
-        Self::new(steps::lines(steps, usable_width(size), None), size)
+        Self::new(steps::lines(steps, usable_width(size), usable_height(size)), size)
     }
 
     /// A frame of these lines, each cut to the width of the terminal.

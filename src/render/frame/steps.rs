@@ -25,8 +25,8 @@ pub struct Steps<'a> {
 /// Fewer rows than these say less than a count.
 const FEWEST_ROWS: usize = 3;
 
-/// Everything there is to show, in no more lines than there is room for; none when there is always room.
-pub(super) fn lines(steps: Steps<'_>, width: usize, height: Option<usize>) -> Vec<Line> {
+/// What there is to show, in no more lines than there is room for.
+pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> {
     let Some(view) = steps.stepper.view(steps.now) else {
         return vec![
             Line::default()
@@ -36,7 +36,7 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: Option<usize>) -> Ve
     };
     let mut head = head(steps, &view, width);
     let below = below(steps, &view, width);
-    let room = height.map(|height| height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS));
+    let room = height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS);
     head.extend(rows_within(&view.batches, room));
     head.extend(below);
     head
@@ -81,14 +81,13 @@ fn standing(steps: Steps<'_>, view: &View) -> (Style, String) {
 /// A row for each batch, the names of its pods in their order of release.
 #[must_use]
 pub fn batch_rows(batches: &[Batch]) -> Vec<Line> {
-    rows_within(batches, None)
+    aligned(batches.iter().map(row).collect())
 }
 
 /// When there is no room for all, those around the batch under way; the others are counted.
-fn rows_within(batches: &[Batch], room: Option<usize>) -> Vec<Line> {
-    let room = room.unwrap_or(usize::MAX);
+fn rows_within(batches: &[Batch], room: usize) -> Vec<Line> {
     if batches.len() <= room {
-        return aligned(batches.iter().map(row).collect());
+        return batch_rows(batches);
     }
     let is_done = |batch: &Batch| matches!(batch.stage, Stage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
@@ -98,7 +97,7 @@ fn rows_within(batches: &[Batch], room: Option<usize>) -> Vec<Line> {
     let (window, after) = rest.split_at(shown.min(rest.len()));
     let mut lines = Vec::new();
     lines.extend(counted(before, "before them"));
-    lines.extend(aligned(window.iter().map(row).collect()));
+    lines.extend(batch_rows(window));
     lines.extend(counted(after, "after them"));
     lines
 }

@@ -1,8 +1,10 @@
-//! How a step ended, and how to go on.
+//! How a step ended. What to type next is said below it.
 
 use super::Told;
-use super::words::time;
-use crate::model::step::{Back, Checked, End, Failure, View, Why};
+use super::hints;
+use super::words::{places, time};
+use crate::model::hold::{Hold, Reason};
+use crate::model::step::{Back, Checked, End, Failure, Lease, Stage, View, Why};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
@@ -13,68 +15,90 @@ use crate::render::escape;
 /// is told elsewhere, with all others.
 #[must_use]
 pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
-    let (name, target) = (workload.reference(), workload.command_target());
+    let name = workload.reference();
     let told = match end {
-        End::NothingOutdated => nothing_outdated(workload),
+        End::NothingOutdated => Told::result(format!("{name}: {}", nothing_outdated(workload))),
         End::Reached { updated, of } => {
             let to = view.and_then(|view| view.to.as_deref()).unwrap_or("new");
-            Told::result(format!("{name} held: {updated} of {of} pods run revision {to}")).and_note(format!(
-                "hint: the next batch: kubectl rollout2 step {target}; or all of them: --all"
-            ))
+            Told::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
         }
-        End::Complete => Told::result(format!(
-            "{name} stepped: all of it is done, and its update strategy is what it was before"
-        )),
+        End::Complete => Told::result(format!("{name} stepped: {}", complete(workload))),
         End::Stopped(why) => stopped(workload, why),
         End::Failed { failure, back } => {
-            let failed = Told::note(format!("error: {name}: {}", failed(failure)));
-            match back {
-                Some(back) => failed.and_note(went_back(back)),
-                None => failed
-                    .and_note(held_at_failure(view))
-                    .and_note(format!("hint: once it is mended: kubectl rollout2 step {target}"))
-                    .and_note(format!("hint: to go back: kubectl rollout2 undo {target}")),
-            }
+            let told = Told::note(format!("error: {name}: {}", failed(failure)));
+            told.and_note(back.as_ref().map_or_else(|| held_at_failure(view), went_back))
         }
-        End::TimedOut(limit) => Told::note(format!(
-            "error: {name}: the time is up after {} (--timeout){}",
-            time(*limit),
-            rest(view)
-        ))
-        .and_note(go_on(&target)),
-        End::Interrupted => {
-            Told::note(format!("interrupted: {name} stays held{}", rest(view))).and_note(go_on(&target))
+        End::TimedOut(limit) => {
+            let limit = time(*limit);
+            Told::note(format!(
+                "error: {name} {}: the time is up after {limit} (--timeout)",
+                left(workload, view)
+            ))
         }
-        End::Terminated => {
-            Told::note(format!("terminated: {name} stays held{}", rest(view))).and_note(go_on(&target))
-        }
+        End::Interrupted => Told::note(format!("interrupted: {name} {}", left(workload, view))),
+        End::Terminated => Told::note(format!("terminated: {name} {}", left(workload, view))),
         End::Gone { is_another: false } => Told::note(format!("error: object has been deleted: {name}")),
         End::Gone { is_another: true } => {
             Told::note(format!("error: object has been deleted, and created again: {name}"))
         }
         End::Error(_) => Told::default(),
     };
+    let told =
+        hints::of(workload, view, end).iter().fold(told, |told, hint| told.and_note(format!("hint: {hint}")));
     let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
     Told { results: safe(told.results), notes: safe(told.notes) }
 }
 
 /// A partition of its own keeps pods that nobody asked to step.
-fn nothing_outdated(workload: &Workload) -> Told {
-    let (name, target) = (workload.reference(), workload.command_target());
+fn nothing_outdated(workload: &Workload) -> String {
     match strategy::partition(workload) {
-        partition @ 1.. if Counts::of(workload).outdated() > 0 => Told::result(format!(
-            "{name}: no pod is outdated but those that its own partition {partition} keeps"
-        ))
-        .and_note(format!("hint: step them too: kubectl rollout2 step {target} --to 100%")),
-        _ => Told::result(format!("{name}: no pod is outdated, so there is nothing to step")),
+        partition @ 1.. if Counts::of(workload).outdated() > 0 => {
+            format!("no pod is outdated but those that its own partition {partition} keeps")
+        }
+        _ => "no pod is outdated, so there is nothing to step".to_owned(),
+    }
+}
+
+fn complete(workload: &Workload) -> String {
+    let was = "its update strategy is what it was before";
+    match (strategy::partition(workload), Counts::of(workload).outdated()) {
+        (partition @ 1.., outdated @ 1..) => {
+            let stay = if outdated == 1 { "1 pod stays".to_owned() } else { format!("{outdated} pods stay") };
+            format!("all above its own partition {partition} is done, below which {stay} as before; {was}")
+        }
+        _ => format!("all of it is done, and {was}"),
+    }
+}
+
+/// What is left behind by whoever does not go on: what holds it, and what the cluster does without us.
+fn left(workload: &Workload, view: Option<&View>) -> String {
+    let Some(hold) = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload)) else {
+        return "is not held, and its controller goes on without us".to_owned();
+    };
+    match hold.member("lease").filter(|lease| !lease.is_null()).map(Lease::read) {
+        Some(lease) => {
+            format!("stays held, and is stepped by {}", lease.by.as_deref().unwrap_or("somebody else"))
+        }
+        None if hold.reason() == Some(Reason::Pause) => "stays paused".to_owned(),
+        None => format!("stays held; {}", under_way(view)),
+    }
+}
+
+fn under_way(view: Option<&View>) -> String {
+    let batches = view.map(|view| view.batches.as_slice()).unwrap_or_default();
+    match batches.iter().find(|batch| matches!(batch.stage, Stage::Updating)) {
+        Some(batch) => {
+            let places = places(&batch.places);
+            format!("batch {}, which was released, goes on without us: {places}", batch.number)
+        }
+        None => "nothing is under way".to_owned(),
     }
 }
 
 fn stopped(workload: &Workload, why: &Why) -> Told {
-    let (name, target) = (workload.reference(), workload.command_target());
+    let name = workload.reference();
     match why {
-        Why::Paused => Told::note(format!("held: {name} is paused, so nothing more is released"))
-            .and_note(format!("hint: kubectl rollout2 resume {target} && kubectl rollout2 step {target}")),
+        Why::Paused => Told::note(format!("held: {name} is paused, so nothing more is released")),
         Why::LeaseLost { by } => Told::note(format!(
             "held: {} took over the step of {name}",
             by.as_deref().unwrap_or("somebody else")
@@ -83,26 +107,24 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             let changes =
                 if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
             let manager = manager.as_deref().unwrap_or("somebody");
-            Told::note(format!("held: {name} was changed by {manager}, so nothing more is released{changes}")).and_note(
-                format!("hint: look at it, then go on with kubectl rollout2 step {target} --new-plan, or go back with undo"),
-            )
+            Told::note(format!("held: {name} was changed by {manager}, so nothing more is released{changes}"))
         }
         Why::Unhealthy { pods, allowed } => {
-            let plural = if *allowed == 1 { "" } else { "s" };
             let line = format!(
-                "held: {name}: {} not available, and at most {allowed} pod{plural} may be, so nothing is released",
+                "held: {name}: {} not available already, and at most {allowed} may be at a time, so nothing is released",
                 if pods.len() == 1 { "1 pod is".to_owned() } else { format!("{} pods are", pods.len()) }
             );
-            let told = pods.iter().fold(Told::note(line), |told, (pod, why)| match why.as_str() {
+            pods.iter().fold(Told::note(line), |told, (pod, why)| match why.as_str() {
                 "" => told.and_note(format!("  ! {pod}")),
                 why => told.and_note(format!("  ! {pod}  {why}")),
-            });
-            told.and_note("hint: mend them first; --force releases the next batch all the same")
+            })
         }
         Why::OwnPartition { partition } => Told::note(format!(
             "held: {name}: its own partition {partition} keeps every pod on the old revision"
-        ))
-        .and_note("hint: --to 100% goes below it, and puts it back in the end"),
+        )),
+        Why::NotSelected { others } => Told::note(format!(
+            "held: {name}: none of the nodes that --node-selector takes has an outdated pod, and {others} others have"
+        )),
         Why::OnUnreadyNodes(nodes) => Told::note(format!(
             "held: {name}: what is left is on nodes that are not ready, and is not touched: {}",
             names(nodes)
@@ -148,23 +170,4 @@ fn held_at_failure(view: Option<&View>) -> String {
         ),
         None => "note: nothing more is released".to_owned(),
     }
-}
-
-/// What the cluster goes on doing without us.
-fn rest(view: Option<&View>) -> String {
-    let under_way = view.and_then(|view| {
-        view.batches.iter().find(|batch| matches!(batch.stage, crate::model::step::Stage::Updating))
-    });
-    match under_way {
-        Some(batch) => format!(
-            "; batch {}, which was released, goes on without us: {}",
-            batch.number,
-            super::words::places(&batch.places)
-        ),
-        None => "; nothing is under way".to_owned(),
-    }
-}
-
-fn go_on(target: &str) -> String {
-    format!("hint: kubectl rollout2 step {target} goes on with the plan")
 }

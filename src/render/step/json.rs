@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::words::reach;
 use crate::model::follow::Moment;
 use crate::model::step::{
-    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Stage, Stepper, View, Why,
+    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Reach, Stage, Stepper, View, Why,
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
@@ -119,6 +118,15 @@ fn pace_facts(pacing: &Pacing) -> Value {
     })
 }
 
+/// As a plan keeps it.
+fn reach(reach: Reach) -> String {
+    match reach {
+        Reach::Next => "next".to_owned(),
+        Reach::All => "all".to_owned(),
+        Reach::To(amount) => amount.to_string(),
+    }
+}
+
 fn batch_facts(batch: &Batch) -> Value {
     let (stage, healthy, soak) = match &batch.stage {
         Stage::Waiting => ("waiting", None, None),
@@ -187,6 +195,7 @@ fn stopped_facts(why: &Why) -> Value {
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
         Why::OwnPartition { partition } => json!({"reason": "own-partition", "partition": partition}),
+        Why::NotSelected { others } => json!({"reason": "not-selected", "others": others}),
         Why::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
         Why::OnUnreadyNode { pod, node } => json!({"reason": "node-not-ready", "pod": pod, "node": node}),
     }

@@ -33,7 +33,7 @@ pub fn of(stepper: &Stepper, event: &Event, now: Moment) -> Told {
             Told::result(format!("batch {batch}: {} released", escape::line(place)))
         }
         Event::Refused { pod, message } => Told::note(format!(
-            "note: {} may not be evicted yet: {}",
+            "note: {} may not be removed yet: {}",
             escape::line(pod),
             escape::line(message)
         )),
@@ -62,7 +62,7 @@ pub fn of(stepper: &Stepper, event: &Event, now: Moment) -> Told {
             Told::note(format!("{} goes back to revision {}", workload.reference(), escape::line(revision)))
         }
         Event::Heals(pod) => Told::note(format!(
-            "deleting {}, which is not ready and not on the revision gone back to",
+            "deleting {}, which is not ready and not on the revision it is to run",
             escape::line(pod)
         )),
         Event::Ended(_) => Told::default(),
@@ -112,6 +112,10 @@ fn batch_line(batch: &Batch) -> Option<String> {
 
 fn leased(workload: &Workload, lease: &Lease, patience: Duration) -> String {
     let by = lease.by.as_deref().unwrap_or("somebody else");
+    if patience.is_zero() {
+        let line = format!("note: took the step of {} over from {by}", workload.target());
+        return escape::line(&line).into_owned();
+    }
     let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let line = format!(
         "note: {by} steps {}{since}; waiting until nothing is seen of them for {} (--take-over goes on at once)",

@@ -1,6 +1,7 @@
 //! Stepping, told: a line for each event, JSON, and the plan before anything is written.
 
 mod ended;
+mod hints;
 pub mod json;
 pub mod lines;
 pub mod plan;

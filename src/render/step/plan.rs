@@ -28,6 +28,6 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
     } else {
         format!("the soaks add up to {}", time(view.soaks))
     };
-    spans.push(Span::plain(format!("  {soaks}; this command goes {}\n", reach(view.reach))));
+    spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
     spans
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::model::age::lasting;
 use crate::model::go_duration;
-use crate::model::step::{Batch, Batches, OnFailure, Pacing, Place, PlaceState, Reach, Stage, View};
+use crate::model::step::{Amount, Batch, Batches, OnFailure, Pacing, Place, PlaceState, Reach, Stage, View};
 use crate::render::change::names;
 use crate::render::style::Style;
 
@@ -36,7 +36,7 @@ pub(super) fn care(view: &View) -> Vec<String> {
     let plural = if view.max_unavailable == 1 { "" } else { "s" };
     let mut care = vec![
         format!("at most {} pod{plural} unavailable", view.max_unavailable),
-        format!("{} for a batch to be available", time(pacing.batch_timeout)),
+        format!("{} for each further pod to be available", time(pacing.batch_timeout)),
     ];
     care.extend(
         pacing.check.as_ref().map(|check| format!("a check of at most {} after each", time(check.timeout))),
@@ -48,12 +48,14 @@ pub(super) fn care(view: &View) -> Vec<String> {
     care
 }
 
-/// How far a command goes.
+/// How far a command goes, as what it does.
 pub(super) fn reach(reach: Reach) -> String {
     match reach {
-        Reach::Next => "one batch".to_owned(),
-        Reach::All => "to the end".to_owned(),
-        Reach::To(amount) => format!("until {amount} run the new revision"),
+        Reach::Next => "stops after one batch".to_owned(),
+        Reach::All => "goes on to the end".to_owned(),
+        Reach::To(Amount::Pods(1)) => "stops once 1 pod runs the new revision".to_owned(),
+        Reach::To(Amount::Pods(pods)) => format!("stops once {pods} pods run the new revision"),
+        Reach::To(amount) => format!("stops once {amount} of the pods run the new revision"),
     }
 }
 

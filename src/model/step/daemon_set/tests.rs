@@ -51,7 +51,7 @@ fn node((name, zone): (&str, &str)) -> Node {
 fn daemon_set(wanted: usize, strategy: &Value, annotations: &Value) -> Workload {
     let object = json!({"kind": "DaemonSet", "metadata": {"name": "agent", "uid": "u", "annotations": annotations},
         "spec": {"template": template("x:2"), "updateStrategy": strategy},
-        "status": {"desiredNumberScheduled": wanted}});
+        "status": {"desiredNumberScheduled": wanted, "currentNumberScheduled": wanted}});
     Workload::of(Object::read(object).unwrap()).unwrap()
 }
 
@@ -154,6 +154,47 @@ fn nodes_without_their_pods_are_counted_and_named_when_a_batch_tells_of_them() {
     assert_eq!(world.told(), "n1 up, n2 released, (a node without its pod) released");
     let gone = World::of(3, &[("n1", "old"), ("n3", "old"), ("n4", "old")]).begun(&["n2"]);
     assert_eq!(gone.told(), "n1 up, n3 up, n4 up");
+}
+
+/// A node that was tainted after its pod came keeps the pod, and is not counted among those that want one.
+#[test]
+fn a_pod_where_none_is_wanted_stands_in_for_no_other() {
+    let mut world = World::of(2, &[("n1", "old"), ("tainted", "old")]).begun(&["n2"]);
+    let mut object = world.observed.workload.object().json().clone();
+    object["status"]["numberMisscheduled"] = 1.into();
+    object["status"]["currentNumberScheduled"] = 1.into();
+    world.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    assert_eq!(world.told(), "n1 up, n2 released, tainted up");
+}
+
+/// The pod of a new node is there before its controller counts it.
+#[test]
+fn a_node_of_the_batch_is_missing_as_long_as_its_controller_says_that_one_is() {
+    let mut world = World::of(2, &[("n1", "old"), ("n3", "new")]).begun(&["n2"]);
+    let mut object = world.observed.workload.object().json().clone();
+    object["status"]["currentNumberScheduled"] = 1.into();
+    world.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    assert_eq!(world.told(), "n1 up, n2 released, n3 new up released");
+}
+
+#[test]
+fn a_selector_that_takes_no_node_is_a_mistake() {
+    let mut world = World::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
+    world.pacing.node_selector = Some("zone=c".to_owned());
+    let error = check_nodes(&world.sight()).unwrap_err();
+    assert!(error.exit().code() == 2 && error.sentence().contains("takes none of the 2 nodes"), "{error:?}");
+    world.pacing.node_selector = Some("zone=b".to_owned());
+    assert_eq!(check_nodes(&world.sight()), Ok(()));
+}
+
+#[test]
+fn a_batch_is_no_longer_than_an_annotation_may_be() {
+    let names: Vec<String> = (0..1000).map(|number| format!("{number:0>100}.compute.internal")).collect();
+    let pods: Vec<OnNode<'_>> = names.iter().map(|name| (name.as_str(), "old")).collect();
+    let mut world = World::of(1000, &pods);
+    (world.pacing.batches, world.pacing.canary) = (Batches::By(Amount::PerCent(100)), false);
+    let batch = world.next();
+    assert!(batch.len() > 500 && batch.concat().len() < 70_000, "{}", batch.len());
 }
 
 #[test]

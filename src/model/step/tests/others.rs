@@ -98,6 +98,22 @@ fn a_scale_down_of_what_was_released_leads_back_to_the_canary() {
     assert_eq!(play.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
 }
 
+#[test]
+fn a_batch_that_went_away_is_over_once_nothing_is_left() {
+    let mut world = World::paused(3);
+    for index in 0..2 {
+        world.pods.get_mut(&index).unwrap().revision = 2;
+    }
+    let mut request = all_by(1);
+    request.given.final_soak = Some(seconds(60));
+    let mut play = Play::of(request, world);
+    play.pass(2);
+    assert_eq!(play.world.partition(), 2);
+    play.world.change("/spec/replicas", json!(2));
+    assert_eq!(play.run(), End::Complete);
+    assert!(play.acts < 60, "{} acts", play.acts);
+}
+
 /// A stepper that was answered up to its first write, and the world as it was.
 fn first_write(world: &mut World) -> (Stepper, crate::model::patch::Patch, Moment) {
     world.tick();

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::world::World;
+use crate::error::{Error, ErrorKind};
 use crate::model::follow::{Moment, News};
 use crate::model::step::*;
 
@@ -18,6 +19,8 @@ pub(super) struct Play {
     pub(super) checks: usize,
     /// How many pods may be down at a time; none not to look.
     pub(super) bound: Option<usize>,
+    /// Whether the server is out of reach.
+    pub(super) is_away: bool,
     /// After how many acts the process dies; with the answer to the last one lost.
     pub(super) dies_at: Option<usize>,
     pub(super) is_dead: bool,
@@ -54,6 +57,7 @@ impl Play {
             check: Checked::Passed,
             checks: 0,
             bound: Some(1),
+            is_away: false,
             dies_at: None,
             is_dead: false,
             began,
@@ -99,6 +103,10 @@ impl Play {
     fn answer(&mut self, act: Act) -> Vec<Seen> {
         match act {
             Act::Look => vec![Seen::Nodes(Some(self.world.nodes())), Seen::News(self.world.look())],
+            Act::Write(_) if self.is_away => {
+                let error = Error::new(ErrorKind::Unreachable, "out of reach");
+                vec![Seen::Wrote(Wrote::Not(error))]
+            }
             Act::Write(patch) => vec![Seen::Wrote(self.world.write(&patch))],
             Act::Remove { pod, .. } => {
                 self.world.delete(&pod.name, &pod.uid);

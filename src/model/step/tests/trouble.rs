@@ -168,3 +168,69 @@ fn a_broken_pod_that_was_released_is_healed_by_whoever_goes_on() {
     assert_eq!(play.world.on(3), 5);
     assert!(play.told.contains(&Event::Heals("db-4".to_owned())));
 }
+
+#[test]
+fn a_node_that_the_new_revision_broke_is_no_excuse() {
+    let mut request = all_by(2);
+    request.given.ignore_unready_nodes = Some(true);
+    request.given.soak = Some(seconds(60));
+    let mut play = Play::of(request, World::paused(5));
+    play.pass(10);
+    play.world.pods.get_mut(&4).unwrap().sick_until = 1_000_000;
+    play.world.unready_nodes.insert("n4".to_owned());
+    let end = play.run();
+    assert!(matches!(failure(&end).0, Failure::TimedOut { batch: 1, .. }), "{end:?}");
+    assert_eq!(play.world.on(2), 1);
+}
+
+#[test]
+fn what_may_be_down_is_never_all_that_a_scale_down_left() {
+    let mut request = all_by(5);
+    request.given.max_unavailable = Some(Amount::Pods(4));
+    request.reach = Some(Reach::Next);
+    let mut play = Play::of(request, World::paused(6));
+    play.bound = Some(4);
+    play.run();
+    play.world.change("/spec/replicas", json!(3));
+    (0..20).for_each(|_| play.world.tick());
+    let mut play = play.then("two", Request { reach: Some(Reach::All), ..Request::default() });
+    play.bound = Some(2);
+    assert_eq!(play.run(), End::Complete);
+}
+
+#[test]
+fn a_pod_that_was_forgiven_fails_no_batch() {
+    let mut play = Play::of(Request::default(), World::paused(5));
+    play.run();
+    play.world.crashing.insert(4);
+    play.bound = None;
+    (0..60).for_each(|_| play.world.tick());
+    let mut play = play.then("two", Request::default());
+    assert!(matches!(play.run(), End::Stopped(Why::Unhealthy { .. })));
+    let mut play = play.then("three", Request { force: true, ..Request::default() });
+    play.bound = None;
+    play.pass(60);
+    assert_eq!(play.world.partition(), 3);
+    assert_eq!(play.stepper.end(), None);
+}
+
+#[test]
+fn a_list_of_batches_that_ends_early_is_not_gone_on_with_to_the_end() {
+    let mut request = all_by(1);
+    request.given.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
+    let mut play = Play::of(request, World::paused(4));
+    assert!(matches!(play.run(), End::Error(error) if error.kind() == ErrorKind::Usage));
+}
+
+#[test]
+fn a_server_that_is_away_for_long_ends_no_plan_that_is_ours() {
+    let mut request = all_by(1);
+    request.given.soak = Some(seconds(60));
+    let mut play = Play::of(request, World::paused(2));
+    play.pass(30);
+    play.is_away = true;
+    play.pass(300);
+    assert_eq!(play.stepper.end(), None);
+    play.is_away = false;
+    assert_eq!(play.run(), End::Complete);
+}

@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) pods: BTreeMap<i64, FakePod>,
     /// Revisions whose pods never become ready, because they crash.
     pub(super) broken: BTreeSet<i64>,
+    /// Pods that crash whatever they run.
+    pub(super) crashing: BTreeSet<i64>,
     /// Whether the controller works.
     pub(super) controls: bool,
     pub(super) unready_nodes: BTreeSet<String>,
@@ -61,6 +63,7 @@ impl World {
             object,
             pods: BTreeMap::new(),
             broken: BTreeSet::new(),
+            crashing: BTreeSet::new(),
             controls: true,
             unready_nodes: BTreeSet::new(),
             seconds: 10_000,
@@ -178,9 +181,9 @@ impl World {
     pub(super) fn tick(&mut self) {
         self.seconds += 1;
         let now = self.seconds;
-        for pod in self.pods.values_mut() {
+        for (index, pod) in &mut self.pods {
             let is_up = now >= pod.started + START_UP && now >= pod.sick_until;
-            let crashes = self.broken.contains(&pod.revision);
+            let crashes = self.broken.contains(&pod.revision) || self.crashing.contains(index);
             if crashes && (now - pod.created).is_multiple_of(10) {
                 (pod.restarts, pod.started) = (pod.restarts + 1, now);
             }
@@ -215,7 +218,7 @@ impl World {
         status["availableReplicas"] = ready.into();
         status["updatedReplicas"] = updated.into();
         let all = usize::try_from(replicas).unwrap();
-        if updated == all && ready == all && partition == 0 {
+        if updated == all && ready == all {
             status["currentRevision"] = format!("db-{update}").into();
         }
     }
@@ -285,7 +288,7 @@ impl World {
     fn pod(&self, index: i64, pod: &FakePod) -> Pod {
         let ready = pod.ready.is_some();
         let since = self.stamp(pod.ready.unwrap_or(pod.created));
-        let state = if self.broken.contains(&pod.revision) {
+        let state = if self.broken.contains(&pod.revision) || self.crashing.contains(&index) {
             json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}})
         } else {
             json!({"running": {"startedAt": self.stamp(pod.started).to_string()}})

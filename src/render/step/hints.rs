@@ -1,0 +1,96 @@
+//! What to type next.
+
+use crate::model::hold::{Hold, step_command};
+use crate::model::step::{Back, End, Plan, Stage, View, Why};
+use crate::model::strategy;
+use crate::model::verdict::Counts;
+use crate::model::workload::Workload;
+
+/// What to type next after a step that ended like this, each a command and what it does.
+pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<String> {
+    let (target, step) = (workload.command_target(), step_command(workload));
+    let (status, undo) =
+        (format!("kubectl rollout2 status {target}"), format!("kubectl rollout2 undo {target}"));
+    match end {
+        End::NothingOutdated if is_held_no_more(workload) => {
+            vec![format!("forget the hold that somebody ended: kubectl rollout2 resume {target}")]
+        }
+        End::NothingOutdated | End::Complete => below_its_own_partition(workload).into_iter().collect(),
+        End::Reached { .. } => vec![next_batch(view, &step)],
+        End::Stopped(why) => stopped(workload, view, why),
+        End::Failed { back: None, .. } => {
+            vec![format!("once it is mended: {step}"), format!("to go back: {undo}")]
+        }
+        End::Failed { back: Some(Back::Not(_)), .. } => vec![format!("to go back: {undo}")],
+        End::TimedOut(_) | End::Interrupted | End::Terminated if is_held(workload) => {
+            vec![format!("go on with the plan: {step}")]
+        }
+        End::Failed { back: Some(Back::Unfinished { .. }), .. }
+        | End::TimedOut(_)
+        | End::Interrupted
+        | End::Terminated => vec![status],
+        End::Failed { back: Some(Back::Done { .. }), .. } | End::Gone { .. } | End::Error(_) => Vec::new(),
+    }
+}
+
+fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
+    let (target, step) = (workload.command_target(), step_command(workload));
+    let status = format!("kubectl rollout2 status {target}");
+    match why {
+        Why::Paused => vec![format!("kubectl rollout2 resume {target} && {step}")],
+        Why::LeaseLost { .. } => vec![status],
+        Why::Changed { .. } => {
+            let flag = if is_for_another_template(workload) { " --new-plan" } else { "" };
+            vec![
+                format!("to go on with it as it is now: {step}{flag}"),
+                format!("to go back: kubectl rollout2 undo {target}"),
+            ]
+        }
+        Why::Unhealthy { .. } => {
+            let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
+            let force = format!("release the next batch all the same: {step} --force");
+            let has_unready_nodes = view.is_some_and(|view| !view.left_out.is_empty());
+            let ignore =
+                format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
+            let hints = [(true, status), (has_unready_nodes, ignore), (view.is_none_or(is_left), force)];
+            hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
+        }
+        Why::OwnPartition { .. } => {
+            vec![format!("go below it, and have it back in the end: {step} --to 100%")]
+        }
+        Why::NotSelected { .. } => vec![format!("the nodes that are not selected: {step} --node-selector=")],
+        Why::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
+        Why::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
+    }
+}
+
+/// After the last batch of some nodes only others are left.
+fn next_batch(view: Option<&View>, step: &str) -> String {
+    let is_over = |view: &&View| {
+        let is_done = view.batches.iter().all(|batch| matches!(batch.stage, Stage::Done { .. }));
+        is_done && view.pacing.node_selector.as_deref().is_some_and(|selector| !selector.is_empty())
+    };
+    match view.filter(is_over) {
+        Some(_) => format!("the nodes that are not selected: {step} --node-selector= --all"),
+        None => format!("the next batch: {step}; or all of them: --all"),
+    }
+}
+
+fn below_its_own_partition(workload: &Workload) -> Option<String> {
+    let is_kept = strategy::partition(workload) > 0 && Counts::of(workload).outdated() > 0;
+    is_kept.then(|| format!("to step those too: {} --to 100%", step_command(workload)))
+}
+
+fn is_held(workload: &Workload) -> bool {
+    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
+}
+
+/// A memory without its effect: somebody wrote another strategy.
+fn is_held_no_more(workload: &Workload) -> bool {
+    Hold::of(workload).ok().flatten().is_some_and(|hold| !hold.is_in_force(workload))
+}
+
+fn is_for_another_template(workload: &Workload) -> bool {
+    let plan = Hold::of(workload).ok().flatten().and_then(|hold| Plan::of(&hold).ok().flatten());
+    plan.is_some_and(|plan| plan.template != workload.template().digest().hex())
+}

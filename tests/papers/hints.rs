@@ -1,0 +1,69 @@
+//! What the program says to type can be typed: every line of ours that a message holds is understood.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rollout2::cli::definition;
+
+use crate::generated::root;
+
+#[test]
+fn every_command_that_a_message_names_is_understood() {
+    let mut files = Vec::new();
+    sources(&root().join("src"), &mut files);
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for file in files {
+        for line in fs::read_to_string(&file).unwrap().lines() {
+            for command in commands(line) {
+                seen += 1;
+                let args = command.split_whitespace();
+                match definition().try_get_matches_from(std::iter::once("kubectl-rollout2").chain(args)) {
+                    Err(mistake) if mistake.use_stderr() => {
+                        wrong.push(format!("{}: {command}: {mistake}", file.display()));
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen >= 15, "only {seen} were found; are they written in another way now?");
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The commands of ours in a line of code, without the word for the program. A usage line, with its brackets,
+/// is none, nor is one that leaves words out; examples stand on lines of their own and are tried elsewhere.
+fn commands(line: &str) -> Vec<String> {
+    let line = line.trim_start();
+    if line.starts_with("//") || line.starts_with("kubectl") || line.contains('[') {
+        return Vec::new();
+    }
+    let commands = line.split("kubectl rollout2 ").skip(1).filter_map(|rest| {
+        let end = rest.find(['"', '\\', ',', ';', ':', '&', '|', ')', '`']).unwrap_or(rest.len());
+        let command = rest[..end].split(" and ").next().unwrap_or_default();
+        (!command.contains("...")).then(|| with_names(command))
+    });
+    commands.collect()
+}
+
+/// A command with a name wherever one is put in.
+fn with_names(command: &str) -> String {
+    let mut pieces = command.split('{');
+    let mut whole = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (_, rest) = piece.split_once('}').unwrap_or_default();
+        whole += if whole.ends_with('/') { "db" } else { "statefulset/db" };
+        whole += rest;
+    }
+    whole.replace("TARGET", "statefulset/db").replace("NUMBER", "3")
+}

@@ -1,0 +1,50 @@
+//! Evictions, and the budgets that they keep to.
+
+use serde_json::json;
+
+use super::ground::{Nodes, ZONE, ends};
+
+#[tokio::test(start_paused = true)]
+async fn every_step_is_a_line() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.budget("agent", &json!({"minAvailable": 5}));
+    nodes.lab.pass(5).await;
+    let ended =
+        nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
+    ends(&ended, 0);
+    insta::assert_snapshot!(ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn evictions_keep_to_budgets_that_let_pods_go_later() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.budget("agent", &json!({"minAvailable": 5}));
+    nodes.lab.pass(5).await;
+    let begun = nodes.lab.revision();
+    let ended = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
+    ends(&ended, 0);
+    assert!(
+        ended.transcript.contains("The disruption budget agent needs 5 healthy pods"),
+        "{}",
+        ended.transcript
+    );
+    assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_that_refuses_for_ever_is_named_before_anything_is_written() {
+    for (spec, words) in [
+        (json!({"maxUnavailable": 1}), "daemonsets.apps does not implement the scale subresource"),
+        (json!({"minAvailable": 6}), "wants 6 healthy pods"),
+    ] {
+        let nodes = Nodes::held("app:2.0").await;
+        nodes.budget("agent", &spec);
+        nodes.lab.pass(5).await;
+        let held = nodes.object();
+        let refused = nodes.step("--all --evict").await;
+        ends(&refused, 1);
+        assert!(refused.stderr.contains(words) && refused.stderr.contains("agent"), "{}", refused.transcript);
+        assert_eq!(nodes.object(), held);
+        ends(&nodes.step("--all").await, 0); // deleted they may be
+    }
+}

@@ -1,0 +1,142 @@
+//! Six nodes in three zones, and what is done to them.
+
+use harness::Ended;
+use harness::lab::{Hands, Lab};
+use serde_json::{Value, json};
+use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
+use simcluster::rules::{Author, Part};
+use simcluster::{Controllers, Key, SimCluster, Store, Verb, object};
+
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Six nodes in three zones, and a DaemonSet `agent` on all of them.
+pub(super) struct Nodes {
+    pub(super) lab: Lab,
+    pub(super) agent: Key,
+}
+
+impl Nodes {
+    pub(super) async fn new(more: &Value) -> Self {
+        let lab = Lab::built(SimCluster::builder().nodes(6), Controllers::new());
+        let agent = lab.daemon_set(more);
+        lab.pass(30).await;
+        Self { lab, agent }
+    }
+
+    /// The same with a change that is held.
+    pub(super) async fn held(image: &str) -> Self {
+        let nodes = Self::new(&json!({})).await;
+        nodes.hold(image).await;
+        nodes
+    }
+
+    pub(super) async fn hold(&self, image: &str) {
+        let paused = self.lab.run("pause daemonset/agent").await;
+        assert_eq!(paused.exit, 0, "{}", paused.transcript);
+        self.lab.hands().image(&self.agent, image);
+        self.lab.pass(10).await;
+        self.lab.cluster.forget_requests();
+    }
+
+    pub(super) async fn step(&self, words: &str) -> Ended {
+        self.lab.run(&format!("step daemonset/agent {words}")).await
+    }
+
+    pub(super) fn object(&self) -> Value {
+        self.lab.cluster.store(|store| Value::clone(store.find(&self.agent).unwrap()))
+    }
+
+    pub(super) fn strategy(&self) -> Value {
+        self.object()["spec"]["updateStrategy"].clone()
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        self.object().pointer("/metadata/annotations/kubectl-rollout2~1held").is_some()
+    }
+
+    /// The node and image of every pod that stays, by node.
+    pub(super) fn images(&self) -> Vec<(String, String)> {
+        let mut images: Vec<(String, String)> = self.lab.cluster.store(|store| {
+            let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
+            let image = |pod: &Value| object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
+            staying
+                .map(|(_, pod)| (object::text(pod, &["spec", "nodeName"]).to_owned(), image(pod)))
+                .collect()
+        });
+        images.sort();
+        images
+    }
+
+    /// The pod on a node.
+    pub(super) fn pod_on(&self, node: &str) -> Key {
+        pod_on(&self.lab.hands(), node).unwrap()
+    }
+
+    /// How many nodes run an image.
+    pub(super) fn on(&self, image: &str) -> usize {
+        self.images().iter().filter(|(_, there)| there == image).count()
+    }
+
+    /// The nodes whose pods we took down, in order, with the pods' uids.
+    pub(super) fn removals(&self) -> Vec<String> {
+        let requests = self.lab.cluster.requests();
+        let ours = requests.iter().filter(|asked| {
+            let takes_down = matches!(asked.verb(), Some(Verb::Delete | Verb::Create));
+            takes_down && asked.user.as_deref() == Some("admin") && asked.path.contains("/pods/")
+        });
+        ours.filter_map(|asked| self.node_of(&asked.path)).collect()
+    }
+
+    /// The node that the pod in a path was bound to.
+    pub(super) fn node_of(&self, path: &str) -> Option<String> {
+        self.lab.cluster.store(|store| {
+            let changes = store.changes_after(0).ok()?;
+            let mut states = changes
+                .filter(|change| change.key.resource == &PODS && path.contains(&change.key.name))
+                .filter_map(|change| change.after.as_deref());
+            let node = |pod: &Value| object::text(pod, &["spec", "nodeName"]).to_owned();
+            states.find_map(|pod| Some(node(pod)).filter(|node| !node.is_empty()))
+        })
+    }
+
+    /// The most pods that were missing at once since a revision.
+    pub(super) fn most_missing(&self, after: u64) -> i64 {
+        self.lab.cluster.store(|store| {
+            let changes = store.changes_after(after).unwrap().filter(|change| change.key == self.agent);
+            let missing =
+                changes.filter_map(|change| change.after.as_deref()?["status"]["numberUnavailable"].as_i64());
+            missing.max().unwrap_or_default()
+        })
+    }
+
+    pub(super) fn budget(&self, name: &str, spec: &Value) {
+        let mut spec = spec.clone();
+        spec["selector"] = json!({"matchLabels": {"app": "agent"}});
+        let budget = json!({"metadata": {"name": name}, "spec": spec});
+        self.lab.cluster.store(|store| {
+            store.create(&PODDISRUPTIONBUDGETS, "default", budget, &Author::new("test")).unwrap();
+        });
+    }
+}
+
+pub(super) fn pod_on(hands: &Hands, node: &str) -> Option<Key> {
+    hands.cluster.store(|store| {
+        let mut pods = store.list(&PODS, Some("default"));
+        pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
+    })
+}
+
+pub(super) fn unready(hands: &Hands, node: &str, status: &str) {
+    hands.cluster.store(|store| set_ready(store, node, status));
+}
+
+pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
+    let conditions = json!([{"type": "Ready", "status": status}]);
+    let (node, author) = (Key::new(&NODES, "", node), Author::new("node-controller"));
+    store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();
+}
+
+#[track_caller]
+pub(super) fn ends(ended: &Ended, exit: u8) {
+    assert_eq!(ended.exit, exit, "{}", ended.transcript);
+}

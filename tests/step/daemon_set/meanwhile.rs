@@ -1,0 +1,121 @@
+//! What happens while it is stepped: pods that die, nodes that come, processes that are killed, people.
+
+use std::time::Duration;
+
+use serde_json::json;
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::patch::Format;
+use simcluster::resource::{DAEMONSETS, NODES, PODS};
+use simcluster::rules::{Author, Part};
+use simcluster::{Verb, object};
+
+use super::ground::{Nodes, ZONE, ends, pod_on};
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_die_and_new_nodes_are_told_and_counted() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("").await, 0);
+    let dying = nodes.images()[4].0.clone();
+    nodes.lab.later(3_000, move |hands| hands.delete(&pod_on(hands, &dying).unwrap()));
+    nodes.lab.later(20_000, |hands| {
+        let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+        let node = json!({"metadata": {"name": "node-9", "labels": {"kubernetes.io/os": "linux", ZONE: "z0"}},
+            "spec": {}, "status": ready});
+        hands.cluster.store(|store| store.create(&NODES, "", node, &Author::new("test")).unwrap());
+    });
+    let ended = nodes.step("--all --soak 15s").await;
+    ends(&ended, 0);
+    assert!(
+        ended.transcript.contains("node-4") && ended.transcript.contains("node-9"),
+        "{}",
+        ended.transcript
+    );
+    let removals = nodes.removals();
+    assert!(
+        !removals.contains(&"node-4".to_owned()) && !removals.contains(&"node-9".to_owned()),
+        "{removals:?}"
+    );
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (7, false));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_between_two_removals_of_a_batch_is_gone_on_for() {
+    let nodes = Nodes::held("app:2.0").await;
+    let deletions = Requests::of(Verb::Delete, &PODS);
+    nodes.lab.cluster.fault(Fault::on(deletions, Act::Stall).after(1).once());
+    let words = "step daemonset/agent --all --no-canary --by 3 --max-unavailable 2";
+    let killed = tokio::time::timeout(Duration::from_secs(20), nodes.lab.run(words)).await;
+    assert!(killed.is_err(), "the second deletion is never answered");
+    assert_eq!(nodes.removals().len(), 2);
+    let begun = nodes.lab.revision();
+    ends(&nodes.step("").await, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false), "the same reach, and the same pace");
+    assert!(nodes.most_missing(begun) <= 2);
+    let mut removals = nodes.removals();
+    assert_eq!(removals.len(), 7, "one was asked for twice, and never done the first time: {removals:?}");
+    removals.sort();
+    removals.dedup();
+    assert_eq!(removals.len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_between_two_removals_stops_the_second() {
+    let nodes = Nodes::held("app:2.0").await;
+    let pausing = async {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        nodes.lab.run("pause daemonset/agent").await
+    };
+    let (ended, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
+    ends(&paused, 0);
+    ends(&ended, 5);
+    assert!(nodes.removals().len() < 6, "{}", ended.transcript);
+    ends(&nodes.lab.run("resume daemonset/agent").await, 0);
+    ends(&nodes.step("").await, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+/// The write that begins the plan is made, its answer is lost, and before anybody looks again somebody
+/// applies another template.
+#[tokio::test(start_paused = true)]
+async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans() {
+    let nodes = Nodes::held("app:2.0").await;
+    let (cluster, agent) = (&nodes.lab.cluster, nodes.agent.clone());
+    cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), Act::LoseAnswer).once());
+    let act = Act::interfere(move |store| {
+        if object::at(store.find(&agent).unwrap(), &["metadata", "annotations", "kubectl-rollout2/held"])
+            .is_some_and(|held| held.as_str().unwrap().contains("\"lease\""))
+        {
+            let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "app:3.0"}]}}}});
+            store.patch(&agent, Part::Object, Format::Merge, &image, &Author::new("kubectl")).unwrap();
+        }
+    });
+    cluster.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), act));
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    assert!(ended.stderr.contains("image app:3.0"), "{}", ended.transcript);
+    assert_eq!(nodes.removals(), Vec::<String>::new());
+}
+
+/// Between the look that decides on a deletion and the deletion itself: what the look has not seen is read
+/// again.
+#[tokio::test(start_paused = true)]
+async fn a_pause_behind_the_look_stops_the_very_next_removal() {
+    let nodes = Nodes::held("app:2.0").await;
+    let agent = nodes.agent.clone();
+    let act = Act::interfere(move |store| {
+        const HELD: &str = "kubectl-rollout2/held";
+        let found = store.find(&agent).unwrap();
+        let held = object::at(&found, &["metadata", "annotations", HELD]).and_then(|held| held.as_str());
+        let mut held: serde_json::Value = serde_json::from_str(held.unwrap()).unwrap();
+        if held["plan"]["batch"]["places"].is_array() {
+            held["paused"] = true.into();
+            let paused = json!({"metadata": {"annotations": {HELD: held.to_string()}}});
+            store.patch(&agent, Part::Object, Format::Merge, &paused, &Author::new("kubectl")).unwrap();
+        }
+    });
+    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    assert!(ended.stderr.contains("held: daemonset.apps/agent is paused"), "{}", ended.transcript);
+    assert_eq!((nodes.removals(), nodes.on("app:2.0")), (Vec::new(), 0));
+}

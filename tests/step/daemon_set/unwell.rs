@@ -1,0 +1,101 @@
+//! Bad releases, and nodes that are not ready.
+
+use serde_json::json;
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{NODES, PODS};
+use simcluster::rules::{Author, Deletion, Part};
+use simcluster::{Key, Verb};
+
+use super::ground::{Nodes, ends, pod_on, set_ready, unready};
+
+#[tokio::test(start_paused = true)]
+async fn a_bad_release_is_held_at_the_canary_and_undone() {
+    let nodes = Nodes::held("app:2.0-bad").await;
+    let before = nodes.lab.revision();
+    let ended = nodes.step("--all --by 2").await;
+    ends(&ended, 4);
+    assert_eq!((nodes.on("app:2.0-bad"), nodes.on("app:1.0"), nodes.most_missing(before)), (1, 5, 1));
+    ends(&nodes.lab.run("undo daemonset/agent --wait").await, 0);
+    assert_eq!((nodes.on("app:1.0"), nodes.is_held()), (6, false));
+    assert_eq!(nodes.strategy()["type"], "RollingUpdate");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bad_release_goes_back_by_itself_when_that_was_asked_for() {
+    let nodes = Nodes::held("app:2.0-crash").await;
+    ends(&nodes.step("--all --on-failure undo").await, 4);
+    nodes.lab.pass(5).await;
+    assert_eq!((nodes.on("app:1.0"), nodes.is_held()), (6, false));
+    assert_eq!(nodes.strategy()["type"], "RollingUpdate");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_not_ready_is_left_out_and_stays_held() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    nodes.lab.pass(5).await;
+    let ended = nodes.step("--all --ignore-unready-nodes").await;
+    ends(&ended, 5);
+    assert!(ended.transcript.contains("node-1"), "{}", ended.transcript);
+    assert!(!nodes.removals().contains(&"node-1".to_owned()));
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
+    unready(&nodes.lab.hands(), "node-1", "True");
+    nodes.lab.pass(5).await;
+    ends(&nodes.step("--all").await, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_otherwise() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    let on_it = nodes.pod_on("node-1");
+    nodes.lab.cluster.store(|store| {
+        let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
+        store
+            .edit(&on_it, Part::Status, &Author::new("node-controller"), |pod| {
+                pod["status"]["conditions"] = not_ready;
+            })
+            .unwrap();
+    });
+    nodes.lab.pass(5).await;
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    insta::assert_snapshot!(ended.transcript);
+    assert_eq!(nodes.removals(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
+    let nodes = Nodes::held("app:2.0").await;
+    let act = Act::interfere(|store| set_ready(store, "node-2", "Unknown"));
+    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
+    let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
+    ends(&ended, 5);
+    assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.lab.later(1_500, |hands| {
+        hands.delete(&Key::new(&NODES, "", "node-1"));
+        let pod = pod_on(hands, "node-1");
+        if let Some(pod) = pod {
+            hands
+                .cluster
+                .store(|store| {
+                    store.delete(
+                        &pod,
+                        &Deletion { grace_seconds: Some(0), ..Deletion::default() },
+                        &Author::new("gc"),
+                    )
+                })
+                .unwrap();
+        }
+    });
+    let ended = nodes.step("--all --no-canary --by 3 --soak 5s").await;
+    ends(&ended, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, false), "{}", ended.transcript);
+}

@@ -1,0 +1,80 @@
+//! What is said to type next is what has to be typed.
+
+use harness::lab::Lab;
+use serde_json::{Value, json};
+
+use crate::facts::{changed, object, run_of};
+
+/// The lines that say what to type, in the order in which they are said.
+fn hints(transcript: &str) -> Vec<&str> {
+    transcript.lines().filter_map(|line| line.strip_prefix("hint: ")).collect()
+}
+
+async fn with_a_shell(lab: &Lab, words: &[&str]) -> harness::Ended {
+    let path = std::env::var("PATH").unwrap_or_default();
+    run_of(lab, words, &[("PATH", &path)]).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_with_a_check_wants_it_again() {
+    let (lab, _) = changed(3, &json!({})).await;
+    let ended = with_a_shell(&lab, &["step", "statefulset/db", "--check", "true"]).await;
+    let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
+    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; or all of them: --all")]);
+    let status = lab.run("status statefulset/db --watch=false").await;
+    assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
+    let failed =
+        with_a_shell(&lab, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
+    assert_eq!(hints(&failed.transcript), [format!("go on with the plan: {step}")], "{}", failed.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_template_wants_another_plan_and_another_strategy_does_not() {
+    let (lab, db) = changed(3, &json!({})).await;
+    lab.run("step statefulset/db").await;
+    lab.hands().image(&db, "app:3.0");
+    lab.pass(5).await;
+    let ended = lab.run("step statefulset/db").await;
+    assert_eq!(ended.exit, 5, "{}", ended.transcript);
+    assert_eq!(
+        hints(&ended.transcript),
+        [
+            "to go on with it as it is now: kubectl rollout2 step statefulset/db -n default --new-plan",
+            "to go back: kubectl rollout2 undo statefulset/db -n default",
+        ],
+        "{}",
+        ended.transcript
+    );
+    let ended = lab.run("step statefulset/db --new-plan --all").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partition_of_its_own_is_named_with_the_way_below_it() {
+    let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
+    let (lab, db) = changed(3, &spec).await;
+    let ended = lab.run("step statefulset/db --all").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let said = "all above its own partition 1 is done, below which 1 pod stays as before";
+    assert!(ended.stdout.contains(said), "{}", ended.transcript);
+    let below = "to step those too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    assert_eq!(hints(&ended.transcript), [below]);
+    let ended = lab.run("step statefulset/db --to 100%").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    assert_eq!(object(&lab, &db)["spec"]["updateStrategy"], spec["updateStrategy"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_that_somebody_ended_is_forgotten_by_resume() {
+    let lab = Lab::new();
+    let db = lab.stateful_set(2, &json!({}));
+    lab.pass(60).await;
+    lab.run("pause statefulset/db").await;
+    lab.hands().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
+    lab.pass(5).await;
+    let ended = lab.run("step statefulset/db").await;
+    let resume = "forget the hold that somebody ended: kubectl rollout2 resume statefulset/db -n default";
+    assert_eq!((ended.exit, hints(&ended.transcript)), (0, vec![resume]), "{}", ended.transcript);
+    assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
+    assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+}
