@@ -7,9 +7,10 @@ use super::change::{self, DryRun, How, Writer, chosen, unsupported};
 use super::gather::{Scope, observe};
 use super::make::{self, Made, Subject};
 use super::owners;
+use super::undo::read_again;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::hold::{Holding, Pause, Resume, pause, resume};
+use crate::model::hold::{Holding, Pause, Resume, is_same_plan, pause, resume};
 use crate::model::observed::Observed;
 use crate::model::patch::{Patch, Place};
 use crate::model::strategy;
@@ -73,10 +74,35 @@ async fn hold(
     screen: &mut Screen<'_>,
 ) -> Result<()> {
     refuse_as_kubectl(&workload, request.verb, screen)?;
-    let observed = seen(workload, source, screen).await?;
+    let mut observed = seen(workload, source, screen).await?;
+    for _ in 0..MOST_RACES {
+        match hold_as_seen(&observed, by, request, source, screen).await {
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                let now = read_again(&observed.workload, source).await?;
+                if !is_same_plan(&observed.workload, &now) {
+                    return Err(error);
+                }
+                observed = seen(now, source, screen).await?;
+            }
+            done => return done,
+        }
+    }
+    hold_as_seen(&observed, by, request, source, screen).await
+}
+
+/// How often a process that steps may be faster than the pause that is to stop it.
+const MOST_RACES: usize = 4;
+
+async fn hold_as_seen(
+    observed: &Observed,
+    by: Option<&str>,
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
     let workload = &observed.workload;
     let since = Timestamp::from_second(source.now().as_second()).unwrap_or_default().to_string();
-    match pause(&observed, by, &since)? {
+    match pause(observed, by, &since)? {
         Pause::Already => already(workload, "already paused", request, screen),
         Pause::OnDelete => {
             screen.note(&words::on_delete(workload));

@@ -13,6 +13,7 @@ use super::wait;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::Secrets;
+use crate::model::hold::is_same_plan;
 use crate::model::observed::Observed;
 use crate::model::owners::{Owner, owners};
 use crate::model::patch::Place;
@@ -92,11 +93,20 @@ async fn one(
             Made::Conflict(now) => now,
         };
         let error = make::conflict(&now, &observed.workload, "its rollback was prepared");
-        if !request.force || now.replaced {
-            return Err(error.hint("look again, or go on over it with --force"));
+        let error = error.hint("look again, or go on over it with --force");
+        if now.replaced {
+            return Err(error);
         }
-        screen.note(&format!("note: {}; going on", error.sentence()));
-        observed = observe(unseen::read_again(&observed.workload, source).await?, source, screen).await?;
+        let again = unseen::read_again(&observed.workload, source).await?;
+        // It is being stepped, and that is what is to end.
+        let is_stepped = is_same_plan(&observed.workload, &again);
+        if !is_stepped && !request.force {
+            return Err(error);
+        }
+        if !is_stepped {
+            screen.note(&format!("note: {}; going on", error.sentence()));
+        }
+        observed = observe(again, source, screen).await?;
     }
     Err(Error::new(
         ErrorKind::Conflict,

@@ -9,6 +9,7 @@ mod drawn;
 mod facts;
 mod held;
 mod hints;
+mod races;
 mod signals;
 mod told;
 mod words;

@@ -2,6 +2,8 @@
 //! credential plugins, file names. One line a source; each is printed by some run, and safe there.
 
 use harness::{Ended, Run};
+use rollout2::model::object::Object;
+use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::{Refusal, Verb};
@@ -235,10 +237,11 @@ fn stepped() -> Value {
     let mut shop = shop();
     let items = shop["items"].as_array_mut().unwrap();
     let db = items.iter_mut().find(|item| item["kind"] == "StatefulSet").unwrap();
+    let template = Workload::of(Object::read(db.clone()).unwrap()).unwrap().template().digest().hex();
     let held = json!({
         "reason": "plan", "by": hostile(), "since": hostile(), "set": db["spec"]["updateStrategy"],
         "lease": {"holder": hostile(), "by": hostile(), "since": hostile(), "turn": 1},
-        "plan": {"template": hostile(), "from": hostile(), "batch": {"number": 1, "places": [hostile()]}},
+        "plan": {"template": template, "from": hostile(), "batch": {"number": 1, "places": [hostile()]}},
     });
     db["metadata"]["annotations"]["kubectl-rollout2/held"] = held.to_string().into();
     shop

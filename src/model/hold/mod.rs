@@ -179,6 +179,27 @@ impl Reason {
     }
 }
 
+/// What a process that steps changes of its plan all the time: its lease, and how far it is.
+const GOES_ON: [&str; 2] = ["lease", "set"];
+const GOES_ON_IN_PLAN: [&str; 3] = ["batch", "done", "reach"];
+
+/// Whether two states of a workload have the same plan for the same template, however far it is in each.
+/// Whoever wants to stop it is not in conflict with the process that steps it.
+#[must_use]
+pub fn is_same_plan(one: &Workload, other: &Workload) -> bool {
+    let plan = |workload: &Workload| {
+        let mut hold = Hold::of(workload).ok()??;
+        (hold.reason() == Some(Reason::Plan)).then_some(())?;
+        for member in GOES_ON {
+            hold = hold.without(member);
+        }
+        let mut plan = hold.member("plan")?.as_object()?.clone();
+        plan.retain(|member, _| !GOES_ON_IN_PLAN.contains(&member.as_str()));
+        Some((workload.template().digest(), hold.with("plan", plan.into())))
+    };
+    plan(one).is_some_and(|one| plan(other) == Some(one))
+}
+
 fn unreadable(workload: &Workload) -> Error {
     Error::new(
         ErrorKind::Malformed,

@@ -161,3 +161,28 @@ fn without_a_look_at_the_pods_a_stateful_set_is_not_held() {
     blind.pods = None;
     assert!(pause(&blind, None, "").is_err());
 }
+
+#[test]
+fn a_plan_that_goes_on_is_the_same_plan() {
+    let plan = |changes: &Value| {
+        let mut memory = json!({"reason": "plan", "set": {"rollingUpdate": {"partition": 2}}, "strategy": {},
+            "plan": {"template": "ab", "by": "1", "batch": {"number": 1}}, "lease": {"turn": 1}});
+        for (pointer, value) in changes.as_object().into_iter().flatten() {
+            *memory.pointer_mut(pointer).unwrap() = value.clone();
+        }
+        observed("StatefulSet", &json!({}), &json!({HELD: memory.to_string()}), &[]).workload
+    };
+    let one = plan(&json!({}));
+    for (changes, is_same) in [
+        (json!({}), true),
+        (
+            json!({"/lease": {"turn": 2}, "/plan/batch": {"number": 2}, "/set": {"rollingUpdate": {"partition": 1}}}),
+            true,
+        ),
+        (json!({"/plan/by": "2"}), false),
+        (json!({"/reason": "pause"}), false),
+        (json!({"/strategy": {"type": "OnDelete"}}), false),
+    ] {
+        assert_eq!(is_same_plan(&one, &plan(&changes)), is_same, "{changes}");
+    }
+}

@@ -95,3 +95,27 @@ async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans
     assert!(ended.stderr.contains("image app:3.0"), "{}", ended.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
+
+/// Between the look that decides on a deletion and the deletion itself: what the look has not seen is read
+/// again.
+#[tokio::test(start_paused = true)]
+async fn a_pause_behind_the_look_stops_the_very_next_removal() {
+    let nodes = Nodes::held("app:2.0").await;
+    let agent = nodes.agent.clone();
+    let act = Act::interfere(move |store| {
+        const HELD: &str = "kubectl-rollout2/held";
+        let found = store.find(&agent).unwrap();
+        let held = object::at(&found, &["metadata", "annotations", HELD]).and_then(|held| held.as_str());
+        let mut held: serde_json::Value = serde_json::from_str(held.unwrap()).unwrap();
+        if held["plan"]["batch"]["places"].is_array() {
+            held["paused"] = true.into();
+            let paused = json!({"metadata": {"annotations": {HELD: held.to_string()}}});
+            store.patch(&agent, Part::Object, Format::Merge, &paused, &Author::new("kubectl")).unwrap();
+        }
+    });
+    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    assert!(ended.stderr.contains("held: daemonset.apps/agent is paused"), "{}", ended.transcript);
+    assert_eq!((nodes.removals(), nodes.on("app:2.0")), (Vec::new(), 0));
+}
