@@ -103,7 +103,8 @@ async fn a_failure_goes_back_by_itself() {
 async fn a_manifest_that_names_the_strategy_is_noticed() {
     let ground = Ground::new("step-applied").await;
     let db = paused(&ground, "app:2.0").await;
-    let (stepped, ()) = tokio::join!(ground.rollout2(&["step", db.name, "--all", "--soak", "4s"]), async {
+    let words = ["step", db.name, "--all", "--soak", "4s"];
+    let (stepped, ()) = tokio::join!(ground.rollout2(&words), async {
         db.until("stepped", |db| count(db, "updatedReplicas") == 1 && count(db, "readyReplicas") == 5).await;
         db.patch(&json!({ "updateStrategy": { "rollingUpdate": { "partition": 4 } } })).await;
         db.patch(&json!({ "updateStrategy": { "rollingUpdate": { "partition": 3 } } })).await;
