@@ -20,7 +20,7 @@ async fn a_pause_and_an_undo_win_against_a_renewal_of_the_lease() {
         let renew = Act::interfere(move |store| {
             let set = store.find(&target).unwrap();
             let mut held: Value =
-                serde_json::from_str(object::text(&set, &["metadata", "annotations", HELD])).unwrap();
+                serde_json::from_str(object::text(set, &["metadata", "annotations", HELD])).unwrap();
             let turn = held["lease"]["turn"].as_i64().unwrap_or_default() + 1;
             held["lease"] = json!({"holder": "other", "turn": turn});
             let patch = json!({"metadata": {"annotations": {HELD: held.to_string()}}});

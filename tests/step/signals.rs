@@ -176,6 +176,8 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
     second.until_it_says("note: ada@laptop steps statefulset/db").await;
     second.signal("-INT");
     assert_eq!(second.wait().await, Some(130), "{}", second.err());
+    let said = "interrupted: statefulset.apps/db stays held, and is stepped by ada@laptop";
+    assert!(second.err().contains(said), "{}", second.err());
     assert_eq!(town.held()["lease"]["by"], "ada@laptop", "the lease of the first is still its own");
     let mut third = town.begin("step statefulset/db --take-over", "third");
     third.until_it_says("note: took the step of statefulset/db over from ada@laptop").await;
@@ -183,4 +185,26 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
     assert!(first.err().contains("took over the step of statefulset.apps/db"), "{}", first.err());
     third.signal("-INT");
     assert_eq!(third.wait().await, Some(130), "{}", third.err());
+}
+
+/// Nothing is held any more once it goes back, whoever stops watching.
+#[tokio::test]
+async fn who_stops_on_the_way_back_is_told_that_it_goes_back() {
+    let town = Town::new("back").await;
+    let mut step = town.begin("step statefulset/db --check false --on-failure undo", "step");
+    step.until_it_says("goes back to revision 1").await;
+    step.signal("-INT");
+    assert_eq!(step.wait().await, Some(130), "{}", step.err());
+    let said: Vec<String> = step.err().lines().rev().take(3).map(str::to_owned).collect();
+    assert_eq!(
+        said,
+        [
+            "hint: kubectl rollout2 status statefulset/db -n default",
+            "interrupted: statefulset.apps/db goes back to revision 1 without us",
+            "error: statefulset.apps/db: the check of batch 1 said no: exit 1",
+        ],
+        "{}",
+        step.err()
+    );
+    assert_eq!(town.held(), Value::Null);
 }

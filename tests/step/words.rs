@@ -20,6 +20,7 @@ async fn what_words_alone_show_reaches_no_cluster() {
         ("sts/db --batches 2,1", "--batches \"2,1\": 1 is not above what stands before it"),
         ("sts/db --batches 10%,10%", "10% is not above what stands before it"),
         ("sts/db --batches 1,", "--batches \"\": it must be a number of pods"),
+        ("sts/db --batches 1,10% --all", "--batches \"1,10%\" does not lead to the end, and --all does"),
         ("sts/db --by 1 --batches 1,2", "cannot be used with"),
         ("sts/db --to 1 --all", "cannot be used with"),
         ("sts/db --check true --no-check", "cannot be used with"),

@@ -41,7 +41,16 @@ impl MuchArgs {
     pub(super) fn batches(&self) -> Result<Option<Batches>> {
         match (&self.by, &self.batches) {
             (Some(by), _) => amount("--by", by).map(|by| Some(Batches::By(by))),
-            (None, Some(goals)) => goals_of(goals).map(|goals| Some(Batches::Until(goals))),
+            (None, Some(words)) => {
+                let goals = goals_of(words)?;
+                if self.all && goals.last() != Some(&Amount::PerCent(100)) {
+                    return Err(Error::usage(format!(
+                        "--batches {words:?} does not lead to the end, and --all does"
+                    ))
+                    .hint(format!("--batches {words},100% says that the rest is one batch")));
+                }
+                Ok(Some(Batches::Until(goals)))
+            }
             (None, None) => Ok(None),
         }
     }

@@ -20,11 +20,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::follow::Moment;
 use crate::model::resource_type::ResourceType;
-use crate::model::step::{self as model, End, Stepper, View, foresee};
+use crate::model::step::{self as model, End, Stepper, foresee};
 use crate::model::workload::Workload;
 use crate::render::frame::Frame;
 use crate::render::screen::Screen;
-use crate::render::step::{json, lines, plan};
+use crate::render::step::{Scene, json, lines, plan};
 use crate::world::{Environment, Signals};
 
 use self::act::Hands;
@@ -110,7 +110,9 @@ async fn step(
         drive::step(stepper, hands, asker.signals, &mut teller).await
     };
     let view = driven.stepper.view(driven.now);
-    ended(driven.stepper.workload(), view.as_ref(), driven.end, driven.now.elapsed, request.output, screen)
+    let (workload, way_back) = (driven.stepper.workload(), driven.stepper.way_back());
+    let scene = Scene { workload, view: view.as_ref(), way_back };
+    ended(scene, driven.end, driven.now.elapsed, request.output, screen)
 }
 
 /// The plan as it would go, from how everything is now.
@@ -126,7 +128,10 @@ async fn show_plan(
     let workload = &observed.workload;
     let view = match foresee(&request.wish, &observed, nodes.as_deref(), now) {
         Ok(view) => view,
-        Err(end) => return Ok(ended(workload, None, end, now.elapsed, request.output, screen)),
+        Err(end) => {
+            let scene = Scene { workload, view: None, way_back: None };
+            return Ok(ended(scene, end, now.elapsed, request.output, screen));
+        }
     };
     match request.output {
         Output::Text => screen.styled(&plan::spans(workload, &view)),
@@ -136,18 +141,11 @@ async fn show_plan(
 }
 
 /// Says how it ended; an error is said by whoever says all of them.
-fn ended(
-    workload: &Workload,
-    view: Option<&View>,
-    end: End,
-    elapsed: Duration,
-    output: Output,
-    screen: &mut Screen<'_>,
-) -> Ending {
+fn ended(scene: Scene<'_>, end: End, elapsed: Duration, output: Output, screen: &mut Screen<'_>) -> Ending {
     let exit = exit(&end);
     match output {
-        Output::Text => say(lines::ended(workload, view, &end), screen),
-        Output::Json => screen.exact(&json::ended(workload, view, &end, exit.code(), elapsed)),
+        Output::Text => say(lines::ended(scene, &end), screen),
+        Output::Json => screen.exact(&json::ended(scene, &end, exit.code(), elapsed)),
     }
     match end {
         End::Error(error) => error.into(),

@@ -9,6 +9,7 @@
 mod act;
 mod amount;
 mod arrive;
+mod ask;
 mod back;
 mod batch;
 mod daemon_set;

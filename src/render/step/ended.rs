@@ -1,8 +1,8 @@
 //! How a step ended. What to type next is said below it.
 
-use super::Told;
 use super::hints;
 use super::words::{places, time};
+use super::{Scene, Told};
 use crate::model::hold::{Hold, Reason};
 use crate::model::step::{Back, Checked, End, Failure, Lease, Stage, View, Why};
 use crate::model::strategy;
@@ -14,7 +14,8 @@ use crate::render::escape;
 /// How it ended: on stdout when it got as far as asked, else on stderr, with what to type next. An error
 /// is told elsewhere, with all others.
 #[must_use]
-pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
+pub fn ended(scene: Scene<'_>, end: &End) -> Told {
+    let Scene { workload, view, .. } = scene;
     let name = workload.reference();
     let told = match end {
         End::NothingOutdated => Told::result(format!("{name}: {}", nothing_outdated(workload))),
@@ -30,13 +31,13 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
         }
         End::TimedOut(limit) => {
             let limit = time(*limit);
-            Told::note(format!(
-                "error: {name} {}: the time is up after {limit} (--timeout)",
-                left(workload, view)
-            ))
+            cut_short(
+                scene,
+                &format!("error: {name} {}: the time is up after {limit} (--timeout)", left(scene)),
+            )
         }
-        End::Interrupted => Told::note(format!("interrupted: {name} {}", left(workload, view))),
-        End::Terminated => Told::note(format!("terminated: {name} {}", left(workload, view))),
+        End::Interrupted => cut_short(scene, &format!("interrupted: {name} {}", left(scene))),
+        End::Terminated => cut_short(scene, &format!("terminated: {name} {}", left(scene))),
         End::Gone { is_another: false } => Told::note(format!("error: object has been deleted: {name}")),
         End::Gone { is_another: true } => {
             Told::note(format!("error: object has been deleted, and created again: {name}"))
@@ -47,6 +48,17 @@ pub fn ended(workload: &Workload, view: Option<&View>, end: &End) -> Told {
         hints::of(workload, view, end).iter().fold(told, |told, hint| told.and_note(format!("hint: {hint}")));
     let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
     Told { results: safe(told.results), notes: safe(told.notes) }
+}
+
+/// Who was stopped on the way back has yet to say why there is one.
+fn cut_short(scene: Scene<'_>, line: &str) -> Told {
+    match scene.way_back {
+        Some((failure, _)) => {
+            let name = scene.workload.reference();
+            Told::note(format!("error: {name}: {}", failed(failure))).and_note(line)
+        }
+        None => Told::note(line),
+    }
 }
 
 /// A partition of its own keeps pods that nobody asked to step.
@@ -71,7 +83,11 @@ fn complete(workload: &Workload) -> String {
 }
 
 /// What is left behind by whoever does not go on: what holds it, and what the cluster does without us.
-fn left(workload: &Workload, view: Option<&View>) -> String {
+fn left(scene: Scene<'_>) -> String {
+    let Scene { workload, view, way_back } = scene;
+    if let Some((_, revision)) = way_back {
+        return format!("goes back to revision {revision} without us");
+    }
     let Some(hold) = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload)) else {
         return "is not held, and its controller goes on without us".to_owned();
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Scene;
 use crate::model::follow::Moment;
 use crate::model::step::{
     Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Reach, Stage, Stepper, View, Why,
@@ -17,10 +18,9 @@ use crate::render::follow::json::{cause_facts, merge, workload as workload_json}
 #[must_use]
 pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
     let (kind, facts) = match event {
-        Event::Leased { lease, patience } => (
-            "leased",
-            json!({"by": lease.by, "since": lease.since, "patienceSeconds": patience.as_secs_f64()}),
-        ),
+        Event::Leased { lease, patience } => {
+            ("leased", json!({"by": lease.by, "since": lease.since, "patienceSeconds": seconds(*patience)}))
+        }
         Event::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
         Event::Began { goes_on, went_without } => {
             let mut facts = json!({"goesOn": goes_on, "wentWithout": went_without});
@@ -35,7 +35,7 @@ pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
         Event::SoakBeginsAnew { pod, why } => ("soak-begins-anew", json!({"pod": pod, "reason": why})),
         Event::AddedByCluster(pods) => ("added-by-cluster", json!({"pods": pods})),
         Event::BackToCanary => ("back-to-canary", json!({})),
-        Event::FinalSoak(of) => ("final-soak", json!({"soakSeconds": of.as_secs_f64()})),
+        Event::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
         Event::Cause { cause, step } => ("cause", cause_facts(cause, *step)),
         Event::Log(log) => ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines})),
         Event::GoesBack { revision } => ("going-back", json!({"toRevision": revision})),
@@ -51,12 +51,17 @@ pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
 
 /// The last line: how it ended, and the exit code.
 #[must_use]
-pub fn ended(workload: &Workload, view: Option<&View>, end: &End, exit: u8, elapsed: Duration) -> String {
+pub fn ended(scene: Scene<'_>, end: &End, exit: u8, elapsed: Duration) -> String {
+    let Scene { workload, view, way_back } = scene;
     let mut document = document("StepEvent", workload);
     document["event"] = "ended".into();
     document["elapsedMilliseconds"] = milliseconds(elapsed);
     document["exitCode"] = exit.into();
     merge(&mut document, end_facts(end));
+    if let (None, Some((failure, revision))) = (document.get("back"), way_back) {
+        merge(&mut document, failure_facts(failure));
+        document["back"] = json!({"outcome": "unfinished", "toRevision": revision, "whyNot": null});
+    }
     if let Some(view) = view {
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
         document["batches"] = view.batches.iter().map(batch_facts).collect();
@@ -80,6 +85,12 @@ fn milliseconds(elapsed: Duration) -> Value {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).into()
 }
 
+/// No more exact than anybody measures.
+fn seconds(duration: Duration) -> f64 {
+    let milliseconds = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(milliseconds).as_secs_f64()
+}
+
 fn plan_facts(view: &View) -> Value {
     json!({
         "fromRevision": view.from,
@@ -89,7 +100,7 @@ fn plan_facts(view: &View) -> Value {
         "maxUnavailable": view.max_unavailable,
         "reach": reach(view.reach),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
-        "soaksSeconds": view.soaks.as_secs_f64(),
+        "soaksSeconds": seconds(view.soaks),
         "leftOut": view.left_out,
     })
 }
@@ -105,11 +116,11 @@ fn pace_facts(pacing: &Pacing) -> Value {
         "batches": batches,
         "canary": pacing.canary,
         "maxUnavailable": pacing.max_unavailable.map(|amount| amount.to_string()),
-        "soakSeconds": pacing.soak.as_secs_f64(),
-        "finalSoakSeconds": pacing.final_soak.as_secs_f64(),
-        "batchTimeoutSeconds": pacing.batch_timeout.as_secs_f64(),
+        "soakSeconds": seconds(pacing.soak),
+        "finalSoakSeconds": seconds(pacing.final_soak),
+        "batchTimeoutSeconds": seconds(pacing.batch_timeout),
         "checkSha256": pacing.check.as_ref().map(|check| &check.digest),
-        "checkTimeoutSeconds": pacing.check.as_ref().map(|check| check.timeout.as_secs_f64()),
+        "checkTimeoutSeconds": pacing.check.as_ref().map(|check| seconds(check.timeout)),
         "onFailure": pacing.on_failure.word(),
         "ignoreUnreadyNodes": pacing.ignore_unready_nodes,
         "order": pacing.order,
@@ -148,8 +159,8 @@ fn batch_facts(batch: &Batch) -> Value {
         "number": batch.number,
         "canary": batch.is_canary,
         "stage": stage,
-        "healthySeconds": healthy.map(|healthy| healthy.as_secs_f64()),
-        "soakSeconds": soak.map(|soak| soak.as_secs_f64()),
+        "healthySeconds": healthy.map(seconds),
+        "soakSeconds": soak.map(seconds),
         "places": places.collect::<Vec<_>>(),
     })
 }
@@ -176,7 +187,7 @@ fn end_facts(end: &End) -> Value {
             facts
         }
         End::Error(error) => json!({"error": error.sentence()}),
-        End::TimedOut(limit) => json!({"limitSeconds": limit.as_secs_f64()}),
+        End::TimedOut(limit) => json!({"limitSeconds": seconds(*limit)}),
         _ => json!({}),
     };
     facts["outcome"] = outcome.into();
@@ -208,7 +219,7 @@ fn failure_facts(failure: &Failure) -> Value {
         }
         Failure::TimedOut { batch, after, pods } => json!({
             "reason": "batch-timeout", "batch": {"number": batch},
-            "limitSeconds": after.as_secs_f64(), "unavailable": named(pods),
+            "limitSeconds": seconds(*after), "unavailable": named(pods),
         }),
         Failure::Check { batch, said } => {
             let code = if let Checked::Failed(code) = said { *code } else { None };

@@ -7,6 +7,20 @@ pub mod lines;
 pub mod plan;
 pub(super) mod words;
 
+use crate::model::step::{Failure, View};
+use crate::model::workload::Workload;
+
+/// What is known in the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The workload as it was seen last.
+    pub workload: &'a Workload,
+    /// The plan, as far as there is one.
+    pub view: Option<&'a View>,
+    /// Why the released pods go back, and to which revision, once that was written.
+    pub way_back: Option<(&'a Failure, &'a str)>,
+}
+
 /// What is to be said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {

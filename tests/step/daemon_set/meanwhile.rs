@@ -105,7 +105,7 @@ async fn a_pause_behind_the_look_stops_the_very_next_removal() {
     let act = Act::interfere(move |store| {
         const HELD: &str = "kubectl-rollout2/held";
         let found = store.find(&agent).unwrap();
-        let held = object::at(&found, &["metadata", "annotations", HELD]).and_then(|held| held.as_str());
+        let held = object::at(found, &["metadata", "annotations", HELD]).and_then(|held| held.as_str());
         let mut held: serde_json::Value = serde_json::from_str(held.unwrap()).unwrap();
         if held["plan"]["batch"]["places"].is_array() {
             held["paused"] = true.into();

@@ -1,6 +1,6 @@
 //! Bad releases, and nodes that are not ready.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{NODES, PODS};
 use simcluster::rules::{Author, Deletion, Part};
@@ -98,4 +98,21 @@ async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
     let ended = nodes.step("--all --no-canary --by 3 --soak 5s").await;
     ends(&ended, 0);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, false), "{}", ended.transcript);
+}
+
+/// A pod on a node that was tainted later runs on, is not counted, and does not come back.
+#[tokio::test(start_paused = true)]
+async fn a_node_where_no_pod_is_wanted_any_more_is_over_once_its_pod_is_gone() {
+    let nodes = Nodes::new(&json!({})).await;
+    nodes.lab.cluster.store(|store| {
+        let taint = |node: &mut Value| node["spec"]["taints"] = json!([{"key": "x", "effect": "NoSchedule"}]);
+        let key = Key::new(&NODES, "", "node-2");
+        store.edit(&key, Part::Object, &Author::new("test"), taint).unwrap();
+    });
+    nodes.lab.pass(5).await;
+    nodes.hold("app:2.0").await;
+    let ended = nodes.step("--all --by 2 --soak 5s").await;
+    ends(&ended, 0);
+    assert!(nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.images().len(), nodes.is_held()), (5, 5, false));
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::play::{Play, all_by, seconds};
-use super::world::{World, template};
+use super::sight::template;
+use super::world::World;
 use crate::error::ErrorKind;
 use crate::model::hold::HELD;
 use crate::model::step::*;

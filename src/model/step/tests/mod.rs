@@ -4,6 +4,7 @@
 mod arriving;
 mod others;
 mod play;
+mod sight;
 mod trouble;
 mod walking;
 mod world;

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::play::{Play, all_by, identity, seconds};
-use super::world::{World, template};
+use super::sight::template;
+use super::world::World;
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::Moment;
 use crate::model::hold::HELD;
@@ -112,6 +113,22 @@ fn a_batch_that_went_away_is_over_once_nothing_is_left() {
     play.world.change("/spec/replicas", json!(2));
     assert_eq!(play.run(), End::Complete);
     assert!(play.acts < 60, "{} acts", play.acts);
+}
+
+#[test]
+fn a_lease_that_was_lost_behind_a_slow_watch_is_lost_and_not_fought_for() {
+    let mut play = soaking(4);
+    let mut hold = play.world.hold().unwrap();
+    hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
+    play.world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
+    let later = seconds(60);
+    let now = Moment { elapsed: later, wall: play.world.wall() };
+    let outputs = play.stepper.apply(Seen::Nothing, now);
+    let [Output::Act(Act::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
+    let wrote = play.world.write(patch);
+    assert_eq!(play.stepper.apply(Seen::Wrote(wrote), now), [Output::Act(Act::Look)]);
+    play.stepper.apply(Seen::News(play.world.look()), now);
+    assert!(matches!(play.stepper.end(), Some(End::Stopped(Why::LeaseLost { .. }))));
 }
 
 /// A stepper that was answered up to its first write, and the world as it was.

@@ -161,7 +161,7 @@ fn what_is_left_of_a_soak_can_be_skipped() {
 fn a_broken_pod_that_was_released_is_healed_by_whoever_goes_on() {
     let mut play = Play::of(Request::default(), broken());
     assert!(matches!(play.run(), End::Failed { .. }));
-    play.world.change("/spec/template", super::world::template(3));
+    play.world.change("/spec/template", super::sight::template(3));
     play.world.tick();
     let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
     assert_eq!(play.run(), End::Complete);

@@ -5,15 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::sight::template;
+
 use crate::model::conflict::Conflict;
-use crate::model::follow::News;
 use crate::model::hold::HELD;
-use crate::model::node::Node;
 use crate::model::object::Object;
-use crate::model::observed::Observed;
 use crate::model::patch::Patch;
-use crate::model::pod::Pod;
-use crate::model::revision::Revisions;
 use crate::model::step::Wrote;
 use crate::model::strategy;
 use crate::model::workload::Workload;
@@ -103,7 +100,7 @@ impl World {
     }
 
     #[expect(clippy::unused_self, reason = "it is this world's time")]
-    fn stamp(&self, seconds: u64) -> Timestamp {
+    pub(super) fn stamp(&self, seconds: u64) -> Timestamp {
         START.parse::<Timestamp>().unwrap() + SignedDuration::from_secs(i64::try_from(seconds).unwrap())
     }
 
@@ -257,55 +254,4 @@ impl World {
             FakePod { uid, revision, created: now, started: now, restarts: 0, ready: None, sick_until: 0 };
         self.pods.insert(index, pod);
     }
-
-    pub(super) fn nodes(&self) -> Vec<Node> {
-        let node = |index: i64| {
-            let name = format!("n{index}");
-            let status = if self.unready_nodes.contains(&name) { "Unknown" } else { "True" };
-            let node = json!({"kind": "Node", "metadata": {"name": name},
-                "status": {"conditions": [{"type": "Ready", "status": status}]}});
-            Node::read(&Object::read(node).unwrap())
-        };
-        self.pods.keys().map(|index| node(*index)).collect()
-    }
-
-    pub(super) fn observed(&self) -> Observed {
-        let workload = self.workload();
-        let revisions = (1..=self.update().max(2)).map(|number| {
-            let revision = json!({"kind": "ControllerRevision", "revision": number,
-                "data": {"spec": {"template": template(number)}},
-                "metadata": {"name": format!("db-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
-            Object::read(revision).unwrap()
-        });
-        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod)).collect());
-        Observed { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
-    }
-
-    pub(super) fn look(&self) -> News {
-        News::Look(Box::new(self.observed()))
-    }
-
-    fn pod(&self, index: i64, pod: &FakePod) -> Pod {
-        let ready = pod.ready.is_some();
-        let since = self.stamp(pod.ready.unwrap_or(pod.created));
-        let state = if self.broken.contains(&pod.revision) || self.crashing.contains(&index) {
-            json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}})
-        } else {
-            json!({"running": {"startedAt": self.stamp(pod.started).to_string()}})
-        };
-        let json = json!({"kind": "Pod",
-            "metadata": {"name": format!("db-{index}"), "uid": pod.uid, "creationTimestamp": self.stamp(pod.created).to_string(),
-                "labels": {"controller-revision-hash": format!("db-{}", pod.revision)},
-                "ownerReferences": [{"controller": true, "uid": "u"}]},
-            "spec": {"nodeName": format!("n{index}"), "containers": [{"name": "c"}]},
-            "status": {"phase": "Running", "containerStatuses": [{"name": "c", "ready": ready, "started": true,
-                    "restartCount": pod.restarts, "state": state, "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}}}],
-                "conditions": [{"type": "PodScheduled", "status": "True"},
-                    {"type": "Ready", "status": if ready { "True" } else { "False" }, "lastTransitionTime": since.to_string()}]}});
-        Pod::read(&Object::read(json).unwrap())
-    }
-}
-
-pub(super) fn template(number: i64) -> Value {
-    json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}})
 }

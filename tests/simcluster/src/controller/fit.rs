@@ -6,7 +6,14 @@ use crate::object;
 
 /// Whether a pod spec lets its pod run on a node.
 pub(super) fn selects_node(spec: &Value, node: &Value) -> bool {
-    has_labels(spec, node) && fits_affinity(spec, node) && bears_taints(spec, node)
+    let repels = |effect: &str| effect != "PreferNoSchedule";
+    has_labels(spec, node) && fits_affinity(spec, node) && bears_taints(spec, node, repels)
+}
+
+/// Whether a pod that is on a node may go on there: a taint that only keeps others from coming does not end it.
+pub(super) fn keeps_on(spec: &Value, node: &Value) -> bool {
+    let ends = |effect: &str| effect == "NoExecute";
+    has_labels(spec, node) && fits_affinity(spec, node) && bears_taints(spec, node, ends)
 }
 
 /// The one node that a pod's affinity asks for by name.
@@ -53,11 +60,11 @@ fn holds(expression: &Value, found: Option<&str>) -> bool {
     }
 }
 
-fn bears_taints(spec: &Value, node: &Value) -> bool {
-    let repels = |taint: &&Value| taint["effect"] != "PreferNoSchedule";
+/// Whether every taint is borne whose effect matters.
+fn bears_taints(spec: &Value, node: &Value, matters: impl Fn(&str) -> bool) -> bool {
     object::list(node, &["spec", "taints"])
         .iter()
-        .filter(repels)
+        .filter(|taint| matters(object::text(taint, &["effect"])))
         .all(|taint| object::list(spec, &["tolerations"]).iter().any(|toleration| bears(toleration, taint)))
 }
 

@@ -104,6 +104,30 @@ fn nodes_that_come_are_served_and_unsuitable_ones_are_left() {
     assert_eq!((&status["desiredNumberScheduled"], &status["numberMisscheduled"]), (&json!(3), &json!(0)));
 }
 
+/// As the real controller has it: such a pod runs on, and does not come back once it is gone.
+#[test]
+fn a_node_that_repels_new_pods_keeps_its_own() {
+    let mut lab = Lab::new();
+    let agent = lab.daemon_set(&json!({ "updateStrategy": { "type": "OnDelete" } }));
+    lab.settle();
+    let tainted = json!({ "spec": { "taints": [{ "key": "spare", "effect": "NoSchedule" }] } });
+    lab.patch(&Key::new(&NODES, "", "node-1"), &tainted);
+    lab.settle();
+    let counts = |lab: &Lab| {
+        let status = lab.get(&agent)["status"].clone();
+        ["desiredNumberScheduled", "currentNumberScheduled", "numberMisscheduled"]
+            .map(|member| status[member].as_i64().unwrap_or_default())
+    };
+    assert_eq!((counts(&lab), lab.images().len()), ([2, 2, 1], 3));
+    let pod = lab.cluster.store(|store| {
+        let mut pods = store.list(&PODS, Some("default"));
+        pods.find(|(_, pod)| pod["spec"]["nodeName"] == "node-1").map(|(key, _)| key.clone()).unwrap()
+    });
+    lab.delete(&pod, &json!({}));
+    lab.settle();
+    assert_eq!((counts(&lab), lab.images().len()), ([2, 2, 0], 2));
+}
+
 #[test]
 fn a_kubelet_on_a_node_that_is_not_ready_does_nothing() {
     let mut lab = Lab::new();

@@ -15,8 +15,9 @@ impl Sync<'_> {
         let by_node = self.pods_by_node();
         let suitable = self.suitable_nodes();
         let bare = suitable.iter().filter(|node| !by_node.contains_key(*node));
-        let unsuitable = by_node.iter().filter(|(node, _)| !suitable.contains(node));
-        let mut surplus: Vec<Arc<Value>> = unsuitable.flat_map(|(_, pods)| pods).cloned().collect();
+        let bearable = self.bearable_nodes();
+        let unbearable = by_node.iter().filter(|(node, _)| !bearable.contains(node));
+        let mut surplus: Vec<Arc<Value>> = unbearable.flat_map(|(_, pods)| pods).cloned().collect();
         for node in &suitable {
             surplus.extend(self.surplus_on(by_node.get(node).map_or(&[], Vec::as_slice)));
         }

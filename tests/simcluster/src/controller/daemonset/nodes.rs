@@ -14,12 +14,18 @@ use crate::resource::NODES;
 impl Sync<'_> {
     /// The nodes that a pod of this set may run on.
     pub(super) fn suitable_nodes(&self) -> Vec<String> {
+        self.nodes_that(fit::selects_node)
+    }
+
+    /// The nodes that a pod of this set may go on running on.
+    pub(super) fn bearable_nodes(&self) -> Vec<String> {
+        self.nodes_that(fit::keeps_on)
+    }
+
+    fn nodes_that(&self, fits: impl Fn(&Value, &Value) -> bool) -> Vec<String> {
         let spec = &self.set["spec"]["template"]["spec"];
-        self.store
-            .list(&NODES, None)
-            .filter(|(_, node)| fit::selects_node(spec, node))
-            .map(|(key, _)| key.name.clone())
-            .collect()
+        let nodes = self.store.list(&NODES, None).filter(|(_, node)| fits(spec, node));
+        nodes.map(|(key, _)| key.name.clone()).collect()
     }
 
     /// The pods by the node they are on or made for: placed ones first, then oldest first.
