@@ -88,7 +88,7 @@ impl Stepper {
 
     /// Whether a watch has shown more of a workload than the answer to a change: a quick controller is seen
     /// before it. Versions are numbers that can be compared.
-    fn knows_newer(&self, answer: &Workload) -> bool {
+    pub(super) fn knows_newer(&self, answer: &Workload) -> bool {
         let version = |workload: &Workload| {
             workload.object().text("/metadata/resourceVersion").and_then(|text| text.parse::<u64>().ok())
         };

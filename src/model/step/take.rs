@@ -51,8 +51,19 @@ impl Stepper {
                 self.over(End::Gone { is_another: true }, out);
             }
             News::Workload(seen) if self.is_older_than_ours(&seen) => {}
-            News::Look(_) => {
-                self.see(news);
+            News::Look(mut seen) => {
+                // A watch may have shown more while it was looked: that counts.
+                if let Some(known) = self.observed().map(|observed| &observed.workload)
+                    && self.knows_newer(&seen.workload)
+                {
+                    if known.object().generation() != seen.workload.object().generation() {
+                        self.is_in_doubt =
+                            self.busy.take_if(|busy| matches!(busy.with, Errand::Look)).is_some();
+                        return false;
+                    }
+                    seen.workload = known.clone();
+                }
+                self.see(News::Look(seen));
                 let asked = self.busy.take_if(|busy| matches!(busy.with, Errand::Look));
                 let asked = asked.map(|busy| busy.since);
                 if asked.is_some() {

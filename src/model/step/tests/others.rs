@@ -206,6 +206,24 @@ fn an_answer_that_is_older_than_what_a_watch_showed_is_not_looked_at() {
     assert_eq!(known.as_deref(), Some("9"));
 }
 
+/// Seen on a real control plane: the look began before the controller saw the change, and ended after that.
+#[test]
+fn a_look_that_is_older_than_what_a_watch_showed_does_not_hide_it() {
+    let mut world = World::paused(3);
+    let (mut stepper, _, now) = first_write(&mut world);
+    let at = |version: &str| {
+        let mut observed = world.observed();
+        let mut object = observed.workload.object().json().clone();
+        object["metadata"]["resourceVersion"] = version.into();
+        observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+        observed
+    };
+    stepper.apply(Seen::News(News::Workload(Box::new(at("9").workload))), now);
+    stepper.apply(Seen::News(News::Look(Box::new(at("7")))), now);
+    let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
+    assert_eq!(known.as_deref(), Some("9"));
+}
+
 #[test]
 fn a_server_that_stays_away_ends_it_when_the_lease_is_over() {
     let mut world = World::paused(3);
