@@ -1,6 +1,7 @@
 //! StatefulSets: pods by ordinal, some of which a partition may keep on the old revision.
 
 use super::{Counts, State, Told, Verdict, is_on_delete, refuse_other_strategies, updated_pods_are_starting};
+use crate::model::hold::Hold;
 use crate::model::observed::Observed;
 use crate::model::workload::Workload;
 
@@ -25,10 +26,17 @@ pub(super) fn verdict(observed: &Observed) -> Verdict {
     }
     let released = counts.wanted - workload.partition().min(counts.wanted);
     let told = partitioned(released, counts);
-    if told.done && workload.partition() > 0 && released == 0 && counts.outdated() > 0 {
+    // A set's own partition is as far as it goes; a pause or a plan is to go on some time.
+    let is_held = workload.partition() > 0 && (released == 0 || is_held_by_us(workload));
+    if told.done && is_held && counts.outdated() > 0 {
         return Verdict::new(State::Held, told.line);
     }
     told.into()
+}
+
+fn is_held_by_us(workload: &Workload) -> bool {
+    let hold = Hold::of(workload).ok().flatten();
+    hold.is_some_and(|hold| hold.is_in_force(workload))
 }
 
 pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
