@@ -26,17 +26,11 @@ pub(super) fn verdict(observed: &Observed) -> Verdict {
     }
     let released = counts.wanted - workload.partition().min(counts.wanted);
     let told = partitioned(released, counts);
-    // A set's own partition is as far as it goes; a pause or a plan is to go on some time.
-    let is_held = workload.partition() > 0 && (released == 0 || is_held_by_us(workload));
+    let is_held = released == 0 && workload.partition() > 0 || is_held_by_us(workload);
     if told.done && is_held && counts.outdated() > 0 {
         return Verdict::new(State::Held, told.line);
     }
     told.into()
-}
-
-fn is_held_by_us(workload: &Workload) -> bool {
-    let hold = Hold::of(workload).ok().flatten();
-    hold.is_some_and(|hold| hold.is_in_force(workload))
 }
 
 pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
@@ -56,6 +50,11 @@ pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
         None => 0,
     };
     Ok(partitioned(released, counts))
+}
+
+/// Whether a pause or a plan of ours keeps the rest back, however much it let go.
+fn is_held_by_us(workload: &Workload) -> bool {
+    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
 }
 
 /// Ready is not enough with `minReadySeconds`; kubectl takes it for enough.
