@@ -57,31 +57,76 @@ async fn to_the_end() {
     ground.leave().await;
 }
 
-#[tokio::test]
-async fn a_bad_second_batch_is_held_and_undone() {
-    let ground = Ground::new("step-bad").await;
-    let db = paused(&ground, "app:2.0").await;
-    let canary = ground.rollout2(&["step", db.name]).await;
+/// As soon as a pod is of the new release, its container begins to crash.
+async fn crash(ground: &Ground, name: &str) {
+    let is_new =
+        |pod: &Value| pod["metadata"]["name"] == *name && pod["spec"]["containers"][0]["image"] == "app:2.0";
+    ground.until_pods("the pod is new", |pods| pods.iter().any(is_new)).await;
+    let containers = json!([{ "name": "app", "image": "app:2.0-crash" }]);
+    let path = format!("/api/v1/namespaces/{}/pods/{name}", ground.namespace);
+    ground.patch(&path, &json!({ "spec": { "containers": containers } })).await;
+}
+
+/// A set whose second batch failed, and which is held.
+async fn failed<'g>(ground: &'g Ground, on_failure: &[&str]) -> Workload<'g> {
+    let db = paused(ground, "app:2.0").await;
+    let canary = ground.rollout2(&["step", db.name, "--soak", "1s"]).await;
     assert_eq!(canary.exit, 0, "{}", canary.transcript);
-    db.release("app:2.0-crash", "worse").await;
+    let words = ["step", db.name, "--by", "2", "--all", "--batch-timeout", "20s"];
+    let words = [&words, on_failure].concat();
+    let stepping = async {
+        let ended = ground.rollout2(&words).await;
+        shown(&format!("{}; db-3 crashes", words.join(" ")), &ended);
+        assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    };
+    tokio::join!(stepping, crash(ground, "db-3"));
+    db
+}
+
+#[tokio::test]
+async fn a_bad_second_batch_is_held_and_then_undone() {
+    let ground = Ground::new("step-bad").await;
+    let db = failed(&ground, &[]).await;
+    let object = ground.get(&db.path).await;
+    let held = memory(&object).unwrap();
+    assert_eq!((&held["reason"], held.get("lease")), (&json!("plan"), None));
+    assert_eq!(count(&object, "replicas"), 5);
+    let status = ground.rollout2(&["status", db.name, "--watch=false"]).await;
+    shown("status --watch=false", &status);
+    assert_eq!(status.exit, 3, "{}", status.transcript); // a released pod is not ready
+    let history = ground.rollout2(&["history", db.name]).await;
+    shown("history", &history);
+    let undone =
+        ground.rollout2(&["undo", db.name, "--replace-stuck-pods", "--wait", "--timeout", "60s"]).await;
+    shown("undo --replace-stuck-pods --wait", &undone);
+    assert_eq!(undone.exit, 0, "{}", undone.transcript);
+    assert_eq!(images(&ground).await, ["app:1.0"; 5]);
+    ground.leave().await;
+}
+
+#[tokio::test]
+async fn a_bad_second_batch_goes_back_by_itself() {
+    let ground = Ground::new("step-back").await;
+    let db = failed(&ground, &["--on-failure", "undo"]).await;
+    db.until_complete().await;
+    assert_eq!(images(&ground).await, ["app:1.0"; 5]);
+    assert_eq!(memory(&ground.get(&db.path).await), None);
+    ground.leave().await;
+}
+
+#[tokio::test]
+async fn another_template_is_noticed() {
+    let ground = Ground::new("step-other").await;
+    let db = paused(&ground, "app:2.0").await;
+    assert_eq!(ground.rollout2(&["step", db.name]).await.exit, 0);
+    db.release("app:3.0", "another").await;
     let changed = ground.rollout2(&["step", db.name]).await;
     shown("step, when another template is there", &changed);
     assert_eq!(changed.exit, 5, "{}", changed.transcript);
-    let words = ["step", db.name, "--new-plan", "--no-canary", "--by", "2", "--batch-timeout", "20s"];
-    let held = ground.rollout2(&words).await;
-    shown("step --new-plan --no-canary --by 2 --batch-timeout 20s", &held);
-    assert_eq!(held.exit, 4, "{}", held.transcript);
-    let object = ground.get(&db.path).await;
-    let memory = memory(&object).unwrap();
-    assert_eq!((&memory["reason"], &memory["lease"]), (&json!("plan"), &Value::Null));
-    assert!(count(&object, "replicas") == 5);
-    let status = ground.rollout2(&["status", db.name, "--watch=false"]).await;
-    shown("status --watch=false", &status);
-    assert_eq!(status.exit, 5, "{}", status.transcript);
-    let undone = ground.rollout2(&["undo", db.name, "--to-revision", "1", "--resume", "--wait"]).await;
-    shown("undo --to-revision 1 --resume --wait", &undone);
-    assert_eq!(undone.exit, 0, "{}", undone.transcript);
-    assert_eq!(images(&ground).await, ["app:1.0"; 5]);
+    let anew = ground.rollout2(&["step", db.name, "--new-plan", "--all"]).await;
+    shown("step --new-plan --all", &anew);
+    assert_eq!(anew.exit, 0, "{}", anew.transcript);
+    assert_eq!(images(&ground).await, ["app:3.0"; 5]);
     ground.leave().await;
 }
 

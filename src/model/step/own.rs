@@ -86,6 +86,16 @@ impl Stepper {
         self.ours = Some(workload);
     }
 
+    /// Whether a watch has shown more of a workload than the answer to a change: a quick controller is seen
+    /// before it. Versions are numbers that can be compared.
+    fn knows_newer(&self, answer: &Workload) -> bool {
+        let version = |workload: &Workload| {
+            workload.object().text("/metadata/resourceVersion").and_then(|text| text.parse::<u64>().ok())
+        };
+        let known = self.observed().and_then(|observed| version(&observed.workload));
+        known.zip(version(answer)).is_some_and(|(known, answer)| known > answer)
+    }
+
     /// A change was made.
     pub(super) fn made(
         &mut self,
@@ -95,7 +105,9 @@ impl Stepper {
         out: &mut Vec<Output>,
     ) {
         let Written { purpose, told, .. } = written;
-        self.see(News::Workload(workload.clone()));
+        if !self.knows_newer(&workload) {
+            self.see(News::Workload(workload.clone()));
+        }
         self.renewed = Some(now.elapsed);
         self.remember(workload.clone());
         self.unsure.clear();

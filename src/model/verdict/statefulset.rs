@@ -1,6 +1,7 @@
 //! StatefulSets: pods by ordinal, some of which a partition may keep on the old revision.
 
 use super::{Counts, State, Told, Verdict, is_on_delete, refuse_other_strategies, updated_pods_are_starting};
+use crate::model::hold::Hold;
 use crate::model::observed::Observed;
 use crate::model::workload::Workload;
 
@@ -25,7 +26,8 @@ pub(super) fn verdict(observed: &Observed) -> Verdict {
     }
     let released = counts.wanted - workload.partition().min(counts.wanted);
     let told = partitioned(released, counts);
-    if told.done && workload.partition() > 0 && released == 0 && counts.outdated() > 0 {
+    let is_held = released == 0 && workload.partition() > 0 || is_held_by_us(workload);
+    if told.done && is_held && counts.outdated() > 0 {
         return Verdict::new(State::Held, told.line);
     }
     told.into()
@@ -48,6 +50,11 @@ pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
         None => 0,
     };
     Ok(partitioned(released, counts))
+}
+
+/// Whether a pause or a plan of ours keeps the rest back, however much it let go.
+fn is_held_by_us(workload: &Workload) -> bool {
+    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
 }
 
 /// Ready is not enough with `minReadySeconds`; kubectl takes it for enough.

@@ -6,9 +6,11 @@ use super::play::{Play, all_by, identity, seconds};
 use super::sight::template;
 use super::world::World;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::Moment;
+use crate::model::follow::{Moment, News};
 use crate::model::hold::HELD;
+use crate::model::object::Object;
 use crate::model::step::*;
+use crate::model::workload::Workload;
 
 /// A plan in the soak of its canary.
 fn soaking(replicas: i64) -> Play {
@@ -183,6 +185,25 @@ fn what_others_changed_after_a_write_without_an_answer_is_not_ours() {
     play.see(Seen::News(play.world.look()));
     let end = play.run();
     assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
+}
+
+/// Seen where a controller was quicker than the answer: what it had written was forgotten, and waited for
+/// in vain.
+#[test]
+fn an_answer_that_is_older_than_what_a_watch_showed_is_not_looked_at() {
+    let mut world = World::paused(3);
+    let (mut stepper, patch, now) = first_write(&mut world);
+    let version = |workload: &Workload, version: &str| {
+        let mut object = workload.object().json().clone();
+        object["metadata"]["resourceVersion"] = version.into();
+        Box::new(Workload::of(Object::read(object).unwrap()).unwrap())
+    };
+    world.write(&patch);
+    let (answer, newer) = (version(&world.workload(), "7"), version(&world.workload(), "9"));
+    stepper.apply(Seen::News(News::Workload(newer)), now);
+    stepper.apply(Seen::Wrote(Wrote::Done(answer)), now);
+    let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
+    assert_eq!(known.as_deref(), Some("9"));
 }
 
 #[test]
