@@ -60,8 +60,8 @@ impl Left {
     fn of(cluster: &SimCluster) -> Self {
         cluster.store(|store| {
             let set = store.find(&key(&STATEFULSETS, "db")).unwrap();
-            let held = set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null");
-            let hold: Value = serde_json::from_str(held).unwrap();
+            let text = set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null");
+            let hold: Value = serde_json::from_str(text).unwrap();
             let pods = store.list(&PODS, Some("default"));
             Self {
                 strategy: set["spec"]["updateStrategy"].clone(),

@@ -68,7 +68,7 @@ async fn one(kind: Kind, seed: u64) -> Played {
     };
     let first = terminal.step_to_the_end(&draw.words, &draw.deaths, draw.image);
     let both = async { tokio::join!(first, second).0 };
-    let left = tokio::time::timeout(LONGEST, both).await.unwrap_or(Left::InDespair);
+    let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
     lab.cluster.clear_faults();
     lab.pass(300).await;
     let timeline = Timeline::of(&lab.cluster, from, &others.revisions(), terminal.processes.into_inner());

@@ -127,6 +127,7 @@ impl fmt::Display for Words {
 
 /// The pace that holds after some commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that somebody types")]
 pub(crate) struct Pace {
     pub(crate) batches: Batches,
     pub(crate) has_canary: bool,

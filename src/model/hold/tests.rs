@@ -186,3 +186,25 @@ fn a_plan_that_goes_on_is_the_same_plan() {
         assert_eq!(is_same_plan(&one, &plan(&changes)), is_same, "{changes}");
     }
 }
+
+#[test]
+fn what_a_pause_or_a_plan_keeps_back_is_held_and_what_the_set_itself_keeps_back_is_done() {
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 1}});
+    let spec = json!({"replicas": 2, "updateStrategy": strategy});
+    let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});
+    for (reason, state) in [
+        (None, crate::model::verdict::State::Complete),
+        (Some("pause"), crate::model::verdict::State::Held),
+        (Some("plan"), crate::model::verdict::State::Held),
+    ] {
+        let annotations = match reason {
+            None => json!(null),
+            Some(reason) => json!({HELD: json!({"reason": reason, "set": strategy}).to_string()}),
+        };
+        let mut seen = observed("StatefulSet", &spec, &annotations, &[]);
+        let mut object = seen.workload.object().json().clone();
+        object["status"] = status.clone();
+        seen.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+        assert_eq!(crate::model::verdict::verdict(&seen).state, state, "{reason:?}");
+    }
+}

@@ -73,6 +73,9 @@ pub(super) fn reasons<'s>(
 fn reason(spot: &Spot<'_>, causes: &[Cause], observed: &Observed, now: Moment) -> String {
     let Some(pod) = spot.pod else { return "it is not there".to_owned() };
     let cause = causes.iter().find(|cause| !is_our_own_doing(cause) && cause.pods.contains(&pod.name));
+    if spot.is_available && spot.goes_down {
+        return "it is about to be replaced".to_owned();
+    }
     match (cause, &spot.unready_node) {
         (Some(cause), _) => cause.summary.clone(),
         (None, Some(node)) => format!("its node {node} is not ready"),

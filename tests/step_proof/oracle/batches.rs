@@ -7,7 +7,7 @@ use super::bound::taken_down;
 use super::{Oracle, Scene};
 use crate::timeline::Process;
 use crate::words::{Batches, Reach};
-use crate::world::{Millis, World, partition};
+use crate::world::{Millis, Pod, World, partition};
 
 #[derive(Default)]
 pub(super) struct BatchOrder {
@@ -45,7 +45,7 @@ impl Oracle for BatchOrder {
         if !scene.releases() {
             return Ok(());
         }
-        self.check_budget(scene)?;
+        Self::check_budget(scene)?;
         if scene.after.released_count() > self.goal { self.begin(scene) } else { Ok(()) }
     }
 
@@ -112,7 +112,7 @@ impl BatchOrder {
     }
 
     /// What is missing, and what is about to be, stays within what may be missing.
-    fn check_budget(&self, scene: &Scene<'_>) -> Result<(), String> {
+    fn check_budget(scene: &Scene<'_>) -> Result<(), String> {
         if scene.words.is_some_and(|words| words.force) {
             return Ok(());
         }
@@ -159,7 +159,7 @@ fn unsoaked(world: &World, batch: &BTreeSet<i64>, soak: i64, now: Millis) -> Vec
     let is_soaked = |ordinal: &i64| {
         let pod = world.pod(*ordinal).filter(|_| world.is_updated(*ordinal));
         pod.filter(|pod| pod.is_available(world.min_ready(), now))
-            .and_then(|pod| pod.healthy_since())
+            .and_then(Pod::healthy_since)
             .is_some_and(|since| since + soak * 1000 <= now)
     };
     places.filter(|ordinal| !is_soaked(ordinal)).collect()

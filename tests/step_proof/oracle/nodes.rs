@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bound::taken_down;
 use super::{Oracle, Scene};
 use crate::words::Batches;
-use crate::world::{Millis, World, node_number};
+use crate::world::{Millis, Pod, World, node_number};
 
 #[derive(Default)]
 pub(super) struct Nodes {
@@ -151,7 +151,7 @@ impl Nodes {
 
 fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
     let pod = view.pod(node).filter(|_| view.is_updated(node));
-    let since = pod.filter(|pod| pod.is_available(view.min_ready(), now)).and_then(|pod| pod.healthy_since());
+    let since = pod.filter(|pod| pod.is_available(view.min_ready(), now)).and_then(Pod::healthy_since);
     since.is_some_and(|since| since + soak * 1000 <= now)
 }
 

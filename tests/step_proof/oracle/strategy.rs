@@ -52,10 +52,9 @@ impl Oracle for Strategies {
         if scene.releases() && is_paused && after.hold().is_some_and(|hold| hold["paused"] == true) {
             return Err("pods are let go while it is paused".to_owned());
         }
-        if is_step && after.has_plan() && (before.hold().is_none() || self.is_foreign && changes) {
-            self.original = Some(before.strategy().clone());
-            self.is_foreign = false;
-        } else if before.hold().is_none() && after.hold().is_some() {
+        let is_held_first = before.hold().is_none() && after.hold().is_some();
+        let is_held_anew = is_step && after.has_plan() && self.is_foreign && changes;
+        if is_held_first || is_held_anew {
             self.original = Some(before.strategy().clone());
             self.is_foreign = false;
         }
