@@ -110,8 +110,9 @@ impl Source {
         }
     }
 
-    /// What `keep` makes of the objects of a type; who wrote which field is told of workloads alone. The objects themselves are dropped a page at a time:
-    /// ten thousand pods as JSON would be hundreds of megabytes.
+    /// What `keep` makes of the objects of a type; who wrote which field is told of workloads alone. The
+    /// objects themselves are dropped a page at a time: ten thousand pods as JSON would be hundreds of
+    /// megabytes.
     ///
     /// # Errors
     /// As [`Source::list`].

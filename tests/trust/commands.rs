@@ -5,10 +5,9 @@
 //! says of itself, in one annotation, and what a check prints are tried in [`wire`](crate::wire).
 
 use harness::{Ended, Run};
-use rollout2::cli::definition;
 use simcluster::SimCluster;
 
-use crate::ground::NAMESPACE;
+use crate::ground::{NAMESPACE, verbs};
 use crate::hostile;
 
 /// What may be printed.
@@ -99,11 +98,9 @@ impl Origin {
 
 #[test]
 fn no_verb_is_forgotten() {
-    let program = definition();
-    let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
-    for verb in verbs.map(clap::Command::get_name).filter(|verb| *verb != "completion") {
+    for verb in verbs() {
         assert!(
-            COMMANDS.iter().any(|(words, ..)| words.starts_with(verb)),
+            COMMANDS.iter().any(|(words, ..)| words.starts_with(&verb)),
             "{verb} prints what, and is it safe?"
         );
     }

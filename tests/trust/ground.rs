@@ -1,11 +1,19 @@
 //! Workloads of every kind in a small shop: healthy, crashing, held, with everything that is told of them.
 
 use harness::data;
+use rollout2::cli::definition;
 use serde_json::{Value, json};
 use simcluster::SimCluster;
 
 /// The namespace of the shop.
 pub(crate) const NAMESPACE: &str = "shop";
+
+/// Every verb that says anything about a cluster: a test that goes through them forgets none of these.
+pub(crate) fn verbs() -> Vec<String> {
+    let program = definition();
+    let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
+    verbs.map(|verb| verb.get_name().to_owned()).filter(|verb| verb != "completion").collect()
+}
 
 /// The recorded shop without what is there many times over.
 pub(crate) fn shop() -> Value {

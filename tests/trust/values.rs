@@ -2,13 +2,12 @@
 //! `ROLLOUT2_REDACT` in nothing at all.
 
 use harness::Run;
-use rollout2::cli::definition;
 use serde_json::{Value, json};
 use simcluster::SimCluster;
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::{Refusal, Verb};
 
-use crate::ground::{NAMESPACE, cluster, trouble};
+use crate::ground::{NAMESPACE, cluster, trouble, verbs};
 
 /// In every secret value, and nowhere else.
 const SECRET: &str = "hunter2";
@@ -178,11 +177,9 @@ async fn a_refusal_that_repeats_a_secret_is_masked() {
 
 #[test]
 fn no_verb_is_forgotten() {
-    let program = definition();
-    let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
-    for verb in verbs.map(clap::Command::get_name).filter(|verb| *verb != "completion") {
+    for verb in verbs() {
         assert!(
-            OURS.iter().any(|words| words.starts_with(verb)),
+            OURS.iter().any(|words| words.starts_with(&verb)),
             "{verb} prints what, and does it tell secrets?"
         );
     }
