@@ -11,8 +11,8 @@ use crate::world::{Millis, Pod, World, partition};
 
 #[derive(Default)]
 pub(super) struct BatchOrder {
-    /// How many pods may be let go before the next batch begins.
-    goal: i64,
+    /// How many pods may be let go, or run the new revision without that, before the next batch begins.
+    goal: usize,
     /// The pods of the last batch, and those that the cluster added since.
     last: Option<BTreeSet<i64>>,
     /// The process that began the last batch, and how many it began.
@@ -23,7 +23,7 @@ pub(super) struct BatchOrder {
 
 impl Oracle for BatchOrder {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
-        self.follow_scale(scene);
+        self.follow_others(scene);
         if let Some(ordinal) = taken_down(scene)
             && !scene.before.is_daemon_set()
             && !scene.before.released().contains(&ordinal)
@@ -46,7 +46,7 @@ impl Oracle for BatchOrder {
             return Ok(());
         }
         Self::check_budget(scene)?;
-        if scene.after.released_count() > self.goal { self.begin(scene) } else { Ok(()) }
+        if let_go(scene.before, scene.after).len() > self.goal { self.begin(scene) } else { Ok(()) }
     }
 
     fn ended(&mut self, (_, process): (usize, &Process), _: &World) -> Result<(), String> {
@@ -58,12 +58,17 @@ impl Oracle for BatchOrder {
 }
 
 impl BatchOrder {
-    /// A scale-up adds pods that nobody let go; a scale-down takes some away that were.
-    fn follow_scale(&mut self, scene: &Scene<'_>) {
-        if scene.before.replicas() == scene.after.replicas() || scene.writer().is_some() {
+    /// What becomes of pods without us moves the end of the batch: a scale-up adds some that nobody let go,
+    /// a scale-down takes some away that were, and some go on their own.
+    fn follow_others(&mut self, scene: &Scene<'_>) {
+        let count = |world| let_go(world, world).len();
+        if scene.writer().is_some() {
+            if scene.begins_anew() {
+                self.goal = count(scene.after); // it begins with what is let go
+            }
             return;
         }
-        self.goal = (self.goal + scene.after.released_count() - scene.before.released_count()).max(0);
+        self.goal = (self.goal + count(scene.after)).saturating_sub(count(scene.before));
         let added = scene.after.wanted().into_iter().filter(|ordinal| !scene.before.wants(*ordinal));
         let released = scene.after.released();
         if let Some(last) = &mut self.last {
@@ -73,24 +78,32 @@ impl BatchOrder {
 
     fn begin(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         let (process, words) = (scene.writer().unwrap_or_default(), scene.words.cloned().unwrap_or_default());
-        let before = scene.before.released_count();
-        self.goal = next_goal(scene, before);
-        let so_far = scene.after.released_count();
-        if so_far > self.goal {
-            return Err(format!("{so_far} pods are let go, a batch ends at {}", self.goal));
-        }
         self.reach = words.reach.or(self.reach);
-        if let Some(Reach::To(share)) = self.reach
-            && so_far > share.of(scene.before.replicas()).max(before)
-        {
-            return Err(format!("{so_far} pods are let go, it was to be {share}"));
-        }
-        let said = self.check_soaked(scene, scene.pace.soak, "a batch begins");
-        let released = scene.before.released();
-        self.last = Some((0..self.goal - before).map(|place| released.start - 1 - place).collect());
+        // What it can have seen justifies it, whatever happened since.
+        let mut ends = scene.views().map(|view| (let_go(view, scene.after).len(), self.goal_of(scene, view)));
+        let (count, goal) = ends.next().unwrap_or_default();
+        let fitting = [(count, goal)].into_iter().chain(ends).find(|(count, goal)| count <= goal);
+        self.goal = fitting.map_or(goal, |(_, goal)| goal);
+        let said = match fitting {
+            Some(_) => self.check_soaked(scene, scene.pace.soak, "a batch begins"),
+            None => Err(format!("{count} pods are let go, a batch ends at {goal}")),
+        };
+        let before = let_go(scene.before, scene.before);
+        let others = scene.before.wanted().into_iter().rev().filter(|place| !before.contains(place));
+        self.last = Some(others.take(self.goal.saturating_sub(before.len())).collect());
         let count = self.begun.filter(|(who, _)| *who == process).map_or(0, |(_, count)| count);
         self.begun = Some((process, count + 1));
         said
+    }
+
+    /// How many may be let go, in all, until the batch that begins is over.
+    fn goal_of(&self, scene: &Scene<'_>, view: &World) -> usize {
+        let before = let_go(view, scene.before).len();
+        let goal = next_goal(scene, view, before);
+        match self.reach {
+            Some(Reach::To(share)) => goal.min(pods(share.of(view.replicas())).max(before)),
+            _ => goal,
+        }
     }
 
     /// Those of the last batch are of the new revision, and have been well for long enough.
@@ -137,20 +150,31 @@ impl BatchOrder {
     }
 }
 
-/// How many pods may be let go when a batch begins and so many are.
-fn next_goal(scene: &Scene<'_>, before: i64) -> i64 {
-    let replicas = scene.before.replicas();
-    let none_is_updated = scene.before.wanted().into_iter().all(|ordinal| !scene.before.is_updated(ordinal));
-    if scene.pace.has_canary && none_is_updated {
-        return before + 1;
+/// The places that are to run the new revision: those that the strategy of `set` lets go, and those
+/// that run it already, because they went before it was held.
+fn let_go(pods: &World, set: &World) -> BTreeSet<i64> {
+    let released = set.released();
+    let places = pods.wanted().into_iter();
+    places.filter(|place| released.contains(place) || pods.is_updated(*place)).collect()
+}
+
+/// How many places may be let go when a batch begins and so many are.
+fn next_goal(scene: &Scene<'_>, view: &World, before: usize) -> usize {
+    let replicas = view.replicas();
+    if scene.pace.has_canary && before == 0 {
+        return 1;
     }
     match &scene.pace.batches {
-        Batches::By(share) => before + share.of(replicas),
+        Batches::By(share) => before + pods(share.of(replicas)),
         Batches::Until(list) => {
-            let goals = list.iter().map(|share| share.of(replicas));
-            goals.filter(|goal| *goal > before).min().unwrap_or(replicas)
+            let goals = list.iter().map(|share| pods(share.of(replicas)));
+            goals.filter(|goal| *goal > before).min().unwrap_or(pods(replicas))
         }
     }
+}
+
+fn pods(count: i64) -> usize {
+    usize::try_from(count).unwrap_or_default()
 }
 
 /// The pods of a batch that have not been well for so long.

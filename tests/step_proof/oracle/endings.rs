@@ -32,7 +32,9 @@ impl Oracle for Endings {
             Some(0) if world.is_stepped() => (true, ""),
             Some(0) => (all_updated(), "exit 0 without a plan, and pods are outdated"),
             Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
-            Some(4) if self.back.contains(&number) => (world.hold().is_none(), "undone, and still held"),
+            Some(4) if self.back.contains(&number) => {
+                (!world.has_plan(), "undone, and the plan still holds it")
+            }
             Some(4) => (world.has_plan(), "a failure is held, and there is no plan"),
             _ => (true, ""),
         };

@@ -58,6 +58,11 @@ impl Scene<'_> {
             && self.after.released_count() > self.before.released_count()
     }
 
+    /// Whether a process begins with what is held by something else, or by nothing any more.
+    pub(crate) fn begins_anew(&self) -> bool {
+        self.writer().is_some() && !self.before.is_stepped() && self.after.is_stepped()
+    }
+
     /// Whether a process ended the plan.
     pub(crate) fn ends_plan(&self) -> bool {
         self.writer().is_some() && self.before.has_plan() && self.after.hold().is_none()
@@ -149,9 +154,12 @@ struct Paces {
 impl Paces {
     fn see(&mut self, change: &Change, words: Option<&Words>, before: &World, after: &World) {
         if change.by == By::Other && before.strategy() != after.strategy() {
-            self.is_void = true;
+            self.is_void = !after.is_stepped();
         }
-        let (By::Process(process), Some(words), true) = (change.by, words, after.has_plan()) else { return };
+        // Who only gives up its lease, in a hold that somebody ended, begins nothing.
+        let (By::Process(process), Some(words), true) = (change.by, words, after.is_stepped()) else {
+            return;
+        };
         if self.entered.insert(process) || self.is_void {
             let goes_on = before.has_plan() && !words.new_plan && !self.is_void;
             self.is_void = false;

@@ -41,6 +41,9 @@ impl Oracle for Nodes {
         if scene.ends_plan() {
             return self.check_soaked(scene, soak, "the plan ends");
         }
+        if scene.begins_anew() {
+            self.batch.retain(|node| scene.before.is_updated(*node)); // the others were not let go
+        }
         let batch = batch(scene.after);
         if batch == self.batch || batch.is_empty() {
             return Ok(());

@@ -46,7 +46,7 @@ impl Oracle for Strategies {
             && before.hold().is_some()
             && after.hold().is_some()
         {
-            self.is_foreign = true;
+            self.is_foreign = !after.is_stepped(); // what the plan had set may be put back
         }
         let is_paused = before.hold().is_some_and(|hold| hold["paused"] == true);
         if scene.releases() && is_paused && after.hold().is_some_and(|hold| hold["paused"] == true) {
