@@ -1,96 +1,28 @@
-//! Each oracle finds what it is for: histories made by hand, a good one and what is wrong with others.
+//! Histories of a StatefulSet of five pods.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::{History, lease};
 use crate::oracle::judge;
-use crate::timeline::{By, Change, Process, Timeline, What};
-use crate::words::{Batches, Share, Words};
-use crate::world::{Millis, Pod, World};
+use crate::timeline::{By, What};
+use crate::words::{Batches, Reach, Share, Words};
 
-/// A second of a history.
-const SECOND: Millis = 1000;
-
-/// A history of five pods that are stepped by two, with a soak of 30 seconds.
-struct History {
-    timeline: Timeline,
-    now: Millis,
-    set: Value,
-}
-
-fn lease(holder: &str, turn: u64) -> Value {
-    json!({"holder": holder, "turn": turn})
-}
-
-fn words() -> Words {
-    Words {
-        batches: Some(Batches::By(Share::Pods(2))),
-        max_unavailable: Some(Share::Pods(2)),
-        soak: Some(30),
-        ..Words::default()
-    }
+fn strategy(partition: i64) -> Value {
+    json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}})
 }
 
 impl History {
-    /// Paused, and changed.
+    /// Five pods that are stepped by two, with a soak of 30 seconds.
     fn new() -> Self {
-        let strategy =
-            |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
-        let set = json!({
-            "metadata": {"annotations": {}},
-            "spec": {
-                "replicas": 5, "updateStrategy": strategy(0),
-                "template": {"spec": {"containers": [{"name": "app", "image": "app:1.0"}]}},
-            },
-        });
-        let mut history = Self { timeline: Timeline::default(), now: 1_000_000, set };
-        let process = Process {
-            words: words(),
-            began: 0,
-            ended: u64::MAX,
-            exit: None,
-            transcript: String::new(),
-            is_disturbed: false,
+        let words = Words {
+            batches: Some(Batches::By(Share::Pods(2))),
+            max_unavailable: Some(Share::Pods(2)),
+            soak: Some(30),
+            ..Words::default()
         };
-        history.timeline.processes = vec![process.clone(), process];
-        history.timeline.start = World { set: Arc::new(history.set.clone()), ..World::default() };
-        for ordinal in 0..5 {
-            let pod = history.pod(ordinal, "app:1.0", Some(0));
-            history.timeline.start.pods.insert(format!("db-{ordinal}"), pod);
-        }
-        history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:2.0".into();
-        history.set["spec"]["updateStrategy"] = strategy(i64::from(i32::MAX));
-        history.hold(&json!({"reason": "pause"}), By::Other);
-        history
-    }
-
-    fn pod(&self, place: i64, image: &str, ready: Option<Millis>) -> Pod {
-        Pod { place, image: image.to_owned(), is_leaving: false, ready, started: ready.unwrap_or(self.now) }
-    }
-
-    fn push(&mut self, by: By, what: What) {
-        let revision = self.timeline.changes.len() as u64 + 1;
-        let known = vec![revision - 1];
-        self.timeline.changes.push(Change {
-            revision,
-            at: self.now,
-            by,
-            what,
-            decided: self.now,
-            known,
-            read: None,
-        });
-    }
-
-    fn pass(&mut self, seconds: i64) {
-        self.now += seconds * SECOND;
-    }
-
-    fn hold(&mut self, hold: &Value, by: By) {
-        self.set["metadata"]["annotations"]["kubectl-rollout2/held"] = hold.to_string().into();
-        let set = Arc::new(self.set.clone());
-        self.push(by, What::Set(set));
+        Self::paused("StatefulSet", [&strategy(0), &strategy(i64::from(i32::MAX))], 5, words)
     }
 
     /// A process lets pods go down to a partition, or only writes its lease.
@@ -98,20 +30,12 @@ impl History {
         if let Some(partition) = partition {
             self.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
         }
-        let lease = lease(&format!("holder {process}"), turn);
-        let set = self.set["spec"]["updateStrategy"].clone();
-        self.hold(&json!({"reason": "plan", "lease": lease, "set": set}), By::Process(process));
+        self.plan_of(process, &json!({}), turn);
     }
 
     /// The controller takes down a pod.
     fn goes(&mut self, ordinal: i64) {
         self.push(By::Cluster, What::Pod(format!("db-{ordinal}"), None));
-    }
-
-    /// It comes back, and is ready.
-    fn comes(&mut self, ordinal: i64) {
-        let pod = self.pod(ordinal, "app:2.0", Some(self.now));
-        self.push(By::Cluster, What::Pod(format!("db-{ordinal}"), Some(pod)));
     }
 
     fn replace(&mut self, ordinal: i64) {
@@ -135,30 +59,13 @@ impl History {
         self.replace(1);
         self.replace(0);
         self.pass(30);
-        self.end(0);
+        self.ends(&strategy(0));
     }
 
     fn canary(&mut self) {
         self.plan(0, None, 1);
         self.plan(0, Some(4), 2);
         self.replace(4);
-    }
-
-    fn end(&mut self, partition: i64) {
-        self.set["metadata"]["annotations"] = json!({});
-        self.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
-        let set = Arc::new(self.set.clone());
-        self.push(By::Process(0), What::Set(set));
-    }
-
-    fn ends_with(&mut self, exit: u8) {
-        self.timeline.processes[0].exit = Some(exit);
-    }
-
-    #[track_caller]
-    fn is_wrong(&self, words: &str) {
-        let wrong = judge(&self.timeline);
-        assert!(wrong.iter().any(|wrong| wrong.contains(words)), "{wrong:#?}");
     }
 }
 
@@ -222,13 +129,13 @@ fn a_plan_that_ends_early_or_with_another_strategy() {
     let mut early = History::new();
     early.canary();
     early.pass(5);
-    early.end(0);
+    early.ends(&strategy(0));
     early.is_wrong("the plan ends, and [4] have not soaked");
     let mut other = History::new();
     other.good();
     other.timeline.changes.pop();
     other.plan(0, None, 5);
-    other.end(1);
+    other.ends(&strategy(1));
     other.is_wrong("is put back, it was");
 }
 
@@ -275,7 +182,7 @@ fn endings_that_are_not_so() {
     let mut outdated = History::new();
     outdated.canary();
     outdated.pass(30);
-    outdated.end(0);
+    outdated.ends(&strategy(0));
     outdated.ends_with(0);
     outdated.is_wrong("exit 0 without a plan, and pods are outdated");
     let mut refused = History::new();
@@ -294,4 +201,57 @@ fn pods_let_go_while_it_is_paused() {
     history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2.into();
     history.hold(&paused, By::Process(0));
     history.is_wrong("pods are let go while it is paused");
+}
+
+#[test]
+fn what_went_without_step_counts_as_far_as_it_is() {
+    let mut history = History::new();
+    history.timeline.processes[0].words.max_unavailable = Some(Share::Pods(3));
+    history.push(By::Cluster, What::Pod("db-3".to_owned(), None));
+    history.comes(3);
+    history.pass(30);
+    history.plan(0, None, 1);
+    history.plan(0, Some(3), 2); // db-4 and db-3, of which one runs it already, so there is no canary
+    history.replace(4);
+    assert_eq!(judge(&history.timeline), [""; 0]);
+    history.pass(30);
+    history.plan(0, Some(0), 3); // three pods, by two
+    history.is_wrong("5 pods are let go, a batch ends at 4");
+}
+
+#[test]
+fn a_batch_ends_where_the_command_ends() {
+    let mut history = History::new();
+    history.timeline.processes[0].words.reach = Some(Reach::To(Share::Pods(2)));
+    history.canary();
+    history.pass(30);
+    history.plan(0, Some(3), 3); // one pod, though by two
+    history.replace(3);
+    history.ends_with(0);
+    history.timeline.processes[0].ended = history.timeline.changes.len() as u64;
+    history.pass(60);
+    history.plan(1, Some(2), 1);
+    history.replace(2);
+    history.plan(1, Some(1), 2); // two pods, one after the other: one batch
+    assert_eq!(judge(&history.timeline)[1..], [""; 0], "but for the lease that was left");
+    history.replace(1);
+    history.plan(1, Some(0), 3);
+    history.is_wrong("a batch begins, and [1, 2] have not soaked");
+}
+
+#[test]
+fn who_gives_up_its_lease_does_not_say_how_it_goes_on() {
+    let mut history = History::new();
+    history.timeline.processes[1].words.soak = None;
+    history.canary();
+    history.set["spec"]["updateStrategy"] = strategy(2);
+    let set = Arc::new(history.set.clone());
+    history.push(By::Other, What::Set(set));
+    let hold = json!({"reason": "plan", "set": strategy(4), "plan": {}});
+    history.hold(&hold, By::Process(0)); // it sees that, and leaves
+    history.plan(1, Some(2), 1); // begun anew, with no soak
+    history.replace(3);
+    history.replace(2);
+    history.plan(1, Some(1), 2);
+    assert_eq!(judge(&history.timeline), [""; 0]);
 }

@@ -1,0 +1,201 @@
+//! Histories of a DaemonSet on six nodes in three zones: node-0 and node-3 are in the first.
+
+use serde_json::json;
+
+use super::History;
+use crate::oracle::judge;
+use crate::timeline::{By, What};
+use crate::words::{Batches, Share, Words};
+
+impl History {
+    /// Stepped by two, zone by zone, with a soak of 30 seconds.
+    fn of_nodes() -> Self {
+        let words = Words {
+            is_daemon_set: true,
+            batches: Some(Batches::By(Share::Pods(2))),
+            max_unavailable: Some(Share::Pods(2)),
+            soak: Some(30),
+            by_zone: true,
+            ..Words::default()
+        };
+        let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
+        let mut history = Self::paused("DaemonSet", [&rolling, &json!({"type": "OnDelete"})], 6, words);
+        history.timeline.start.nodes = (0..6).map(|node| (node, true)).collect();
+        history
+    }
+
+    /// A process writes down the nodes of a batch.
+    fn batch(&mut self, nodes: &[i64], turn: u64) {
+        let places: Vec<String> = nodes.iter().map(|node| format!("node-{node}")).collect();
+        self.plan_of(0, &json!({"batch": {"places": places}}), turn);
+    }
+
+    /// A process removes the pod of a node.
+    fn removes(&mut self, node: i64) {
+        self.push(By::Process(0), What::Pod(format!("db-{node}"), None));
+    }
+
+    fn turn_over(&mut self, node: i64) {
+        self.removes(node);
+        self.pass(1);
+        self.comes(node);
+    }
+
+    /// The canary, on the first node of the first zone.
+    fn canary_node(&mut self) {
+        self.batch(&[0], 1);
+        self.turn_over(0);
+        self.pass(30);
+    }
+}
+
+fn last_read(history: &mut History, read: Option<u64>) {
+    history.timeline.changes.last_mut().unwrap().read = read;
+}
+
+#[test]
+fn nothing_is_wrong_with_a_good_one() {
+    let mut history = History::of_nodes();
+    history.canary_node();
+    for (turn, nodes) in [&[3][..], &[1, 4], &[2, 5]].into_iter().enumerate() {
+        history.batch(nodes, turn as u64 + 2);
+        nodes.iter().for_each(|node| history.turn_over(*node));
+        history.pass(30);
+    }
+    history.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
+    history.ends_with(0);
+    assert_eq!(judge(&history.timeline), [""; 0]);
+}
+
+#[test]
+fn a_node_that_is_not_in_the_batch() {
+    let mut history = History::of_nodes();
+    history.batch(&[0], 1);
+    history.removes(1);
+    history.is_wrong("node-1 is touched, and is not in the batch {0}");
+}
+
+#[test]
+fn a_node_that_is_not_ready() {
+    let mut history = History::of_nodes();
+    history.push(By::Other, What::Node(0, Some(false)));
+    history.batch(&[0], 1);
+    history.removes(0);
+    history.is_wrong("node-0 is not ready, and is touched");
+}
+
+#[test]
+fn a_removal_without_a_look_right_before() {
+    let mut never = History::of_nodes();
+    never.batch(&[0], 1);
+    never.removes(0);
+    last_read(&mut never, None);
+    never.is_wrong("removed without a look at its workload");
+    let mut once = History::of_nodes();
+    once.canary_node();
+    once.batch(&[3], 2);
+    once.turn_over(3);
+    once.pass(30);
+    once.batch(&[1, 4], 3);
+    let read = once.timeline.changes.len() as u64;
+    once.removes(1);
+    once.removes(4);
+    last_read(&mut once, Some(read));
+    once.is_wrong("node-4 is touched without a look since the last removal");
+}
+
+#[test]
+fn a_removal_while_it_is_paused_or_without_a_lease() {
+    for hold in [
+        json!({"paused": true, "lease": super::lease("holder 0", 2)}),
+        json!({"lease": null}), // given up
+    ] {
+        let mut history = History::of_nodes();
+        history.batch(&[0], 1);
+        let batch = json!({"places": ["node-0"]});
+        let set = json!({"type": "OnDelete"});
+        let mut whole = json!({"reason": "plan", "set": set, "plan": {"batch": batch}});
+        whole.as_object_mut().unwrap().extend(hold.as_object().unwrap().clone());
+        history.hold(&whole, By::Other);
+        history.removes(0);
+        history.is_wrong("node-0 is touched, and what was read says:");
+    }
+}
+
+#[test]
+fn more_pods_missing_than_may_be() {
+    let mut history = History::of_nodes();
+    history.canary_node();
+    history.push(By::Other, What::Pod("db-1".to_owned(), None));
+    history.push(By::Other, What::Pod("db-2".to_owned(), None));
+    history.batch(&[3], 2);
+    history.removes(3);
+    history.is_wrong("node-3 is touched, and too many pods are missing");
+}
+
+#[test]
+fn more_pods_down_than_may_be() {
+    let mut history = History::of_nodes();
+    history.canary_node();
+    history.batch(&[3], 2);
+    history.turn_over(3);
+    history.pass(30);
+    history.timeline.processes[0].words.force = true;
+    history.batch(&[1, 4], 3);
+    history.removes(1);
+    history.removes(4);
+    history.batch(&[2], 4);
+    history.removes(2);
+    history.is_wrong("are down, 2 may be");
+}
+
+#[test]
+fn batches_of_the_wrong_nodes() {
+    let mut large = History::of_nodes();
+    large.batch(&[0, 3], 1);
+    large.is_wrong("a batch of 2 nodes, 1 may be");
+    let mut mixed = History::of_nodes();
+    mixed.canary_node();
+    mixed.batch(&[3, 1], 2);
+    mixed.is_wrong("a batch of several zones");
+    let mut early = History::of_nodes();
+    early.canary_node();
+    early.batch(&[1, 4], 2);
+    early.is_wrong("{1, 4} come before an earlier zone is done");
+    let mut elsewhere = History::of_nodes();
+    elsewhere.timeline.processes[0].words.zone = Some(1);
+    elsewhere.batch(&[0], 1);
+    elsewhere.is_wrong("node-0 is not selected");
+}
+
+#[test]
+fn a_batch_or_an_end_before_the_soak_is_over() {
+    let mut early = History::of_nodes();
+    early.batch(&[0], 1);
+    early.turn_over(0);
+    early.pass(29);
+    early.batch(&[3], 2);
+    early.is_wrong("a batch begins, and [0] have not soaked for 30s");
+    let mut ended = History::of_nodes();
+    ended.batch(&[0], 1);
+    ended.turn_over(0);
+    ended.pass(5);
+    ended.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
+    ended.is_wrong("the plan ends, and [0] have not soaked for 30s");
+}
+
+#[test]
+fn a_pod_of_the_new_revision_that_is_removed() {
+    let mut history = History::of_nodes();
+    history.canary_node();
+    history.removes(0);
+    history.is_wrong("process 0 removes db-0, which runs the new revision");
+}
+
+#[test]
+fn another_strategy_that_is_put_back() {
+    let mut history = History::of_nodes();
+    history.canary_node();
+    history.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}));
+    history.is_wrong("is put back, it was");
+}

@@ -1,0 +1,120 @@
+//! Each oracle finds what it is for: histories made by hand, a good one and what is wrong with others.
+
+mod daemon_set;
+mod stateful_set;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::oracle::judge;
+use crate::timeline::{By, Change, Process, Timeline, What};
+use crate::words::Words;
+use crate::world::{Millis, Pod, World};
+
+/// A second of a history.
+const SECOND: Millis = 1000;
+
+/// What happens to a workload, made by hand.
+struct History {
+    timeline: Timeline,
+    now: Millis,
+    set: Value,
+}
+
+fn lease(holder: &str, turn: u64) -> Value {
+    json!({"holder": holder, "turn": turn})
+}
+
+impl History {
+    /// So many pods of a workload with an update strategy, paused by another one, and changed. Two processes will
+    /// be told the words.
+    fn paused(kind: &str, strategies: [&Value; 2], count: i64, words: Words) -> Self {
+        let set = json!({
+            "kind": kind,
+            "metadata": {"annotations": {}},
+            "spec": {
+                "replicas": count, "updateStrategy": strategies[0],
+                "template": {"spec": {"containers": [{"name": "app", "image": "app:1.0"}]}},
+            },
+        });
+        let mut history = Self { timeline: Timeline::default(), now: 1_000_000, set };
+        let process = Process {
+            words,
+            began: 0,
+            ended: u64::MAX,
+            exit: None,
+            transcript: String::new(),
+            is_disturbed: false,
+        };
+        history.timeline.processes = vec![process.clone(), process];
+        history.timeline.start = World { set: Arc::new(history.set.clone()), ..World::default() };
+        for place in 0..count {
+            let pod = history.pod(place, "app:1.0", Some(0));
+            history.timeline.start.pods.insert(format!("db-{place}"), pod);
+        }
+        history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:2.0".into();
+        history.set["spec"]["updateStrategy"] = strategies[1].clone();
+        history.hold(&json!({"reason": "pause"}), By::Other);
+        history
+    }
+
+    fn pod(&self, place: i64, image: &str, ready: Option<Millis>) -> Pod {
+        Pod { place, image: image.to_owned(), is_leaving: false, ready, started: ready.unwrap_or(self.now) }
+    }
+
+    fn push(&mut self, by: By, what: What) {
+        let revision = self.timeline.changes.len() as u64 + 1;
+        let known = vec![revision - 1];
+        self.timeline.changes.push(Change {
+            revision,
+            at: self.now,
+            by,
+            what,
+            decided: self.now,
+            known,
+            read: matches!(by, By::Process(_)).then(|| revision - 1),
+        });
+    }
+
+    fn pass(&mut self, seconds: i64) {
+        self.now += seconds * SECOND;
+    }
+
+    fn hold(&mut self, hold: &Value, by: By) {
+        self.set["metadata"]["annotations"]["kubectl-rollout2/held"] = hold.to_string().into();
+        let set = Arc::new(self.set.clone());
+        self.push(by, What::Set(set));
+    }
+
+    /// A process writes its plan: what is in it, and its lease.
+    fn plan_of(&mut self, process: usize, plan: &Value, turn: u64) {
+        let lease = lease(&format!("holder {process}"), turn);
+        let set = self.set["spec"]["updateStrategy"].clone();
+        self.hold(&json!({"reason": "plan", "lease": lease, "set": set, "plan": plan}), By::Process(process));
+    }
+
+    /// A pod of the new revision comes to a place, and is ready.
+    fn comes(&mut self, place: i64) {
+        let pod = self.pod(place, "app:2.0", Some(self.now));
+        self.push(By::Cluster, What::Pod(format!("db-{place}"), Some(pod)));
+    }
+
+    /// A process ends the plan, and puts a strategy in its place.
+    fn ends(&mut self, strategy: &Value) {
+        self.set["metadata"]["annotations"] = json!({});
+        self.set["spec"]["updateStrategy"] = strategy.clone();
+        let set = Arc::new(self.set.clone());
+        self.push(By::Process(0), What::Set(set));
+    }
+
+    fn ends_with(&mut self, exit: u8) {
+        self.timeline.processes[0].exit = Some(exit);
+    }
+
+    #[track_caller]
+    fn is_wrong(&self, words: &str) {
+        let wrong = judge(&self.timeline);
+        assert!(wrong.iter().any(|wrong| wrong.contains(words)), "{wrong:#?}");
+    }
+}
