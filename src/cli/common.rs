@@ -9,7 +9,7 @@ use crate::command::Common;
 use crate::error::{Error, Result};
 use crate::model::access::{Access, SnapshotPath};
 use crate::model::name;
-use crate::render::screen::Color;
+use crate::render::appearance::Color;
 
 /// The flags that every verb takes.
 #[derive(Debug, Args)]

@@ -29,7 +29,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::screen::{Color, Screen};
+use crate::render::appearance::Color;
+use crate::render::screen::Screen;
 use crate::world::{Environment, World};
 
 /// Status, history, diff, undo and step-by-step rollouts for Deployments, DaemonSets and StatefulSets.
@@ -67,16 +68,9 @@ enum VerbArguments {
     Completion(completion::CompletionArgs),
 }
 
-/// The verbs that kubectl has not, and whose mistakes it has no words for.
-const OURS: [&str; 2] = ["diff", "step"];
-
-impl VerbArguments {
-    /// Whether `kubectl rollout` has the verb too. To one that it has not, `--compat` means nothing:
-    /// least of all that an error is 1, which `diff --exit-code` has another meaning for.
-    fn is_kubectls(&self) -> bool {
-        !matches!(self, Self::Diff(_) | Self::Step(_) | Self::Completion(_))
-    }
-}
+/// The verbs that `kubectl rollout` has not. To them `--compat` means nothing: least of all that an error
+/// is 1, which `diff --exit-code` has another meaning for.
+const OURS: [&str; 3] = ["diff", "step", "completion"];
 
 /// The definition of the whole command line, from which man pages and completions are made.
 #[must_use]
@@ -102,26 +96,25 @@ pub fn understand(args: impl IntoIterator<Item = OsString>, world: &mut World) -
     {
         return Understood::Completion(Box::new(completion::understand(words)));
     }
-    let compat = asks_for_compat(&args, &world.environment);
-    match definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches)) {
-        Ok(arguments) => {
-            let compat = compat && arguments.verb.is_kubectls();
-            match arguments.lower(compat) {
-                Ok(Lowered::Command(command)) => Understood::Command(command),
-                Ok(Lowered::Text(text)) => Understood::Answered(print(text, Exit::Done, world, compat)),
-                Err(error) => Understood::Answered(refuse(&error, world, compat)),
-            }
-        }
+    let asks = asks_for_compat(&args, &world.environment);
+    let compat_of = |verb: Option<&str>| asks && verb.is_none_or(|verb| !OURS.contains(&verb));
+    let parsed = definition().try_get_matches_from(&args).and_then(|matches| {
+        Ok((Arguments::from_arg_matches(&matches)?, compat_of(matches.subcommand_name())))
+    });
+    let compat = compat_of(mistake::verb(&args)); // as far as a mistake lets one tell
+    match parsed {
+        Ok((arguments, compat)) => match arguments.lower(compat) {
+            Ok(Lowered::Command(command)) => Understood::Command(command),
+            Ok(Lowered::Text(text)) => Understood::Answered(print(text, Exit::Done, world, compat)),
+            Err(error) => Understood::Answered(refuse(&error, world, compat)),
+        },
         Err(answer) if !answer.use_stderr() => {
             Understood::Answered(print(&answer.render().to_string(), Exit::Done, world, compat))
         }
         Err(mistake) if mistake::lacks_verb(&mistake) => {
             Understood::Answered(print(&definition().render_help().to_string(), Exit::Usage, world, compat))
         }
-        Err(mistake) => {
-            let compat = compat && mistake::verb(&args).is_none_or(|verb| !OURS.contains(&verb));
-            Understood::Answered(refuse(&mistake::error(&mistake, &args), world, compat))
-        }
+        Err(mistake) => Understood::Answered(refuse(&mistake::error(&mistake, &args), world, compat)),
     }
 }
 

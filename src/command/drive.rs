@@ -1,4 +1,5 @@
-//! The only loop over time: hands a follower what is seen, does what it asks for, tells what it says.
+//! The loop over time of a follower: hands it what is seen, does what it asks for, tells what it says.
+//! Stepping has one of its own; both hear through [`super::hear`].
 
 use std::time::Duration;
 

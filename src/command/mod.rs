@@ -34,9 +34,10 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::access::Access;
+use crate::render::appearance::Color;
 use crate::render::narrator::Narrator;
 use crate::render::notice;
-use crate::render::screen::{Color, Screen};
+use crate::render::screen::Screen;
 use crate::world::World;
 
 /// A command line, understood.

@@ -1,5 +1,6 @@
 //! Facts into text: tables, lines, JSON, YAML, colour, and the escaping of what cannot be trusted.
 
+pub mod appearance;
 pub mod change;
 pub mod compat_history;
 pub mod compat_undo;

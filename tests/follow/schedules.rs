@@ -99,7 +99,7 @@ fn expected(at_rest: &Observed, words: &str, now: k8s_openapi::jiff::Timestamp) 
         State::Failed => 4,
         State::Held | State::Paused => 5,
         State::Complete if is_all_new || !words.contains("--until") => 0,
-        State::Complete if at_rest.workload.partition() > 0 => 5,
+        State::Complete if rollout2::model::strategy::partition(&at_rest.workload) > 0 => 5,
         State::Complete | State::Progressing | State::Unobserved => {
             let fails = |id| {
                 matches!(

@@ -5,7 +5,8 @@ use super::{Cause, CauseId};
 use crate::model::hold::Story;
 use crate::model::pod::Pod;
 use crate::model::rounding::Budget;
-use crate::model::verdict::{Counts, State, is_on_delete};
+use crate::model::strategy;
+use crate::model::verdict::{Counts, State};
 use crate::model::workload::Workload;
 
 /// Every hold that keeps pods from being updated, or updated pods from being available.
@@ -33,7 +34,7 @@ fn paused(sight: &Sight<'_>, state: State) -> Option<Cause> {
 fn on_delete(sight: &Sight<'_>) -> Option<Cause> {
     let workload = &sight.observed.workload;
     let outdated = outdated(sight);
-    if !is_on_delete(workload) || outdated == 0 {
+    if !strategy::is_on_delete(workload) || outdated == 0 {
         return None;
     }
     let until = match workload {
@@ -50,8 +51,8 @@ fn on_delete(sight: &Sight<'_>) -> Option<Cause> {
 /// Which ordinals a partition keeps on an old revision.
 fn partition(sight: &Sight<'_>) -> Option<Cause> {
     let workload = &sight.observed.workload;
-    let partition = workload.partition();
-    if partition == 0 || is_on_delete(workload) || outdated(sight) == 0 {
+    let partition = strategy::partition(workload);
+    if partition == 0 || outdated(sight) == 0 {
         return None;
     }
     let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::model::observed::Observed;
 use crate::model::pod::Pod;
+use crate::model::strategy;
 use crate::model::verdict::{Counts, State, Verdict};
 use crate::model::workload::Workload;
 
@@ -74,14 +75,14 @@ impl Goal {
             return Distance::Reached;
         }
         let held = matches!(verdict.state, State::Held | State::Paused);
-        let held_back = is_success && observed.workload.partition() > 0 && counts.outdated() > 0;
+        let held_back = is_success && strategy::partition(&observed.workload) > 0 && counts.outdated() > 0;
         if held || held_back { Distance::Held } else { Distance::Ahead }
     }
 }
 
 /// Whether every pod that may be updated is.
 fn is_updated(workload: &Workload, counts: Counts) -> bool {
-    let released = counts.wanted - workload.partition().min(counts.wanted);
+    let released = counts.wanted - strategy::partition(workload).min(counts.wanted);
     counts.updated >= released && (released > 0 || counts.outdated() == 0)
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::model::observed::Observed;
+use crate::model::strategy;
 use crate::model::verdict::Counts;
 
 /// One move is no speed: the first pod may have waited for an image, or for us to begin looking.
@@ -64,7 +65,7 @@ fn arrived(observed: &Observed) -> (u32, u32) {
     let running = observed.revisions.running();
     let seen = running.and_then(|running| observed.count(running)).map(|count| count.ready);
     let arrived = seen.map_or_else(|| u32::try_from(counts.updated), u32::try_from);
-    let released = counts.wanted - observed.workload.partition().min(counts.wanted);
+    let released = counts.wanted - strategy::partition(&observed.workload).min(counts.wanted);
     (arrived.unwrap_or_default(), u32::try_from(released).unwrap_or_default())
 }
 

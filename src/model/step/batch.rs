@@ -9,7 +9,10 @@ pub struct Batch {
     pub number: usize,
     /// Whether it is one pod that goes ahead of the others.
     pub is_canary: bool,
-    /// What it releases, in the order of release.
+    /// How many places it releases.
+    pub size: usize,
+    /// What it releases, in the order of release; empty where a process before us began and ended it, because
+    /// a plan keeps only the size of those.
     pub places: Vec<Place>,
     /// How far it is.
     pub stage: Stage,

@@ -83,6 +83,9 @@ impl Stepper {
     /// The workload as we left it, and the plan in it if it is still there.
     fn remember(&mut self, workload: Box<Workload>) {
         self.last = self.document().or(self.last.take());
+        if let Some(batch) = self.last.as_ref().and_then(|document| document.plan.batch.as_ref()) {
+            self.begun.insert(batch.number, batch.places.clone());
+        }
         self.ours = Some(workload);
     }
 

@@ -1,5 +1,6 @@
 //! How a plan stands, or would go.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ impl Stepper {
             _ => &alone,
         };
         let scene = self.scene(pursuit, &document, now)?;
-        let mut view = scene.view(self.health.standing().cloned().collect());
+        let mut view = scene.view(&self.begun, self.health.standing().cloned().collect());
         let has_failed = matches!(
             &self.phase,
             Phase::Failing(_)
@@ -89,7 +90,7 @@ pub fn foresee(
     if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
-    Ok(scene.view(Vec::new()))
+    Ok(scene.view(&BTreeMap::new(), Vec::new()))
 }
 
 impl Scene<'_> {
@@ -107,14 +108,14 @@ impl Scene<'_> {
         Some(self.healthy()).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
     }
 
-    fn view(&self, causes: Vec<Cause>) -> View {
+    fn view(&self, seen: &BTreeMap<usize, Vec<String>>, causes: Vec<Cause>) -> View {
         let plan = self.plan();
         let coming = self.coming();
         let soaking = coming.len() + usize::from(self.batch().is_some());
         let soaks = plan.pacing.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
         let revisions = &self.sight.observed.revisions;
         let named = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
-        let mut batches = self.earlier();
+        let mut batches = self.earlier(seen);
         if let Some(begun) = &plan.batch {
             let spots: Vec<_> = self.spots.iter().filter(|spot| begun.places.contains(&spot.name)).collect();
             let done = Stage::Done { healthy: self.healthy_of(&spots) };
@@ -141,21 +142,18 @@ impl Scene<'_> {
         }
     }
 
-    /// The batches before the one that was begun last, as far as their sizes tell.
-    fn earlier(&self) -> Vec<Batch> {
+    /// The batches before the one that was begun last: their sizes, and the places of those that were seen.
+    fn earlier(&self, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Batch> {
         let plan = self.plan();
-        let begun = plan.batch.as_ref().map_or(&[] as &[String], |batch| &batch.places);
-        let is_earlier = |spot: &&Spot<'_>| {
-            (spot.is_new || spot.is_released) && spot.kept.is_none() && !begun.contains(&spot.name)
-        };
-        let earlier: Vec<_> = self.spots.iter().filter(is_earlier).collect();
-        let by_others = earlier.len().saturating_sub(plan.done.iter().sum());
-        let mut spots = earlier.into_iter().skip(by_others);
         let batches = plan.done.iter().enumerate().map(|(index, size)| {
-            let spots: Vec<_> = spots.by_ref().take(*size).collect();
+            let number = index + 1;
+            let places = seen.get(&number).filter(|places| places.len() == *size);
+            let is_of_it = |spot: &&Spot<'_>| places.is_some_and(|places| places.contains(&spot.name));
+            let spots: Vec<_> = self.spots.iter().filter(is_of_it).collect();
             Batch {
-                number: index + 1,
+                number,
                 is_canary: index == 0 && *size == 1 && plan.pacing.canary,
+                size: *size,
                 stage: Stage::Done { healthy: self.healthy_of(&spots) },
                 places: spots.into_iter().map(place).collect(),
             }
@@ -196,7 +194,8 @@ impl Scene<'_> {
 /// A batch with its places as they are.
 pub(super) fn batch(scene: &Scene<'_>, begun: &Begun, stage: Stage) -> Batch {
     let spots = scene.spots.iter().filter(|spot| begun.places.contains(&spot.name));
-    Batch { number: begun.number, is_canary: begun.is_canary, places: spots.map(place).collect(), stage }
+    let places: Vec<Place> = spots.map(place).collect();
+    Batch { number: begun.number, is_canary: begun.is_canary, size: places.len(), places, stage }
 }
 
 /// The places that wait, and whose pods are on nodes that are not ready.

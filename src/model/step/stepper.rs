@@ -1,5 +1,6 @@
 //! The stepper: what is seen in, what is worth telling and what is to be done out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub struct Stepper {
     pub(super) ours: Option<Box<Workload>>,
     /// The plan as it was then.
     pub(super) last: Option<Arc<Document>>,
+    /// The places of the batches that were seen under way, by their numbers.
+    pub(super) begun: BTreeMap<usize, Vec<String>>,
     /// The batch that soaked and was checked under our eyes.
     pub(super) passed: Option<usize>,
     /// Changes of which nobody knows whether they were made.
@@ -80,6 +83,7 @@ impl Stepper {
             busy: None,
             ours: None,
             last: None,
+            begun: BTreeMap::new(),
             passed: None,
             unsure: Vec::new(),
             conflicts: 0,

@@ -1,7 +1,8 @@
 //! DaemonSets: one pod a node, counted by the oldest pod of each.
 
-use super::{Counts, State, Told, Verdict, is_on_delete, refuse_other_strategies, updated_pods_are_starting};
+use super::{Counts, State, Told, Verdict, refuse_other_strategies, updated_pods_are_starting};
 use crate::model::observed::Observed;
+use crate::model::strategy;
 use crate::model::workload::Workload;
 
 pub(super) fn verdict(observed: &Observed) -> Verdict {
@@ -11,7 +12,7 @@ pub(super) fn verdict(observed: &Observed) -> Verdict {
     }
     let counts = Counts::of(workload);
     let told = counted(workload.name(), counts);
-    if is_on_delete(workload) && counts.outdated() > 0 && !updated_pods_are_starting(observed) {
+    if strategy::is_on_delete(workload) && counts.outdated() > 0 && !updated_pods_are_starting(observed) {
         return Verdict::new(State::Held, told.line);
     }
     told.into()

@@ -93,12 +93,6 @@ pub fn kubectl(workload: &Workload, revision: Option<i64>) -> Result<Told, Strin
     }
 }
 
-/// Whether pods change only when somebody deletes them (`updateStrategy.type: OnDelete`).
-#[must_use]
-pub fn is_on_delete(workload: &Workload) -> bool {
-    workload.object().text("/spec/updateStrategy/type") == Some("OnDelete")
-}
-
 /// kubectl has no status for a set that is not `RollingUpdate`, whatever else it may be.
 fn refuse_other_strategies(workload: &Workload) -> Result<(), String> {
     match workload.object().text("/spec/updateStrategy/type") {

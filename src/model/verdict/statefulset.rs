@@ -1,8 +1,9 @@
 //! StatefulSets: pods by ordinal, some of which a partition may keep on the old revision.
 
-use super::{Counts, State, Told, Verdict, is_on_delete, refuse_other_strategies, updated_pods_are_starting};
+use super::{Counts, State, Told, Verdict, refuse_other_strategies, updated_pods_are_starting};
 use crate::model::hold::Hold;
 use crate::model::observed::Observed;
+use crate::model::strategy;
 use crate::model::workload::Workload;
 
 pub(super) fn verdict(observed: &Observed) -> Verdict {
@@ -11,22 +12,22 @@ pub(super) fn verdict(observed: &Observed) -> Verdict {
         return Verdict::new(State::Unobserved, unobserved().line);
     }
     let counts = Counts::of(workload);
-    if is_on_delete(workload) && counts.outdated() > 0 && !updated_pods_are_starting(observed) {
+    if strategy::is_on_delete(workload) && counts.outdated() > 0 && !updated_pods_are_starting(observed) {
         return Verdict::new(State::Held, waiting_at_revision(workload, counts).line);
     }
     let available = available(workload, counts);
     if available < counts.wanted {
         return not_ready(counts.wanted - available).into();
     }
-    if is_on_delete(workload) {
+    if strategy::is_on_delete(workload) {
         return complete_at_revision(counts.updated, revision(workload, "updateRevision")).into();
     }
     if !has_rolling_update(workload) {
         return unpartitioned(workload, counts).into();
     }
-    let released = counts.wanted - workload.partition().min(counts.wanted);
+    let released = counts.wanted - strategy::partition(workload).min(counts.wanted);
     let told = partitioned(released, counts);
-    let is_held = released == 0 && workload.partition() > 0 || is_held_by_us(workload);
+    let is_held = released == 0 && strategy::partition(workload) > 0 || is_held_by_us(workload);
     if told.done && is_held && counts.outdated() > 0 {
         return Verdict::new(State::Held, told.line);
     }
@@ -46,7 +47,7 @@ pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
         return Ok(unpartitioned(workload, counts));
     }
     let released = match workload.object().int("/spec/updateStrategy/rollingUpdate/partition") {
-        Some(_) => counts.wanted - workload.partition(),
+        Some(_) => counts.wanted - strategy::partition(workload),
         None => 0,
     };
     Ok(partitioned(released, counts))

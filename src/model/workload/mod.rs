@@ -135,14 +135,6 @@ impl Workload {
         self.object().int("/spec/minReadySeconds").unwrap_or_default()
     }
 
-    /// How many pods, counted from the first, a StatefulSet keeps on the old revision
-    /// (`spec.updateStrategy.rollingUpdate.partition`); 0 for the other kinds.
-    #[must_use]
-    pub fn partition(&self) -> i64 {
-        let partition = self.object().int("/spec/updateStrategy/rollingUpdate/partition");
-        partition.unwrap_or_default().clamp(0, i64::from(i32::MAX))
-    }
-
     /// A condition of the workload; the controllers of DaemonSets and StatefulSets write none.
     #[must_use]
     pub fn condition(&self, type_: &str) -> Option<Condition> {

@@ -8,7 +8,7 @@ use crate::model::step::{Batch, End, Stage, Stepper, View};
 use crate::model::verdict::verdict;
 use crate::render::change::{names, pods};
 use crate::render::status::{Company, Standing};
-use crate::render::step::words::{detail, pace, places, revisions, stage, time};
+use crate::render::step::words::{detail, pace, released, revisions, stage, time};
 use crate::render::style::Style;
 
 /// What is drawn of a plan: who steps it, and when.
@@ -113,7 +113,7 @@ fn row(batch: &Batch) -> Vec<Line> {
     vec![
         Line::of(format!("  batch {}", batch.number)),
         Line::of(if batch.is_canary { "canary" } else { "" }),
-        Line::of(places(&batch.places)),
+        Line::of(released(batch)),
         Line::default().with(style, word),
         Line::of(detail(batch)),
     ]

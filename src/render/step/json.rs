@@ -144,7 +144,7 @@ fn batch_facts(batch: &Batch) -> Value {
         Stage::Updating => ("updating", None, None),
         Stage::Soaking { healthy, of } => ("soaking", Some(*healthy), Some(*of)),
         Stage::Checking => ("checking", None, None),
-        Stage::Done { healthy } => ("done", Some(*healthy), None),
+        Stage::Done { healthy } => ("done", Some(*healthy).filter(|_| !batch.places.is_empty()), None),
         Stage::Failed => ("failed", None, None),
     };
     let places = batch.places.iter().map(|place| {
@@ -161,6 +161,7 @@ fn batch_facts(batch: &Batch) -> Value {
         "stage": stage,
         "healthySeconds": healthy.map(seconds),
         "soakSeconds": soak.map(seconds),
+        "size": batch.size,
         "places": places.collect::<Vec<_>>(),
     })
 }

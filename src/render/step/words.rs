@@ -64,6 +64,15 @@ pub(in crate::render) fn places(places: &[Place]) -> String {
     names(&places.iter().map(|place| place.name.clone()).collect::<Vec<_>>())
 }
 
+/// What a batch releases: its places, or how many they are, where nobody knows them any more.
+pub(in crate::render) fn released(batch: &Batch) -> String {
+    match batch.size {
+        1 if batch.places.is_empty() => "1 pod".to_owned(),
+        size if batch.places.is_empty() => format!("{size} pods"),
+        _ => places(&batch.places),
+    }
+}
+
 /// How far a batch is, in a word, and what it looks like.
 pub(in crate::render) fn stage(stage: &Stage) -> (Style, &'static str) {
     match stage {

@@ -1,6 +1,6 @@
 //! Node by node to the end, part of the way, and back.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ground::{Nodes, ZONE, ends};
 
@@ -58,6 +58,29 @@ async fn selected_nodes_are_stepped_and_the_rest_stays_held() {
     let on = nodes.lab.run("step daemonset/agent --all --node-selector=").await;
     ends(&on, 0);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+/// The nodes of each batch in the last line of JSON, or how many they were.
+fn batches_at_the_end(ended: &harness::Ended) -> Vec<String> {
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    let batches = last["batches"].as_array().unwrap().iter().map(|batch| {
+        let names: Vec<&str> =
+            batch["places"].as_array().unwrap().iter().map(|place| place["name"].as_str().unwrap()).collect();
+        if names.is_empty() { batch["size"].to_string() } else { names.join(" ") }
+    });
+    batches.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_are_shown_in_the_batches_in_which_they_were_seen() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step(&format!("--node-selector {ZONE}=z1")).await, 0); // node-1 goes first
+    let on = nodes.step("--node-selector= --by 2 --to 5 -o json").await;
+    ends(&on, 0);
+    assert_eq!(batches_at_the_end(&on)[..3], ["node-1", "node-0 node-2", "node-3 node-4"]);
+    let last = nodes.step("-o json").await;
+    ends(&last, 0);
+    assert_eq!(batches_at_the_end(&last), ["1", "2", "node-3 node-4", "node-5"], "only sizes are kept");
 }
 
 #[tokio::test(start_paused = true)]
