@@ -72,9 +72,14 @@ pub(super) fn holding(observed: &Observed) -> Result<Value> {
     Ok(hold::holding_of(observed)?.strategy(&observed.workload))
 }
 
-/// What to do for the places of a batch that are not released yet, when so many more pods may go down;
-/// none when none may, or all are released.
-pub(super) fn release(sight: &Sight<'_>, spots: &[Spot<'_>], batch: &Begun, free: usize) -> Option<Release> {
+/// What to do for the places of a batch that are not released yet, when so many more pods may go down
+/// ([`Scene::free`](super::scene::Scene::free)); none when none may, or all are released.
+pub(super) fn release(
+    sight: &Sight<'_>,
+    spots: &[Spot<'_>],
+    batch: &Begun,
+    free: Option<usize>,
+) -> Option<Release> {
     match &sight.observed.workload {
         Workload::Deployment(_) => None,
         Workload::StatefulSet(_) => stateful_set::release(sight, spots, batch, free),

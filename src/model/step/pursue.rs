@@ -141,8 +141,7 @@ impl Stepper {
 impl Scene<'_> {
     /// What a batch needs that is under way.
     fn in_batch(&self, batch: &Begun) -> Move {
-        let free = self.allowed().saturating_sub(self.unavailable());
-        if let Some(release) = kind::release(&self.sight, &self.spots, batch, free) {
+        if let Some(release) = kind::release(&self.sight, &self.spots, batch, self.free()) {
             return self.release(batch.number, release);
         }
         if self.is_moving() || !self.has_soaked() {

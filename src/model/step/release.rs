@@ -34,8 +34,7 @@ impl Scene<'_> {
             Some(before) => plan.done.push(before.places.len()),
             None => {}
         }
-        let free = self.allowed().saturating_sub(self.unavailable());
-        let set = match kind::release(&self.sight, &self.spots, &begun, free) {
+        let set = match kind::release(&self.sight, &self.spots, &begun, self.free()) {
             Some(Release::Strategy { set, places }) => {
                 let batch = begun.number;
                 told.extend(places.into_iter().map(|place| Event::Released { batch, place }));

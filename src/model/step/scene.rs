@@ -91,6 +91,11 @@ impl<'a> Scene<'a> {
         allowed(self.pacing(), self.spots.len())
     }
 
+    /// How many more pods may go down now; none where more are down than may be.
+    pub(super) fn free(&self) -> Option<usize> {
+        self.allowed().checked_sub(self.unavailable())
+    }
+
     /// How many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
         let counting = self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name));

@@ -56,16 +56,18 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
 }
 
 /// Lowers the partition over the next places of a batch, as far as the budget goes: a place whose pod
-/// is available costs one, and one whose pod is missing or updated already costs nothing more.
+/// is available costs one, and one whose pod is missing or updated already costs nothing more. Where
+/// more are missing than may be, not even that: what is missing may come back as it was, and then the
+/// controller would take it down beside the others.
 pub(super) fn release(
     sight: &Sight<'_>,
     spots: &[Spot<'_>],
     batch: &Begun,
-    mut free: usize,
+    free: Option<usize>,
 ) -> Option<Release> {
     let workload = &sight.observed.workload;
     let last = spots.iter().rposition(|spot| batch.places.contains(&spot.name))?;
-    let mut places = Vec::new();
+    let (mut free, mut places) = (free?, Vec::new());
     for spot in spots.get(..=last)?.iter().filter(|spot| !spot.is_released) {
         let costs_one = spot.is_available && !spot.is_new && spot.counts(sight.pacing);
         match free.checked_sub(usize::from(costs_one)) {

@@ -64,7 +64,7 @@ impl BatchOrder {
         let count = |world| let_go(world, world).len();
         if scene.writer().is_some() {
             if scene.begins_anew() {
-                self.goal = count(scene.after); // it begins with what is let go
+                (self.goal, self.reach) = (count(scene.after), None); // it begins with what is let go
             }
             return;
         }

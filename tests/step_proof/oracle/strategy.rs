@@ -65,7 +65,7 @@ impl Oracle for Strategies {
             }
         }
         let is_held_by_partition = !before.is_daemon_set();
-        if is_step && is_held_by_partition && before.has_plan() && after.has_plan() && !self.is_foreign {
+        if is_step && is_held_by_partition && before.is_stepped() && after.has_plan() {
             let (was, is) = (before.released(), after.released());
             let is_updated = |one: &i64| scene.views().all(|view| view.is_updated(*one));
             let lost: Vec<i64> = was.filter(|one| !is.contains(one) && is_updated(one)).collect();

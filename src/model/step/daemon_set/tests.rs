@@ -121,7 +121,7 @@ impl World {
     /// The node whose pod would be removed next.
     fn removed(&self, free: usize) -> Option<String> {
         let sight = self.sight();
-        match release(&sight, &spots(&sight), self.begun.as_ref()?, free)? {
+        match release(&sight, &spots(&sight), self.begun.as_ref()?, Some(free))? {
             Release::Remove { place, .. } => Some(place),
             Release::Strategy { .. } => None,
         }

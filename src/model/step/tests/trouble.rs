@@ -234,3 +234,20 @@ fn a_server_that_is_away_for_long_ends_no_plan_that_is_ours() {
     play.is_away = false;
     assert_eq!(play.run(), End::Complete);
 }
+
+/// A pod that is missing costs nothing, but it may come back as it was once it is let go.
+#[test]
+fn while_more_are_missing_than_may_be_not_even_those_are_let_go() {
+    let mut request = all_by(5);
+    request.given.canary = Some(false);
+    request.given.max_unavailable = Some(Amount::Pods(2));
+    let mut play = Play::of(request, World::paused(5));
+    play.bound = Some(3);
+    play.pass(2);
+    assert_eq!(play.world.partition(), 3, "two of five");
+    let until = play.world.seconds + 20;
+    play.world.pods.get_mut(&2).unwrap().sick_until = until;
+    play.pass(1);
+    assert_eq!(play.world.partition(), 3, "one is on its way, one is to go, and a third is missing");
+    assert_eq!(play.run(), End::Complete);
+}
