@@ -129,12 +129,20 @@ fn spot<'a>(sight: &Sight<'a>, labels: &Labels<'a>, node: &str, pod: Option<&'a 
 
 /// Removes the pod of the next node of a batch, if it still is an old one: one that is available costs
 /// one of those that may go down, and one that is not costs nothing more.
-pub(super) fn release(sight: &Sight<'_>, spots: &[Spot<'_>], batch: &Begun, free: Option<usize>) -> Option<Release> {
+pub(super) fn release(
+    sight: &Sight<'_>,
+    spots: &[Spot<'_>],
+    batch: &Begun,
+    free: Option<usize>,
+) -> Option<Release> {
     let is_meant = |spot: &&Spot<'_>| {
         batch.places.contains(&spot.name) && !spot.is_released && spot.unready_node.is_none()
     };
     let costs_nothing = |spot: &Spot<'_>| !spot.is_available || !spot.counts(sight.pacing);
-    let next = spots.iter().filter(is_meant).find(|spot| free.is_some_and(|free| free > 0) || costs_nothing(spot))?;
+    let next = spots
+        .iter()
+        .filter(is_meant)
+        .find(|spot| free.is_some_and(|free| free > 0) || costs_nothing(spot))?;
     let pod = next.pod?;
     let pod = PodPlace { name: pod.name.clone(), uid: pod.uid.clone() };
     Some(Release::Remove { place: next.name.clone(), pod })

@@ -33,7 +33,7 @@ pub enum Event {
     },
     /// Something has to come true before it goes on, as a fragment: `the controller to see the change`.
     Waits(String),
-    /// Pods are left out, because their nodes are not ready.
+    /// Pods are left out, because their nodes are not ready; empty when none is any more.
     LeftOut(Vec<String>),
     /// A batch begins, or reached another stage.
     Batch(Batch),

@@ -128,8 +128,9 @@ impl Stepper {
         if !scene.has_soaked() {
             return Move::Rest;
         }
-        if scene.spots.iter().any(|spot| spot.kept == Some(Kept::Selector) && !spot.is_new) {
-            return Move::End(scene.reached());
+        let is_left = |spot: &Spot<'_>| spot.kept == Some(Kept::Selector) && !spot.is_new;
+        if scene.spots.iter().any(|spot| is_left(spot) || spot.is_outdated()) {
+            return Move::End(scene.left_out());
         }
         if !kind::is_complete(&scene.sight) {
             return Move::Wait("the controller to say that the update is complete".to_owned());

@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
 
     /// Nothing is left but what is passed over, because its nodes are not ready.
     pub(super) fn left_out(&self) -> End {
-        match left_out(&self.spots) {
+        match left_out(&self.spots, self.pacing()) {
             nodes if nodes.is_empty() => self.reached(),
             nodes => End::Stopped(Why::OnUnreadyNodes(nodes)),
         }

@@ -10,7 +10,7 @@ use super::end::End;
 use super::found::find;
 use super::kind;
 use super::next::{self, Next};
-use super::pacing::Reach;
+use super::pacing::{Pacing, Reach};
 use super::phase::{CheckRun, Phase, Pursuit};
 use super::plan::Begun;
 use super::request::Request;
@@ -135,7 +135,7 @@ impl Scene<'_> {
             batches,
             final_soak: is_soaking.then_some(Soaked { healthy, of: plan.pacing.final_soak }),
             soaks: soaks.saturating_add(plan.pacing.final_soak),
-            left_out: left_out(&self.spots),
+            left_out: left_out(&self.spots, &plan.pacing),
             lease: self.document.lease.clone(),
             is_paused: self.document.hold.is_paused(),
             causes,
@@ -198,10 +198,12 @@ pub(super) fn batch(scene: &Scene<'_>, begun: &Begun, stage: Stage) -> Batch {
     Batch { number: begun.number, is_canary: begun.is_canary, size: places.len(), places, stage }
 }
 
-/// The places that wait, and whose pods are on nodes that are not ready.
-pub(super) fn left_out(spots: &[Spot<'_>]) -> Vec<String> {
-    let left = spots.iter().filter(|spot| spot.waits() && spot.unready_node.is_some());
-    left.map(|spot| spot.name.clone()).collect()
+/// The places with an old pod on a node that is not ready: they are not stepped, or not waited for.
+pub(super) fn left_out(spots: &[Spot<'_>], pacing: &Pacing) -> Vec<String> {
+    let is_left_out = |spot: &&Spot<'_>| {
+        spot.is_outdated() && spot.unready_node.is_some() && (spot.waits() || !spot.counts(pacing))
+    };
+    spots.iter().filter(is_left_out).map(|spot| spot.name.clone()).collect()
 }
 
 fn place(spot: &Spot<'_>) -> Place {

@@ -105,7 +105,7 @@ impl Stepper {
         if !added.is_empty() {
             events.push(Event::AddedByCluster(added));
         }
-        let left_out = show::left_out(&scene.spots);
+        let left_out = show::left_out(&scene.spots, scene.pacing());
         if left_out != self.told.left_out {
             events.push(Event::LeftOut(left_out));
         }

@@ -24,6 +24,9 @@ pub fn of(stepper: &Stepper, event: &Event, now: Moment) -> Told {
         Event::HoldEnded { manager } => Told::note(hold_ended(workload, manager.as_deref())),
         Event::Began { goes_on, went_without } => began(stepper, *goes_on, went_without, now),
         Event::Waits(reason) => Told::note(format!("note: waiting for {}", escape::line(reason))),
+        Event::LeftOut(pods) if pods.is_empty() => {
+            Told::note("note: nothing is left out any more".to_owned())
+        }
         Event::LeftOut(pods) => Told::note(format!(
             "note: left out, because their nodes are not ready: {}",
             escape::line(&names(pods))

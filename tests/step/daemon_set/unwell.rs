@@ -46,6 +46,51 @@ async fn a_node_that_is_not_ready_is_left_out_and_stays_held() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_that_is_ready_again_is_stepped_after_all() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    nodes.lab.later(3_000, |hands| unready(hands, "node-1", "True"));
+    let ended = nodes.step("--all --soak 5s --ignore-unready-nodes").await;
+    ends(&ended, 0);
+    let notes: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("left out")).collect();
+    let left_out = "note: left out, because their nodes are not ready: node-1";
+    assert_eq!(notes, [left_out, "note: nothing is left out any more"], "{}", ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+/// Its pod was deleted, and nobody there ends it: it is not waited for, and it is not on the new revision.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_cannot_end_on_a_node_that_is_not_ready_is_never_called_done() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    let on_it = nodes.pod_on("node-1");
+    nodes.lab.cluster.store(|store| {
+        let author = Author::new("kubectl");
+        store
+            .edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!(["a/b"]))
+            .unwrap();
+        store.delete(&on_it, &Deletion::default(), &author).unwrap();
+    });
+    nodes.lab.pass(5).await;
+    let ended = nodes.step("--all --ignore-unready-nodes").await;
+    ends(&ended, 5);
+    assert!(
+        ended.stderr.contains("left out, because their nodes are not ready: node-1"),
+        "{}",
+        ended.transcript
+    );
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
+    unready(&nodes.lab.hands(), "node-1", "True");
+    nodes.lab.cluster.store(|store| {
+        let author = Author::new("kubectl");
+        store.edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!([])).unwrap();
+    });
+    nodes.lab.pass(5).await;
+    ends(&nodes.step("--all").await, 0);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_otherwise() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");

@@ -15,8 +15,6 @@ pub(super) struct BatchOrder {
     goal: usize,
     /// The pods of the last batch, and those that the cluster added since.
     last: Option<BTreeSet<i64>>,
-    /// The process that began the last batch, and how many it began.
-    begun: Option<(usize, usize)>,
     /// How far the command goes that is under way, or was killed.
     reach: Option<Reach>,
 }
@@ -66,6 +64,9 @@ impl BatchOrder {
             if scene.begins_anew() {
                 (self.goal, self.reach) = (count(scene.after), None); // it begins with what is let go
             }
+            if scene.after.is_stepped() {
+                self.reach = scene.words.and_then(|words| words.reach).or(self.reach);
+            }
             return;
         }
         self.goal = (self.goal + count(scene.after)).saturating_sub(count(scene.before));
@@ -77,8 +78,6 @@ impl BatchOrder {
     }
 
     fn begin(&mut self, scene: &Scene<'_>) -> Result<(), String> {
-        let (process, words) = (scene.writer().unwrap_or_default(), scene.words.cloned().unwrap_or_default());
-        self.reach = words.reach.or(self.reach);
         // What it can have seen justifies it, whatever happened since.
         let mut ends = scene.views().map(|view| (let_go(view, scene.after).len(), self.goal_of(scene, view)));
         let (count, goal) = ends.next().unwrap_or_default();
@@ -91,8 +90,6 @@ impl BatchOrder {
         let before = let_go(scene.before, scene.before);
         let others = scene.before.wanted().into_iter().rev().filter(|place| !before.contains(place));
         self.last = Some(others.take(self.goal.saturating_sub(before.len())).collect());
-        let count = self.begun.filter(|(who, _)| *who == process).map_or(0, |(_, count)| count);
-        self.begun = Some((process, count + 1));
         said
     }
 

@@ -53,7 +53,8 @@ impl Oracle for Strategies {
             return Err("pods are let go while it is paused".to_owned());
         }
         let is_held_first = before.hold().is_none() && after.hold().is_some();
-        let is_held_anew = is_step && after.has_plan() && self.is_foreign && changes;
+        let is_paused_anew = after.hold() != before.hold() && !after.has_plan() && after.hold().is_some();
+        let is_held_anew = (is_step && after.has_plan() || is_paused_anew) && self.is_foreign && changes;
         if is_held_first || is_held_anew {
             self.original = Some(before.strategy().clone());
             self.is_foreign = false;
