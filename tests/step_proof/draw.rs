@@ -79,7 +79,7 @@ impl Draw {
         };
         let is_disturbed = dice.once_in(2);
         let count = |most| if is_disturbed { most } else { 1 };
-        Self {
+        let mut draw = Self {
             spec,
             nodes: if is_daemon_set { usize::try_from(replicas).unwrap_or(1) } else { 3 },
             is_gated,
@@ -95,7 +95,16 @@ impl Draw {
             second: dice
                 .once_in(6)
                 .then(|| (dice.below(30_000), Words { is_daemon_set, ..Words::default() })),
+        };
+        let check = dice.once_in(8).then(|| !dice.once_in(3));
+        draw.words.check = check;
+        if let Some((_, words)) = &mut draw.second {
+            words.check = check;
         }
+        if is_daemon_set && dice.once_in(6) {
+            draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
+        }
+        draw
     }
 
     /// Whether nobody and nothing else had a hand in it.
@@ -103,9 +112,9 @@ impl Draw {
         self.faults.is_empty() && self.deeds.is_empty()
     }
 
-    /// Whether pods of the new revision never work.
+    /// Whether the new revision never works, or a check says so.
     pub(crate) fn is_broken(&self) -> bool {
-        BROKEN.contains(&self.image)
+        BROKEN.contains(&self.image) || self.words.check == Some(false)
     }
 }
 

@@ -106,7 +106,8 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
     if left == Left::InDespair {
         return Err("it never ends".to_owned());
     }
-    if left == Left::With(2) {
+    let may_be_empty = draw.words.zone.is_some() && !draw.is_quiet(); // its nodes may have gone
+    if left == Left::With(2) && !may_be_empty {
         return Err("the words were refused".to_owned());
     }
     if !draw.is_quiet() {
@@ -121,7 +122,9 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         0 | 4 => true,
         3 => draw.words.timeout.is_some(),
         // It was broken before it was held, or who waited sees that another went back.
-        5 => !draw.is_paused_first || draw.second.is_some() && draw.is_broken(),
+        5 => {
+            !draw.is_paused_first || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until that is said
+        }
         _ => false,
     };
     if let Some(odd) = exits.iter().find(|exit| !is_expected(exit)) {

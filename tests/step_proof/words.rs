@@ -53,6 +53,8 @@ pub(crate) struct Words {
     pub(crate) by_zone: bool,
     /// DaemonSets: only the nodes of the zone of this number.
     pub(crate) zone: Option<i64>,
+    /// DaemonSets: all nodes after all.
+    pub(crate) all_zones: bool,
     pub(crate) evict: bool,
     pub(crate) batches: Option<Batches>,
     pub(crate) reach: Option<Reach>,
@@ -62,6 +64,8 @@ pub(crate) struct Words {
     pub(crate) final_soak: Option<i64>,
     pub(crate) batch_timeout: Option<i64>,
     pub(crate) undo: Option<bool>,
+    /// The check says yes, or no.
+    pub(crate) check: Option<bool>,
     pub(crate) no_canary: bool,
     pub(crate) force: bool,
     pub(crate) take_over: bool,
@@ -78,6 +82,9 @@ impl fmt::Display for Words {
         }
         if let Some(zone) = self.zone {
             write!(f, " --node-selector topology.kubernetes.io/zone=z{zone}")?;
+        }
+        if self.all_zones {
+            f.write_str(" --node-selector=")?;
         }
         match &self.batches {
             Some(Batches::By(share)) => write!(f, " --by {share}")?,
@@ -108,6 +115,9 @@ impl fmt::Display for Words {
         if let Some(undo) = self.undo {
             write!(f, " --on-failure {}", if undo { "undo" } else { "hold" })?;
         }
+        if let Some(yes) = self.check {
+            write!(f, " --check {yes}")?;
+        }
         for (name, is_said) in [
             ("no-canary", self.no_canary),
             ("evict", self.evict),
@@ -135,6 +145,8 @@ pub(crate) struct Pace {
     pub(crate) soak: i64,
     pub(crate) final_soak: i64,
     pub(crate) undo: bool,
+    /// What the check says, if there is one.
+    pub(crate) check: Option<bool>,
     pub(crate) ignores_unready: bool,
     pub(crate) by_zone: bool,
     pub(crate) zone: Option<i64>,
@@ -150,6 +162,7 @@ impl Default for Pace {
             soak: 0,
             final_soak: 0,
             undo: false,
+            check: None,
             ignores_unready: false,
             by_zone: false,
             zone: None,
@@ -167,9 +180,10 @@ impl Pace {
             soak: words.soak.unwrap_or(self.soak),
             final_soak: words.final_soak.unwrap_or(self.final_soak),
             undo: words.undo.unwrap_or(self.undo),
+            check: words.check.or(self.check),
             ignores_unready: words.ignore_unready || self.ignores_unready,
             by_zone: words.by_zone || self.by_zone,
-            zone: words.zone.or(self.zone),
+            zone: words.zone.or(self.zone).filter(|_| !words.all_zones),
         }
     }
 }

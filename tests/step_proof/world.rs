@@ -170,6 +170,11 @@ impl World {
         set["type"] == strategy["type"] && partition(set) == partition(strategy)
     }
 
+    /// Whether somebody has the lease of a plan.
+    pub(crate) fn is_leased(&self) -> bool {
+        self.hold().is_some_and(|hold| !hold["lease"].is_null())
+    }
+
     /// Whether a plan is written down.
     pub(crate) fn has_plan(&self) -> bool {
         self.hold().is_some_and(|hold| hold["reason"] == "plan")

@@ -15,6 +15,8 @@ pub(super) struct BatchOrder {
     goal: usize,
     /// The pods of the last batch, and those that the cluster added since.
     last: Option<BTreeSet<i64>>,
+    /// Whether a batch was begun that a check says no of.
+    is_refused: bool,
     /// How far the command goes that is under way, or was killed.
     reach: Option<Reach>,
 }
@@ -38,6 +40,7 @@ impl Oracle for BatchOrder {
         }
         if scene.ends_plan() {
             let soak = scene.pace.soak.max(scene.pace.final_soak);
+            self.check_check("the plan ends")?;
             return self.check_soaked(scene, soak, "the plan ends");
         }
         if !scene.releases() {
@@ -63,9 +66,17 @@ impl BatchOrder {
         if scene.writer().is_some() {
             if scene.begins_anew() {
                 (self.goal, self.reach) = (count(scene.after), None); // it begins with what is let go
+                self.is_refused = false;
             }
             if scene.after.is_stepped() {
                 self.reach = scene.words.and_then(|words| words.reach).or(self.reach);
+            }
+            if let Some(Reach::To(share)) = self.reach
+                && scene.after.has_plan()
+                && !scene.after.is_leased()
+                && count(scene.after) >= pods(share.of(scene.after.replicas()))
+            {
+                self.reach = None; // who went so far gives up its lease, and may be killed right then
             }
             return;
         }
@@ -83,8 +94,10 @@ impl BatchOrder {
         let (count, goal) = ends.next().unwrap_or_default();
         let fitting = [(count, goal)].into_iter().chain(ends).find(|(count, goal)| count <= goal);
         self.goal = fitting.map_or(goal, |(_, goal)| goal);
+        let is_refused = self.check_check("a batch begins");
+        self.is_refused = scene.pace.check == Some(false);
         let said = match fitting {
-            Some(_) => self.check_soaked(scene, scene.pace.soak, "a batch begins"),
+            Some(_) => is_refused.and(self.check_soaked(scene, scene.pace.soak, "a batch begins")),
             None => Err(format!("{count} pods are let go, a batch ends at {goal}")),
         };
         let before = let_go(scene.before, scene.before);
@@ -101,6 +114,11 @@ impl BatchOrder {
             Some(Reach::To(share)) => goal.min(pods(share.of(view.replicas())).max(before)),
             _ => goal,
         }
+    }
+
+    /// The check did not say no of the last batch.
+    fn check_check(&self, what: &str) -> Result<(), String> {
+        if self.is_refused { Err(format!("{what}, and the check says no")) } else { Ok(()) }
     }
 
     /// Those of the last batch are of the new revision, and have been well for long enough.

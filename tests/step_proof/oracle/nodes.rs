@@ -14,6 +14,8 @@ use crate::world::{Millis, Pod, World, node_number};
 pub(super) struct Nodes {
     /// The nodes of the batch that was begun last.
     batch: BTreeSet<i64>,
+    /// Whether a check says no of it.
+    is_refused: bool,
     /// The revision of the last removal, and by whom.
     removed: Option<(usize, u64)>,
 }
@@ -38,19 +40,27 @@ impl Oracle for Nodes {
             self.batch.clear();
             return Ok(());
         }
+        if scene.ends_plan() && self.is_refused {
+            return Err("the plan ends, and the check says no of the last batch".to_owned());
+        }
         if scene.ends_plan() {
             return self.check_soaked(scene, soak, "the plan ends");
         }
         if scene.begins_anew() {
             self.batch.retain(|node| scene.before.is_updated(*node)); // the others were not let go
+            self.is_refused = false;
         }
         let batch = batch(scene.after);
         if batch == self.batch || batch.is_empty() {
             return Ok(());
         }
         let said = self.check_soaked(scene, scene.pace.soak, "a batch begins");
+        let is_refused = std::mem::replace(&mut self.is_refused, scene.pace.check == Some(false));
         self.batch = batch;
         said?;
+        if is_refused {
+            return Err("a batch begins, and the check says no of the last one".to_owned());
+        }
         self.check_batch(scene)
     }
 }
