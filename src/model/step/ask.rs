@@ -93,8 +93,12 @@ impl Stepper {
         self.busy = Some(Busy { with: Errand::Write(written), since: now.elapsed });
     }
 
-    /// What is written so that the lease lasts, if it is ours.
+    /// What is written so that the lease lasts, if it is ours, and nobody changed what it is for: what is
+    /// written over a change would make it look like ours.
     fn renewal(&self) -> Option<Written> {
+        if self.intrusion().is_some() {
+            return None;
+        }
         let workload = &self.observed()?.workload;
         let document = self.document()?;
         document.lease.as_ref().filter(|lease| lease.holder == self.identity.holder)?;

@@ -47,6 +47,20 @@ fn what_somebody_changes_in_the_middle_stops_it() {
     assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
 }
 
+/// A change that comes while the lease has to be renewed: who renews it over the change would take that
+/// for its own.
+#[test]
+fn a_change_is_noticed_before_the_lease_is_renewed_over_it() {
+    let mut play = soaking(4);
+    play.is_away = true;
+    play.pass(40); // renewals fail, and are tried again
+    play.world.change("/spec/template", template(3));
+    play.is_away = false;
+    play.bound = None;
+    let end = play.run();
+    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
+}
+
 #[test]
 fn a_pause_in_the_middle_stops_it_and_it_can_go_on() {
     let mut play = soaking(4);
