@@ -22,9 +22,11 @@ pub(super) enum Next {
     Nothing,
 }
 
-/// How many pods run the new revision, or will once what was released is there.
+/// How many pods run the new revision, or will because the plan, or the partition, let them go. A node
+/// whose pod only went, or has not come yet, is not the plan's doing, and shows nothing of the revision.
 pub(super) fn updated(spots: &[Spot<'_>]) -> usize {
-    spots.iter().filter(|spot| spot.is_new || spot.is_released).count()
+    let is_updated = |spot: &&Spot<'_>| spot.is_new || spot.is_released && (spot.goes_down || spot.is_ours);
+    spots.iter().filter(is_updated).count()
 }
 
 /// Whether as many places are released as was asked for. One batch is asked for by its number, and so

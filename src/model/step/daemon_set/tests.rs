@@ -6,7 +6,7 @@ use crate::model::hold::HELD;
 use crate::model::object::Object;
 use crate::model::observed::Observed;
 use crate::model::revision::Revisions;
-use crate::model::step::next::{Next, next};
+use crate::model::step::next::{Next, is_reached, next};
 use crate::model::step::pacing::{Pacing, Reach};
 use crate::model::step::{Amount, Batches, Given};
 
@@ -134,6 +134,19 @@ impl World {
             _ => Vec::new(),
         }
     }
+}
+
+#[test]
+fn a_pod_that_only_goes_or_is_not_there_yet_shows_nothing_of_the_revision() {
+    let pods = [("n1", "-old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
+    let mut world = World::of(5, &pods);
+    world.pacing.batches = Batches::By(Amount::Pods(3));
+    assert_eq!(world.next(), ["n2"], "the canary");
+    let spots = spots(&world.sight());
+    assert!(!is_reached(Reach::To(Amount::Pods(1)), &spots));
+    world = World::of(4, &[("n1", "new"), ("n2", "old"), ("n3", "old"), ("n4", "old")]);
+    world.pacing.batches = Batches::By(Amount::Pods(3));
+    assert_eq!(world.next(), ["n2", "n3", "n4"]);
 }
 
 #[test]
