@@ -10,10 +10,12 @@ use super::revision::Revision;
 use super::strategy;
 use super::workload::Workload;
 
-/// The pods that a StatefulSet waits for and will not replace by itself: not ready, not on the
-/// target, at or above the partition. The lowest ordinal comes first, as they must be deleted: the
-/// controller creates pods from the lowest on, so one that is broken below keeps those above from
-/// ever being made (design rule 14; highest first never healed).
+/// The pods that a StatefulSet waits for and will not replace by itself: not ready, and on another
+/// revision than they would come back on. At or above the partition that is the target; below it the
+/// current one (`status.currentRevision`), so that a pod of neither is left of an update that was given
+/// up, and blocks the way however far the partition lets it go. The lowest ordinal comes first, as they
+/// must be deleted: the controller creates pods from the lowest on, so one that is broken below keeps
+/// those above from ever being made (design rule 14; highest first never healed).
 ///
 /// None for the other kinds, whose controllers replace unavailable pods first, and none where the
 /// controller does not wait: under `OnDelete`, and under `Parallel` without `maxUnavailable`.
@@ -30,7 +32,9 @@ pub fn stuck<'a>(observed: &'a Observed, after: &Workload, target: Option<&Revis
     let pods = observed.pods.iter().flatten().filter(is_stuck);
     let mut pods: Vec<(i64, &Pod)> =
         pods.filter_map(|pod| Some((strategy::index(after, &pod.name)?, pod))).collect();
-    pods.retain(|(index, _)| *index >= partition);
+    let current = revision_in_status(observed, "currentRevision");
+    let is_given_up = |pod| current.is_some_and(|current| !observed.workload.runs(pod, current));
+    pods.retain(|(index, pod)| *index >= partition || is_given_up(pod));
     pods.sort_by_key(|(index, _)| *index);
     pods.into_iter().map(|(_, pod)| pod).collect()
 }
@@ -62,6 +66,12 @@ impl Healing {
     }
 }
 
+/// A revision that the controller names in its status.
+fn revision_in_status<'a>(observed: &'a Observed, name: &str) -> Option<&'a Revision> {
+    let name = observed.workload.object().text(&format!("/status/{name}"))?;
+    observed.revisions.iter().find(|revision| revision.name == name)
+}
+
 fn waits_for_broken_pods(workload: &Workload) -> bool {
     let Workload::StatefulSet(_) = workload else { return false };
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
@@ -78,13 +88,19 @@ mod tests {
     use crate::model::revision::Revisions;
     use serde_json::json;
 
-    /// A StatefulSet `db` going to `db-1`, with pods by ordinal, revision and readiness.
-    fn stuck_names(spec: &Value, pods: &[(i64, &str, bool)]) -> Vec<String> {
-        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u"}, "spec": spec});
+    /// A StatefulSet `db` going to `db-1`, with pods by ordinal, revision and readiness. Its controller
+    /// names a current revision, or none that is kept.
+    fn stuck_names(spec: &Value, current: &str, pods: &[(i64, &str, bool)]) -> Vec<String> {
+        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u"}, "spec": spec,
+            "status": {"currentRevision": current}});
         let workload = Workload::of(Object::read(object).unwrap()).unwrap();
-        let revision = json!({"kind": "ControllerRevision", "revision": 1, "data": {"spec": {"template": {}}}, "metadata": {"name": "db-1",
-            "ownerReferences": [{"controller": true, "uid": "u"}]}});
-        let revisions = Revisions::of(&workload, [Object::read(revision).unwrap()]);
+        let revisions = [1, 5].map(|number| {
+            let template = if number == 1 { json!({}) } else { json!({"metadata": {"labels": {"a": "b"}}}) };
+            let revision = json!({"kind": "ControllerRevision", "revision": number, "data": {"spec": {"template": template}},
+                "metadata": {"name": format!("db-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            Object::read(revision).unwrap()
+        });
+        let revisions = Revisions::of(&workload, revisions);
         let pods = pods.iter().map(|(ordinal, revision, ready)| {
             let pod = json!({"kind": "Pod", "metadata": {"name": format!("db-{ordinal}"), "labels": {"controller-revision-hash": revision},
                 "ownerReferences": [{"controller": true, "uid": "u"}]},
@@ -92,7 +108,7 @@ mod tests {
             Pod::read(&Object::read(pod).unwrap())
         });
         let observed = Observed { pods: Some(pods.collect()), revisions, events: None, workload };
-        let target = observed.revisions.iter().next();
+        let target = observed.revisions.iter().find(|one| one.name == "db-1");
         stuck(&observed, &observed.workload, target).into_iter().map(|pod| pod.name.clone()).collect()
     }
 
@@ -119,7 +135,21 @@ mod tests {
             ),
             (json!({"updateStrategy": {"type": "OnDelete"}}), &[]),
         ] {
-            assert_eq!(stuck_names(&spec, &pods), expected, "{spec}");
+            assert_eq!(stuck_names(&spec, "db-gone", &pods), expected, "{spec}");
         }
+    }
+
+    #[test]
+    fn below_the_partition_what_is_left_of_an_update_that_was_given_up_comes_back_on_the_current_revision() {
+        let spec = json!({"updateStrategy": {"rollingUpdate": {"partition": 4}}});
+        let pods = [
+            (0, "db-5", false), // comes back as it is
+            (1, "db-2", true),
+            (2, "db-1", false), // went ahead, and is on the target
+            (3, "db-2", false),
+            (4, "db-2", false),
+        ];
+        assert_eq!(stuck_names(&spec, "db-5", &pods), ["db-3", "db-4"]);
+        assert_eq!(stuck_names(&spec, "db-gone", &pods), ["db-4"]);
     }
 }

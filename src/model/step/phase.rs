@@ -54,6 +54,8 @@ pub(super) struct Pursuit {
     pub(super) furthest: usize,
     pub(super) soak: Soak,
     pub(super) healing: Healing,
+    /// The pods that were deleted because the controller waited for them in vain.
+    pub(super) healed: BTreeSet<String>,
     pub(super) check: CheckRun,
 }
 

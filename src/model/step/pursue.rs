@@ -83,7 +83,12 @@ impl Stepper {
             Next::Nothing if is_reached => return Move::End(scene.reached()),
             Next::Nothing => return Move::End(scene.left_out()),
         };
-        if scene.watched().any(|spot| !spot.is_well() && self.comes_up(spot, scene)) {
+        let is_awaited = |spot: &Spot<'_>| {
+            !spot.is_available && scene.pursuit.healed.contains(&spot.name) && self.comes_up(spot, scene)
+        };
+        if scene.watched().any(|spot| !spot.is_well() && self.comes_up(spot, scene))
+            || scene.spots.iter().any(is_awaited)
+        {
             return Move::Wait("the pods that are on their way".to_owned());
         }
         if !has_passed && !scene.is_moving() && !scene.has_soaked() {

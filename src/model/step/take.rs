@@ -134,7 +134,10 @@ impl Stepper {
             (Removed::Done, phase) => {
                 match phase {
                     Phase::GoingBack(back) if place.is_none() => back.healing.note(&pod.uid),
-                    Phase::Stepping(pursuit) if place.is_none() => pursuit.healing.note(&pod.uid),
+                    Phase::Stepping(pursuit) if place.is_none() => {
+                        pursuit.healing.note(&pod.uid);
+                        pursuit.healed.insert(pod.name.clone());
+                    }
                     _ => {}
                 }
                 self.removed(place, out);

@@ -251,3 +251,22 @@ fn while_more_are_missing_than_may_be_not_even_those_are_let_go() {
     assert_eq!(play.world.partition(), 3, "one is on its way, one is to go, and a third is missing");
     assert_eq!(play.run(), End::Complete);
 }
+
+/// An update broke in its second batch, and another template is to mend it. The controller waits for the
+/// broken pod, whichever pod is let go.
+#[test]
+fn a_pod_that_an_update_left_broken_is_healed_by_the_plan_that_mends_it() {
+    let mut play = Play::of(all_by(2), World::paused(5));
+    play.bound = None;
+    play.pass(12);
+    play.world.crashing.insert(3);
+    let end = play.run();
+    assert!(matches!(end, End::Failed { .. }), "{end:?}");
+    play.world.change("/spec/template", crate::model::step::tests::sight::template(3));
+    let mut play = play.then("two", Request { new_plan: true, ..all_by(2) });
+    play.pass(10);
+    play.world.crashing.clear(); // the old revision works
+    assert_eq!(play.run(), End::Complete, "{:?}", play.told);
+    assert_eq!(play.told.iter().filter(|event| matches!(event, Event::Heals(_))).count(), 1);
+    assert_eq!(play.world.on(3), 5);
+}
