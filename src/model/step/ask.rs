@@ -55,7 +55,7 @@ impl Stepper {
                 self.remove(Some(place), pod, evict, now, out);
             }
             Move::Heal(pod) => {
-                out.push(Output::Event(Event::Heals(pod.name.clone())));
+                self.tell_heals(&pod, out);
                 self.remove(None, pod, false, now, out);
             }
             Move::Check => self.ask_check(now, out),

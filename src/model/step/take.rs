@@ -6,7 +6,7 @@ use super::act::{Checked, Removed, Seen, Wrote};
 use super::end::End;
 use super::event::Event;
 use super::health;
-use super::lease::{LASTS, RENEWED};
+use super::lease::LASTS;
 use super::phase::{CheckRun, Errand, Phase, Purpose};
 use super::stepper::{Output, Stepper};
 use crate::error::{Error, ErrorKind};
@@ -18,6 +18,10 @@ const AGAIN: Duration = Duration::from_secs(2);
 
 /// How long we wait before a pod is tried again that a PodDisruptionBudget did not let go.
 const AGAIN_IF_REFUSED: Duration = Duration::from_secs(5);
+
+/// Said of a look of which nothing can be decided any more: for longer than a lease lasts, anything may
+/// have happened since it began.
+const TOO_SLOW: &str = "a look at everything in less than 60s; the last one took longer";
 
 /// How often in a row others may be faster.
 const MOST_CONFLICTS: usize = 10;
@@ -69,7 +73,11 @@ impl Stepper {
                 if asked.is_some() {
                     self.settle_unsure(now, out);
                 }
-                return asked.is_some_and(|asked| now.elapsed < asked + RENEWED);
+                let is_fresh = asked.is_some_and(|asked| now.elapsed < asked + LASTS);
+                if asked.is_some() && !is_fresh {
+                    self.tell_waits(TOO_SLOW.to_owned(), out);
+                }
+                return is_fresh;
             }
             news => self.see(news),
         }
@@ -142,12 +150,16 @@ impl Stepper {
                 }
                 self.removed(place, out);
             }
-            (Removed::Unknown(_) | Removed::Superseded, _) => self.is_in_doubt = true,
-            (Removed::Not(error), Phase::GoingBack(back)) => {
-                back.stuck = Some(format!("{} was not deleted: {}", pod.name, error.sentence()));
+            (Removed::Superseded, _) => self.is_in_doubt = true,
+            (Removed::Unknown(error), _) => {
+                self.is_in_doubt = true;
+                self.failed_in_passing(error, now, out);
             }
             (Removed::Not(error), _) if error.kind() == ErrorKind::Unreachable => {
                 self.failed_in_passing(error, now, out);
+            }
+            (Removed::Not(error), Phase::GoingBack(back)) => {
+                back.stuck = Some(format!("{} was not deleted: {}", pod.name, error.sentence()));
             }
             (Removed::Not(error), _) => self.leave(End::Error(error), now, out),
             (Removed::Refused(message), _) => {

@@ -20,8 +20,10 @@ pub(super) struct Told {
     stage: Option<(usize, Mark)>,
     /// What is waited for.
     waits: Option<Waits>,
-    /// Why the last request failed in passing.
+    /// What was waited for at once: mostly why the last request failed in passing.
     trouble: Option<String>,
+    /// The uid of the pod that was healed last.
+    heals: Option<String>,
     /// The uid of the pod whose removal was refused.
     refused: Option<String>,
     /// The places of which it is known why they are released.
@@ -185,9 +187,21 @@ impl Stepper {
 
     /// A request failed in passing, and is tried again; told once until something else fails.
     pub(super) fn tell_trouble(&mut self, trouble: String, out: &mut Vec<Output>) {
-        if self.told.trouble.as_ref() != Some(&trouble) {
-            out.push(Output::Event(Event::Waits(format!("an answer of the server: {trouble}"))));
-            self.told.trouble = Some(trouble);
+        self.tell_waits(format!("an answer of the server: {trouble}"), out);
+    }
+
+    /// What is waited for is told at once, and not twice in a row.
+    pub(super) fn tell_waits(&mut self, reason: String, out: &mut Vec<Output>) {
+        if self.told.trouble.as_ref() != Some(&reason) {
+            out.push(Output::Event(Event::Waits(reason.clone())));
+            self.told.trouble = Some(reason);
+        }
+    }
+
+    /// A pod is deleted that its controller waits for; a deletion that is tried again is not told again.
+    pub(super) fn tell_heals(&mut self, pod: &PodPlace, out: &mut Vec<Output>) {
+        if self.told.heals.replace(pod.uid.clone()).is_none_or(|uid| uid != pod.uid) {
+            out.push(Output::Event(Event::Heals(pod.name.clone())));
         }
     }
 

@@ -19,6 +19,10 @@ pub(super) struct Play {
     pub(super) checks: usize,
     /// How many pods may be down at a time; none not to look.
     pub(super) bound: Option<usize>,
+    /// How long the next looks at everything take, in seconds.
+    pub(super) looks_take: VecDeque<u64>,
+    /// What the next removals are answered with, without anything happening.
+    pub(super) removals: VecDeque<Removed>,
     /// Whether the server is out of reach.
     pub(super) is_away: bool,
     /// After how many acts the process dies; with the answer to the last one lost.
@@ -57,6 +61,8 @@ impl Play {
             check: Checked::Passed,
             checks: 0,
             bound: Some(1),
+            looks_take: VecDeque::new(),
+            removals: VecDeque::new(),
             is_away: false,
             dies_at: None,
             is_dead: false,
@@ -102,12 +108,19 @@ impl Play {
 
     fn answer(&mut self, act: Act) -> Vec<Seen> {
         match act {
-            Act::Look => vec![Seen::Nodes(Some(self.world.nodes())), Seen::News(self.world.look())],
+            Act::Look => {
+                let look = vec![Seen::Nodes(Some(self.world.nodes())), Seen::News(self.world.look())];
+                (0..self.looks_take.pop_front().unwrap_or_default()).for_each(|_| self.world.tick());
+                look
+            }
             Act::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
                 vec![Seen::Wrote(Wrote::Not(error))]
             }
             Act::Write(patch) => vec![Seen::Wrote(self.world.write(&patch))],
+            Act::Remove { .. } if !self.removals.is_empty() => {
+                self.removals.pop_front().map(Seen::Removed).into_iter().collect()
+            }
             Act::Remove { pod, .. } => {
                 self.world.delete(&pod.name, &pod.uid);
                 vec![Seen::Removed(Removed::Done)]
