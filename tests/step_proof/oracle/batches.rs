@@ -40,7 +40,7 @@ impl Oracle for BatchOrder {
         }
         if scene.ends_plan() {
             let soak = scene.pace.soak.max(scene.pace.final_soak);
-            self.check_check("the plan ends")?;
+            self.check_check(scene, "the plan ends")?;
             return self.check_soaked(scene, soak, "the plan ends");
         }
         if !scene.releases() {
@@ -94,7 +94,7 @@ impl BatchOrder {
         let (count, goal) = ends.next().unwrap_or_default();
         let fitting = [(count, goal)].into_iter().chain(ends).find(|(count, goal)| count <= goal);
         self.goal = fitting.map_or(goal, |(_, goal)| goal);
-        let is_refused = self.check_check("a batch begins");
+        let is_refused = self.check_check(scene, "a batch begins");
         self.is_refused = scene.pace.check == Some(false);
         let said = match fitting {
             Some(_) => is_refused.and(self.check_soaked(scene, scene.pace.soak, "a batch begins")),
@@ -116,9 +116,14 @@ impl BatchOrder {
         }
     }
 
-    /// The check did not say no of the last batch.
-    fn check_check(&self, what: &str) -> Result<(), String> {
-        if self.is_refused { Err(format!("{what}, and the check says no")) } else { Ok(()) }
+    /// The check did not say no of the last batch, as far as that is there.
+    fn check_check(&self, scene: &Scene<'_>, what: &str) -> Result<(), String> {
+        let mut last = self.last.iter().flatten();
+        if self.is_refused && last.any(|place| scene.before.wants(*place)) {
+            Err(format!("{what}, and the check says no"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Those of the last batch are of the new revision, and have been well for long enough.

@@ -55,7 +55,9 @@ impl Oracle for Nodes {
             return Ok(());
         }
         let said = self.check_soaked(scene, scene.pace.soak, "a batch begins");
-        let is_refused = std::mem::replace(&mut self.is_refused, scene.pace.check == Some(false));
+        let is_there = self.batch.iter().any(|node| scene.before.wants(*node)); // else it is over
+        let is_refused = is_there && self.is_refused;
+        self.is_refused = scene.pace.check == Some(false);
         self.batch = batch;
         said?;
         if is_refused {
