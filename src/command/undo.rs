@@ -168,11 +168,13 @@ fn show(observed: &Observed, undo: &Undo<'_>, request: &Request, screen: &mut Sc
             is_or_are(&names)
         ));
         if !request.how.replace_stuck_pods {
+            let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
             screen.note(&format!(
-                "hint: --replace-stuck-pods, or afterwards: kubectl delete pod {}{}",
-                first.name,
-                observed.workload.in_namespace()
+                "hint: to have {them} deleted, now or afterwards: \
+                 kubectl rollout2 undo {target} --to-revision {} --replace-stuck-pods",
+                undo.target.label()
             ));
+            screen.note(&format!("hint: or by hand, afterwards: kubectl delete pod {}{place}", first.name));
         }
     }
 }

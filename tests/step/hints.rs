@@ -3,7 +3,7 @@
 use harness::lab::Lab;
 use serde_json::{Value, json};
 
-use crate::facts::{changed, object, run_of};
+use crate::facts::{changed, object, replicas_on, run_of};
 
 /// The lines that say what to type, in the order in which they are said.
 fn hints(transcript: &str) -> Vec<&str> {
@@ -77,4 +77,20 @@ async fn a_hold_that_somebody_ended_is_forgotten_by_resume() {
     assert_eq!((ended.exit, hints(&ended.transcript)), (0, vec![resume]), "{}", ended.transcript);
     assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
     assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn going_back_is_to_what_ran_before_it_was_held() {
+    for words in ["", "step statefulset/db"] {
+        let (lab, db) = changed(3, &json!({})).await;
+        lab.hands().image(&db, "app:3.0");
+        lab.pass(5).await;
+        if !words.is_empty() {
+            assert_eq!(lab.run(words).await.exit, 0);
+            assert_eq!(replicas_on(&lab, &db, "app:3.0"), 1);
+        }
+        let undone = lab.run("undo statefulset/db --wait").await;
+        assert_eq!(undone.exit, 0, "{}", undone.transcript);
+        assert_eq!(replicas_on(&lab, &db, "app:1.0"), 3, "{words}: {}", undone.transcript);
+    }
 }

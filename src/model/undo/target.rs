@@ -1,8 +1,10 @@
 //! Which revision to go back to.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::hold::Hold;
 use crate::model::observed::Observed;
-use crate::model::revision::{Revision, RevisionWord, Revisions};
+use crate::model::revision::{Revision, RevisionWord};
+use crate::model::step::Plan;
 use crate::model::workload::Workload;
 
 /// What was asked for after `--to-revision`.
@@ -24,7 +26,7 @@ impl Goal {
     /// When there is none, or when it could only be guessed; what there is to choose from is listed.
     pub fn find<'a>(&self, observed: &'a Observed) -> Result<&'a Revision> {
         match self {
-            Self::Previous => previous(&observed.revisions).ok_or_else(|| nothing_before(&observed.workload)),
+            Self::Previous => previous(observed).ok_or_else(|| nothing_before(&observed.workload)),
             Self::Stable => stable(observed),
             Self::Named(word) => word.find_after("--to-revision", &observed.revisions),
         }
@@ -50,8 +52,26 @@ impl Goal {
 /// Design rule 11: the newest beside the running one. Once the controller has seen the live template
 /// the running one is the newest and this is the one before it; until then the newest is what the
 /// pods run, whether the live template is new or an old one that is still to be renumbered.
-fn previous(revisions: &Revisions) -> Option<&Revision> {
-    revisions.iter().rfind(|revision| !revisions.is_running(revision))
+fn previous(observed: &Observed) -> Option<&Revision> {
+    let revisions = &observed.revisions;
+    before_the_hold(observed).or_else(|| revisions.iter().rfind(|revision| !revisions.is_running(revision)))
+}
+
+/// What ran before a hold of ours, while that is in force: what its plan was begun from, or what carries
+/// the service while it is paused. Who changes a template twice under a hold has made a revision that
+/// never ran, and the newest beside the running one would be that.
+fn before_the_hold(observed: &Observed) -> Option<&Revision> {
+    let hold = Hold::of(&observed.workload).ok().flatten()?;
+    if !hold.is_in_force(&observed.workload) {
+        return None;
+    }
+    match Plan::of(&hold).ok().flatten() {
+        Some(plan) => {
+            let others = observed.revisions.iter().filter(|one| !observed.revisions.is_running(one));
+            others.into_iter().find(|one| plan.from.as_ref() == Some(&one.name))
+        }
+        None => stable(observed).ok(),
+    }
 }
 
 /// The revision that carries the service: the one a StatefulSet's controller names, or else the one
