@@ -120,7 +120,7 @@ async fn show(
         Output::Json => screen.exact(&render::json_line(&standing)),
         Output::Text => tell(&standing, company, screen),
     }
-    Ok(exit(verdict.state))
+    Ok(exit(request.options.goal.state(&observed, &verdict)))
 }
 
 fn judge(observed: &Observed, revision: Option<&RevisionWord>) -> Result<Verdict> {

@@ -91,6 +91,28 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
 }
 
 #[test]
+fn one_look_is_held_against_what_is_waited_for() {
+    let partition = json!({
+        "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
+        "status": {"readyReplicas": 3, "availableReplicas": 3},
+    });
+    let updated = json!({"status": {"replicas": 4, "updatedReplicas": 3, "availableReplicas": 3}});
+    for (kind, changes, until, exit) in [
+        ("StatefulSet", &partition, None, 0),
+        ("StatefulSet", &partition, Some("updated"), 0),
+        ("StatefulSet", &partition, Some("complete"), 5),
+        ("Deployment", &updated, None, 3),
+        ("Deployment", &updated, Some("updated"), 0),
+        ("Deployment", &updated, Some("complete"), 3),
+    ] {
+        let objects = [with(workload(kind), changes), pod(kind, "web-0", 1)];
+        let until: Vec<&str> = until.map(|until| ["--until", until]).into_iter().flatten().collect();
+        let ended = status(kind, &objects, &[&["--watch=false"], until.as_slice()].concat());
+        assert_eq!(ended.exit, exit, "{kind} {until:?} {}", ended.transcript);
+    }
+}
+
+#[test]
 fn a_failure_is_told_on_stderr_and_every_other_verdict_on_stdout() {
     for Case { verdict, kind, changes, .. } in cases() {
         let ended =

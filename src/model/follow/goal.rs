@@ -48,6 +48,19 @@ impl Goal {
         }
     }
 
+    /// How a workload stands as far as this is concerned, by one look: where nobody follows it, what is
+    /// not reached is not there yet.
+    #[must_use]
+    pub fn state(self, observed: &Observed, verdict: &Verdict) -> State {
+        match self.distance(observed, verdict) {
+            _ if self == Self::Success => verdict.state,
+            Distance::Reached => State::Complete,
+            Distance::Held if verdict.state == State::Complete => State::Held,
+            Distance::Ahead | Distance::Unknown if verdict.state == State::Complete => State::Progressing,
+            Distance::Held | Distance::Ahead | Distance::Unknown => verdict.state,
+        }
+    }
+
     /// How far a workload is from it.
     ///
     /// Where controllers count old and new pods together, no more is taken for granted than must be
