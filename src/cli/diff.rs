@@ -64,7 +64,7 @@ enum Form {
 
 impl DiffArgs {
     pub(super) fn lower(self, common: &Common) -> Result<Request> {
-        let (ask, sides) = read_one(&self.words)?;
+        let (ask, sides) = read_one(&self.words, "deployment/web")?;
         let (from, to) = match sides {
             [] => (SideWord::Revision(RevisionWord::Back(1)), SideWord::Revision(RevisionWord::Current)),
             [from] => (side(from)?, SideWord::Revision(RevisionWord::Current)),

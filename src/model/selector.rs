@@ -192,7 +192,7 @@ fn read_expression(expression: &Value) -> Option<Requirement> {
 
 fn bad_selector(text: &str, part: &str) -> Error {
     Error::usage(format!("the selector {text:?} is not valid: cannot read {part:?}"))
-        .hint("write it as -l app=web,tier!=cache or -l 'env in (prod,test)'")
+        .hint("write it as app=web,tier!=cache or 'env in (prod,test)'")
 }
 
 #[cfg(test)]

@@ -65,16 +65,21 @@ pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<Ask>> {
         .collect())
 }
 
-/// Takes the one workload at the beginning of `words` and leaves the rest.
+/// Takes the one workload at the beginning of `words` and leaves the rest. `example` is one that the verb
+/// takes.
 ///
 /// # Errors
 /// As [`read_targets`]; also when the words name no single workload.
-pub fn read_one(words: &[String]) -> Result<(Ask, &[String])> {
-    let one = |count: usize| -> Result<(Ask, &[String])> {
+pub fn read_one<'w>(words: &'w [String], example: &str) -> Result<(Ask, &'w [String])> {
+    let write_it_as = format!("write it as {example}");
+    if words.is_empty() {
+        return Err(Error::usage("required resource not specified").hint(write_it_as));
+    }
+    let one = |count: usize| -> Result<(Ask, &'w [String])> {
         let (target, rest) = words.split_at(count.min(words.len()));
         match read_targets(target, false)?.as_slice() {
             [ask @ Ask::Named(..)] => Ok((ask.clone(), rest)),
-            _ => Err(Error::usage("exactly one workload must be named").hint("write it as deployment/web")),
+            _ => Err(Error::usage("exactly one workload must be named").hint(write_it_as.clone())),
         }
     };
     if words.first().is_some_and(|word| word.contains('/')) { one(1) } else { one(2) }
@@ -199,11 +204,11 @@ mod tests {
     #[test]
     fn one_target_is_taken_and_the_rest_left() {
         let line = words("sts/db 3 live");
-        assert_eq!(read_one(&line).unwrap(), (named(StatefulSet, "db"), &line[1..]));
+        assert_eq!(read_one(&line, "sts/db").unwrap(), (named(StatefulSet, "db"), &line[1..]));
         let line = words("sts db 3");
-        assert_eq!(read_one(&line).unwrap(), (named(StatefulSet, "db"), &line[2..]));
+        assert_eq!(read_one(&line, "sts/db").unwrap(), (named(StatefulSet, "db"), &line[2..]));
         for line in ["sts", "sts,ds db", "all db", ""] {
-            assert!(read_one(&words(line)).is_err(), "{line}");
+            assert!(read_one(&words(line), "sts/db").is_err(), "{line}");
         }
     }
 }

@@ -9,11 +9,7 @@ const HELP: &str = "hint: kubectl rollout2 diff --help\n";
 #[test]
 fn a_mistake_on_the_command_line_is_2() {
     for (args, error, hint) in [
-        (
-            &[][..],
-            "required resource not specified",
-            "hint: name a workload, such as deployment/web, or a type, such as deployment\n",
-        ),
+        (&[][..], "required resource not specified", "hint: write it as deployment/web\n"),
         (&["deploy"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
         (&["deploy,sts", "web"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
         (&["pods/x"], "pods have no rollouts", "hint: name a deployment, a daemonset or a statefulset\n"),

@@ -34,7 +34,7 @@ fn arguments_that_make_no_sense() {
         ),
         (
             &["deploy", "-l", "==="],
-            "error: the selector \"===\" is not valid: cannot read \"===\"\nhint: write it as -l app=web,tier!=cache or -l 'env in (prod,test)'\n",
+            "error: the selector \"===\" is not valid: cannot read \"===\"\nhint: write it as app=web,tier!=cache or 'env in (prod,test)'\n",
         ),
         (
             &["deploy/web", "--bogus"],

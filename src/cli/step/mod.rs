@@ -170,7 +170,7 @@ impl StepArgs {
 
     /// The one workload; what its kind rules out is a mistake in the words.
     fn ask(&self) -> Result<Ask> {
-        let (ask, rest) = read_one(&self.words)?;
+        let (ask, rest) = read_one(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("one workload is stepped at a time, {word:?} is one too many")));
         }

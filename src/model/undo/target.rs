@@ -148,6 +148,7 @@ mod tests {
     use super::*;
     use crate::model::object::Object;
     use crate::model::pod::Pod;
+    use crate::model::revision::Revisions;
     use serde_json::{Value, json};
 
     fn template(image: &str) -> Value {
