@@ -156,6 +156,9 @@ impl StepArgs {
             new_plan: self.way.new_plan,
             timeout: self.pace.timeout()?,
         };
+        if matches!(ask, Ask::Named(AskedType::Kind(Kind::StatefulSet), _)) {
+            wish.given.check_stateful_set()?;
+        }
         let scope = Scope { asks: vec![ask], namespace: common.access.namespace.clone(), ..Scope::default() };
         Ok(Request {
             scope,
@@ -175,11 +178,9 @@ impl StepArgs {
             return Err(Error::usage(format!("one workload is stepped at a time, {word:?} is one too many")));
         }
         match &ask {
-            Ask::Named(AskedType::Kind(Kind::Deployment), name) => return Err(no_deployment(name)),
-            Ask::Named(AskedType::Kind(Kind::StatefulSet), _) => self.nodes.refuse_for_a_stateful_set()?,
-            _ => {}
+            Ask::Named(AskedType::Kind(Kind::Deployment), name) => Err(no_deployment(name)),
+            _ => Ok(ask),
         }
-        Ok(ask)
     }
 
     fn is_dry_run(&self, common: &Common) -> Result<bool> {

@@ -77,7 +77,10 @@ impl Story {
 /// wants that again, and nobody but the person who gave it knows it.
 #[must_use]
 pub fn step_command(workload: &Workload) -> String {
-    let plan = Hold::of(workload).ok().flatten().and_then(|hold| Plan::of(&hold).ok().flatten());
-    let check = if plan.is_some_and(|plan| plan.pacing.check.is_some()) { " --check '...'" } else { "" };
+    let check = if Plan::in_force(workload).is_some_and(|plan| plan.pacing.check.is_some()) {
+        " --check '...'"
+    } else {
+        ""
+    };
     format!("kubectl rollout2 step {}{check}", workload.command_target())
 }

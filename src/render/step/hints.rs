@@ -91,6 +91,5 @@ fn is_held_no_more(workload: &Workload) -> bool {
 }
 
 fn is_for_another_template(workload: &Workload) -> bool {
-    let plan = Hold::of(workload).ok().flatten().and_then(|hold| Plan::of(&hold).ok().flatten());
-    plan.is_some_and(|plan| plan.template != workload.template().digest().hex())
+    Plan::in_force(workload).is_some_and(|plan| plan.template != workload.template().digest().hex())
 }

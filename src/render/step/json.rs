@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Scene;
 use crate::model::follow::Moment;
 use crate::model::step::{
-    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Reach, Stage, Stepper, View, Why,
+    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Stage, Stepper, View, Why,
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
@@ -98,7 +98,7 @@ fn plan_facts(view: &View) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pacing),
         "maxUnavailable": view.max_unavailable,
-        "reach": reach(view.reach),
+        "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "soaksSeconds": seconds(view.soaks),
         "leftOut": view.left_out,
@@ -127,15 +127,6 @@ fn pace_facts(pacing: &Pacing) -> Value {
         "nodeSelector": pacing.node_selector,
         "evict": pacing.evict,
     })
-}
-
-/// As a plan keeps it.
-fn reach(reach: Reach) -> String {
-    match reach {
-        Reach::Next => "next".to_owned(),
-        Reach::All => "all".to_owned(),
-        Reach::To(amount) => amount.to_string(),
-    }
 }
 
 fn batch_facts(batch: &Batch) -> Value {
