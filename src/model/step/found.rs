@@ -6,7 +6,8 @@ use super::amount::Amount;
 use super::document::Document;
 use super::end::{End, Why};
 use super::kind;
-use super::pacing::{Batches, Pacing, Reach};
+use super::numbers;
+use super::pacing::{Pacing, Reach};
 use super::plan::Plan;
 use super::request::{CheckWish, Request};
 use crate::error::{Error, ErrorKind, Result};
@@ -77,30 +78,17 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
         }
         Some(hold) => go_on_with(request, observed, hold),
     }?;
-    check_batches(&found.document.plan).map_err(End::Error)?;
+    let plan = &found.document.plan;
+    if plan.reach == Some(Reach::All) {
+        plan.pacing.batches.check_end().map_err(End::Error)?;
+    }
     Ok(found)
-}
-
-/// A list of batches says how far each goes, and nothing of what comes after the last.
-fn check_batches(plan: &Plan) -> Result<()> {
-    let (Some(Reach::All), Batches::Until(goals)) = (plan.reach, &plan.pacing.batches) else { return Ok(()) };
-    let Some(last) = goals.last().filter(|last| **last != Amount::PerCent(100)) else { return Ok(()) };
-    let goals: Vec<String> = goals.iter().map(Amount::to_string).collect();
-    Err(Error::usage(format!("--batches ends at {last}, and --all would take the rest in one batch"))
-        .hint(format!("--batches {},100%", goals.join(","))))
 }
 
 /// What the words and the workload alone show.
 fn check(request: &Request, workload: &Workload) -> Result<()> {
     kind::check(workload, request)?;
-    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-    match request.given.max_unavailable {
-        Some(amount) if wanted > 1 && amount.of(wanted) >= wanted => Err(Error::usage(format!(
-            "--max-unavailable {amount} would let all {wanted} pods of {} be down at a time",
-            workload.target()
-        ))),
-        _ => Ok(()),
-    }
+    numbers::check(request, workload)
 }
 
 /// A new plan in a hold.

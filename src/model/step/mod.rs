@@ -22,6 +22,7 @@ mod kind;
 mod lease;
 mod leave;
 mod next;
+mod numbers;
 mod own;
 mod pacing;
 mod phase;
