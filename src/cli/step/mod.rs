@@ -99,7 +99,10 @@ struct WayArgs {
     #[arg(long)]
     take_over: bool,
 
-    /// Forget a plan whose template was changed, and begin one for the template as it is
+    /// Forget the plan that is there, and begin one from the options of this command alone
+    ///
+    /// For a template that was changed since, and to take back what no other option does: --evict,
+    /// --ignore-unready-nodes, --no-canary and --order. What was released stays released, and is named.
     #[arg(long)]
     new_plan: bool,
 }

@@ -15,6 +15,7 @@ use crate::model::authorship::last_template_author;
 use crate::model::hold::{Hold, Reason};
 use crate::model::object::Object;
 use crate::model::observed::Observed;
+use crate::model::strategy;
 use crate::model::workload::Workload;
 
 /// What a workload is found with.
@@ -28,6 +29,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Whether there is a plan for this template, which has yet to end though it released everything: it, or
+    /// the one in its place.
+    pub(super) fn has_to_end(&self) -> bool {
+        match self.origin {
+            Origin::Plan => true,
+            Origin::Anew => self.set.is_none(),
+            Origin::Held | Origin::Free { .. } => false,
+        }
+    }
+
     /// All that is known, with the workload as the first write would hold it; none where it is held
     /// already.
     pub(super) fn as_held(&self, observed: &Observed) -> Option<Observed> {
@@ -42,7 +53,10 @@ impl Found {
 pub(super) enum Origin {
     /// By a plan that goes on.
     Plan,
-    /// By a pause, or by a plan for another template, in force.
+    /// By a plan that is forgotten, for one that begins anew. A hold that is written again for it is one for
+    /// another template.
+    Anew,
+    /// By a pause, in force.
     Held,
     /// By nothing; `was` is whether there was a hold that somebody ended.
     Free { was: bool },
@@ -108,7 +122,7 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
     }
     let document = Document::of(workload).map_err(End::Error)?;
     match document {
-        Some(document) if document.is_for(workload) => {
+        Some(document) if document.is_for(workload) && !request.new_plan => {
             let plan = document.plan;
             check_again(request, &plan, workload).map_err(End::Error)?;
             let plan = Plan {
@@ -119,13 +133,22 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
             };
             Ok(Found { document: Document { plan, ..document }, origin: Origin::Plan, set: None })
         }
-        Some(document) if request.new_plan => {
-            let set = kind::holding(observed).map_err(End::Error)?;
-            let document = Document { lease: document.lease, ..begun(request, observed, hold) };
-            Ok(Found { document, origin: Origin::Held, set: Some(set) })
-        }
+        Some(document) if request.new_plan => anew(request, observed, hold, document),
         _ => Err(End::Stopped(another_template(workload))),
     }
+}
+
+/// A new plan in the place of another one. What that one released stays so: where the template is still the
+/// same, the strategy that holds is left as it is.
+fn anew(request: &Request, observed: &Observed, hold: Hold, other: Document) -> Result<Found, End> {
+    let workload = &observed.workload;
+    let is_for_the_same = other.is_for(workload);
+    let set = if is_for_the_same { None } else { Some(kind::holding(observed).map_err(End::Error)?) };
+    let Document { plan, hold, .. } = begun(request, observed, hold);
+    let own = hold.original().map_or(0, strategy::partition_in);
+    let was_beyond = is_for_the_same && other.plan.beyond && strategy::partition(workload) < own;
+    let plan = Plan { beyond: plan.beyond || was_beyond, ..plan };
+    Ok(Found { document: Document { hold, plan, lease: other.lease }, origin: Origin::Anew, set })
 }
 
 /// Somebody changed the template under a plan.

@@ -49,7 +49,7 @@ pub use amount::Amount;
 pub use batch::{Batch, Place, PlaceState, Stage};
 pub use document::is_as_it_was;
 pub use end::{Back, End, Failure, Why};
-pub use event::Event;
+pub use event::{Beginning, Event};
 pub use lease::{LASTS, Lease, RENEWED};
 pub use pacing::{Batches, Check, OnFailure, Pacing, Reach};
 pub use plan::{Begun, Plan};

@@ -23,7 +23,7 @@ pub struct Request {
     pub take_over: bool,
     /// Whether what is left of a soak is skipped.
     pub complete: bool,
-    /// Whether a plan for another template is forgotten.
+    /// Whether a plan that is there is forgotten, for one that goes by this command's words alone.
     pub new_plan: bool,
     /// How long the command may take.
     pub timeout: Option<Duration>,

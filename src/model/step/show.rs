@@ -75,7 +75,7 @@ pub fn foresee(
     let found = find(request, observed)?;
     let held = found.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let (pursuit, document) = (Pursuit::default(), found.document);
+    let (pursuit, has_to_end, document) = (Pursuit::default(), found.has_to_end(), found.document);
     let sight = Sight {
         observed,
         nodes,
@@ -87,7 +87,7 @@ pub fn foresee(
     };
     kind::check_sight(&sight).map_err(End::Error)?;
     let scene = Scene::new(&pursuit, &document, None, sight, now);
-    if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
+    if !has_to_end && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
     Ok(scene.view(&BTreeMap::new(), Vec::new()))

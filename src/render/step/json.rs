@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::Scene;
 use crate::model::follow::Moment;
 use crate::model::step::{
-    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Stage, Stepper, View, Why,
+    Back, Batch, Batches, Beginning, Checked, End, Event, Failure, Pacing, PlaceState, Stage, Stepper, View,
+    Why,
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
@@ -22,7 +23,8 @@ pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
             ("leased", json!({"by": lease.by, "since": lease.since, "patienceSeconds": seconds(*patience)}))
         }
         Event::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
-        Event::Began { goes_on, went_without } => {
+        Event::Began { how, went_without } => {
+            let goes_on = *how == Beginning::GoesOn;
             let mut facts = json!({"goesOn": goes_on, "wentWithout": went_without});
             merge(&mut facts, stepper.view(now).as_ref().map(plan_facts).unwrap_or_default());
             ("began", facts)

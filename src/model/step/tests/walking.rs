@@ -117,7 +117,7 @@ fn a_rollout_that_already_runs_is_held_first() {
     let mut play = Play::of(Request::default(), world);
     assert_eq!(play.run(), End::Reached { updated: 3, of: 5 });
     let went = play.told.iter().find_map(|event| match event {
-        Event::Began { goes_on: false, went_without } => Some(went_without.clone()),
+        Event::Began { how: Beginning::First, went_without } => Some(went_without.clone()),
         _ => None,
     });
     assert_eq!(went.unwrap(), ["db-4", "db-3"]);
