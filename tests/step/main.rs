@@ -10,6 +10,7 @@ mod drawn;
 mod facts;
 mod held;
 mod hints;
+mod left;
 mod races;
 mod signals;
 mod told;

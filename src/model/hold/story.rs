@@ -49,8 +49,11 @@ impl Story {
                     "paused, until kubectl rollout2 resume {target} and then kubectl rollout2 step {target}"
                 )
             }
+            // A lease tells of who wrote it, and not whether they are still there.
             Some(lease) => {
-                format!("stepped now by {}", lease.by.as_deref().unwrap_or("a process that has no name"))
+                let stepper = lease.by.as_deref().unwrap_or("a process that has no name");
+                let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+                format!("stepped by {stepper}{since}; if that process is gone, {step} goes on")
             }
             None => format!("until {step}"),
         };

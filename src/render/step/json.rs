@@ -54,7 +54,7 @@ pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
 /// The last line: how it ended, and the exit code.
 #[must_use]
 pub fn ended(scene: Scene<'_>, end: &End, exit: u8, elapsed: Duration) -> String {
-    let Scene { workload, view, way_back } = scene;
+    let Scene { workload, view, way_back, .. } = scene;
     let mut document = document("StepEvent", workload);
     document["event"] = "ended".into();
     document["elapsedMilliseconds"] = milliseconds(elapsed);

@@ -67,6 +67,21 @@ async fn a_plan_that_evicts_is_replaced_by_one_that_does_not() {
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
+#[tokio::test(start_paused = true)]
+async fn where_no_pod_was_let_go_nothing_goes_on_without_us() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.budget("agent", &json!({"minAvailable": 6}));
+    nodes.lab.pass(5).await;
+    let ended = nodes.step("--evict --force --timeout 8s").await;
+    ends(&ended, 3);
+    assert!(ended.stdout.contains("batch 1 (canary): node-0"), "{}", ended.transcript);
+    assert!(
+        ended.stderr.contains("stays held; nothing is under way: the time is up"),
+        "{}",
+        ended.transcript
+    );
+}
+
 /// Which node it is, nobody but the controller knows.
 #[tokio::test(start_paused = true)]
 async fn a_node_without_its_pod_has_no_name_to_be_told() {
