@@ -1,6 +1,6 @@
 //! What to type next.
 
-use crate::model::hold::{Hold, step_command};
+use crate::model::hold::{Hold, Reason, step_command};
 use crate::model::step::{Back, End, Plan, Stage, View, Why};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
@@ -15,7 +15,10 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
         End::NothingOutdated if is_held_no_more(workload) => {
             vec![format!("forget the hold that somebody ended: kubectl rollout2 resume {target}")]
         }
-        End::NothingOutdated | End::Complete => below_its_own_partition(workload).into_iter().collect(),
+        End::NothingOutdated => {
+            below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
+        }
+        End::Complete => below_its_own_partition(workload).into_iter().collect(),
         End::Reached { .. } => vec![next_batch(view, &step)],
         End::Stopped(why) => stopped(workload, view, why),
         End::Failed { back: None, .. } => {
@@ -79,6 +82,14 @@ fn next_batch(view: Option<&View>, step: &str) -> String {
 fn below_its_own_partition(workload: &Workload) -> Option<String> {
     let is_kept = strategy::partition(workload) > 0 && Counts::of(workload).outdated() > 0;
     is_kept.then(|| format!("to step those too: {} --to 100%", step_command(workload)))
+}
+
+/// A hold that has nothing to hold back is easily forgotten, until the next change of the template meets it.
+fn stays_held(workload: &Workload) -> Option<String> {
+    let hold = Hold::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))?;
+    let flag = if hold.reason() == Some(Reason::Plan) { " --release-all" } else { "" };
+    let target = workload.command_target();
+    Some(format!("it stays held; to end that: kubectl rollout2 resume {target}{flag}"))
 }
 
 fn is_held(workload: &Workload) -> bool {
