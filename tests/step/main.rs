@@ -11,6 +11,7 @@ mod facts;
 mod held;
 mod hints;
 mod left;
+mod many;
 mod races;
 mod signals;
 mod told;

@@ -110,7 +110,7 @@ impl Scene<'_> {
 
     fn view(&self, seen: &BTreeMap<usize, Vec<String>>, causes: Vec<Cause>) -> View {
         let plan = self.plan();
-        let coming = self.coming();
+        let (coming, has_more_batches) = self.coming();
         let soaking = coming.len() + usize::from(self.batch().is_some());
         let soaks = plan.pacing.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
         let revisions = &self.sight.observed.revisions;
@@ -133,6 +133,7 @@ impl Scene<'_> {
             max_unavailable: self.allowed(),
             reach: plan.reach.unwrap_or(Reach::Next),
             batches,
+            has_more_batches,
             final_soak: is_soaking.then_some(Soaked { healthy, of: plan.pacing.final_soak }),
             soaks: soaks.saturating_add(plan.pacing.final_soak),
             left_out: left_out(&self.spots, &plan.pacing),
@@ -167,27 +168,27 @@ impl Scene<'_> {
         Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
     }
 
-    /// The batches that are still to come if everything goes well.
-    fn coming(&self) -> Vec<Batch> {
+    /// The batches that are still to come if everything goes well, and whether there are more than those.
+    fn coming(&self) -> (Vec<Batch>, bool) {
         let plan = self.plan();
         let mut spots = self.spots.clone();
         release(&mut spots, self.batch().map_or(&[], |batch| &batch.places));
         let mut number = plan.batch.as_ref().map_or(0, |batch| batch.number);
         let mut batches = Vec::new();
         let mut reach = plan.reach.unwrap_or(Reach::Next);
-        while batches.len() < MOST_BATCHES {
+        loop {
             let workload = &self.sight.observed.workload;
             match next::next(workload, &spots, &plan.pacing, reach, number) {
+                Next::Batch(_) if batches.len() >= MOST_BATCHES => return (batches, true),
                 Next::Batch(begun) => {
                     batches.push(batch(self, &begun, Stage::Waiting));
                     release(&mut spots, &begun.places);
                     number = begun.number;
                 }
                 Next::Nothing if reach != Reach::All => reach = Reach::All,
-                Next::Nothing | Next::Blocked { .. } => break,
+                Next::Nothing | Next::Blocked { .. } => return (batches, false),
             }
         }
-        batches
     }
 }
 

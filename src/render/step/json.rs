@@ -102,6 +102,7 @@ fn plan_facts(view: &View) -> Value {
         "maxUnavailable": view.max_unavailable,
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
+        "moreBatches": view.has_more_batches,
         "soaksSeconds": seconds(view.soaks),
         "leftOut": view.left_out,
     })
