@@ -16,7 +16,7 @@ use super::plan::Begun;
 use super::request::Request;
 use super::scene::Scene;
 use super::soak::Soak;
-use super::spot::{Sight, Spot};
+use super::spot::{Sight, Spot, unavailable};
 use super::stepper::Stepper;
 use super::view::{Soaked, View};
 use crate::model::cause::Cause;
@@ -137,6 +137,7 @@ impl Scene<'_> {
             final_soak: is_soaking.then_some(Soaked { healthy, of: plan.pacing.final_soak }),
             soaks: soaks.saturating_add(plan.pacing.final_soak),
             left_out: left_out(&self.spots, &plan.pacing),
+            is_worse_by_nodes: self.is_worse_by_nodes(),
             lease: self.document.lease.clone(),
             is_paused: self.document.hold.is_paused(),
             causes,
@@ -166,6 +167,12 @@ impl Scene<'_> {
     fn healthy_of(&self, spots: &[&Spot<'_>]) -> Duration {
         let healthy = Soak::default().healthy(spots.iter().copied(), self.now);
         Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+    }
+
+    /// Whether pods count as unavailable that would not if nodes that are not ready were left out of account.
+    fn is_worse_by_nodes(&self) -> bool {
+        let ignoring = Pacing { ignore_unready_nodes: true, ..self.pacing().clone() };
+        unavailable(&self.spots, &ignoring) < unavailable(&self.spots, self.pacing())
     }
 
     /// The batches that are still to come if everything goes well, and whether there are more than those.

@@ -34,6 +34,8 @@ pub struct View {
     pub soaks: Duration,
     /// The pods that are left out because their nodes are not ready.
     pub left_out: Vec<String>,
+    /// Whether pods count as unavailable that would not if nodes that are not ready were left out of account.
+    pub is_worse_by_nodes: bool,
     /// Who steps it, if somebody does: another process, while it is waited for; else this one.
     pub lease: Option<Lease>,
     /// Whether somebody paused it.

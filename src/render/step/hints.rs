@@ -52,10 +52,10 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::Unhealthy { .. } => {
             let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
             let force = format!("release the next batch all the same: {step} --force");
-            let has_unready_nodes = view.is_some_and(|view| !view.left_out.is_empty());
+            let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore =
                 format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
-            let hints = [(true, status), (has_unready_nodes, ignore), (view.is_none_or(is_left), force)];
+            let hints = [(true, status), (is_worse_by_nodes, ignore), (view.is_none_or(is_left), force)];
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
         Why::OwnPartition { .. } => {

@@ -110,6 +110,27 @@ async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_oth
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
 
+/// Its pod was deleted already, so that it does not wait for us; it counts all the same.
+#[tokio::test(start_paused = true)]
+async fn the_flag_is_named_where_it_is_a_pod_on_its_way_out_that_counts() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    let on_it = nodes.pod_on("node-1");
+    nodes.lab.cluster.store(|store| {
+        let author = Author::new("kubectl");
+        store
+            .edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!(["a/b"]))
+            .unwrap();
+        store.delete(&on_it, &Deletion::default(), &author).unwrap();
+    });
+    nodes.lab.pass(700).await;
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    let hint = "hint: leave nodes that are not ready out of account: kubectl rollout2 step daemonset/agent \
+                -n default --ignore-unready-nodes\n";
+    assert!(ended.stderr.contains(hint), "{}", ended.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
     let nodes = Nodes::held("app:2.0").await;
