@@ -94,3 +94,52 @@ async fn going_back_is_to_what_ran_before_it_was_held() {
         assert_eq!(replicas_on(&lab, &db, "app:1.0"), 3, "{words}: {}", undone.transcript);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn where_nothing_is_to_be_stepped_a_pause_stays_and_is_ended_by_resume() {
+    let lab = Lab::new();
+    let db = lab.stateful_set(2, &json!({}));
+    lab.pass(60).await;
+    lab.run("pause statefulset/db").await;
+    let ended = lab.run("step statefulset/db").await;
+    let hint = "hint: it stays held; to end that: kubectl rollout2 resume statefulset/db -n default\n";
+    assert_eq!((ended.exit, ended.stderr.as_str()), (0, hint), "{}", ended.transcript);
+    assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
+    assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nothing_is_to_be_stepped_a_plan_stays_and_is_ended_by_releasing_all() {
+    let (lab, db) = changed(3, &json!({})).await;
+    lab.run("step statefulset/db").await;
+    lab.hands().image(&db, "app:1.0");
+    lab.pass(60).await;
+    assert_eq!(lab.run("step statefulset/db").await.exit, 5);
+    let ended = lab.run("step statefulset/db --new-plan").await;
+    let resume = "kubectl rollout2 resume statefulset/db -n default --release-all";
+    let hint = format!("hint: it stays held; to end that: {resume}\n");
+    assert_eq!((ended.exit, ended.stderr.as_str()), (0, hint.as_str()), "{}", ended.transcript);
+    assert!(ended.stdout.contains("there is nothing to step"), "{}", ended.transcript);
+    assert_eq!(lab.run("resume statefulset/db --release-all").await.exit, 0);
+    let db = object(&lab, &db);
+    assert_eq!(db["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+    assert_eq!(db["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default(), 0);
+}
+
+/// The partition that holds is ours, and none of its own.
+#[tokio::test(start_paused = true)]
+async fn its_own_partition_is_the_one_that_it_had_before_the_hold() {
+    let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
+    let lab = Lab::new();
+    let db = lab.stateful_set(3, &spec);
+    lab.pass(60).await;
+    lab.hands().image(&db, "app:2.0");
+    lab.pass(60).await;
+    lab.run("pause statefulset/db").await;
+    let ended = lab.run("step statefulset/db").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    assert!(ended.stdout.contains("but those that its own partition 1 keeps"), "{}", ended.transcript);
+    let below = "hint: to step those too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    let ends = "hint: it stays held; to end that: kubectl rollout2 resume statefulset/db -n default";
+    assert_eq!(ended.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", ended.transcript);
+}

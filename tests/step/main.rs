@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
+mod anew;
 mod checks;
 mod daemon_set;
 mod drawn;
 mod facts;
 mod held;
 mod hints;
+mod left;
+mod many;
 mod races;
 mod signals;
 mod told;

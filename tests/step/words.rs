@@ -67,7 +67,23 @@ async fn what_depends_on_the_workload_is_refused_before_any_write() {
         assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
         assert!(ended.stderr.contains("--max-unavailable"), "{words}: {}", ended.transcript);
     }
+    for (words, sentence) in [
+        ("--to 4", "--to 4 is more than the 3 pods of statefulset/db"),
+        ("--to 4 --dry-run", "--to 4 is more than the 3 pods of statefulset/db"),
+        (
+            "--batches 2,40%,100%",
+            "--batches 2,40%,100% goes down: 40%, which is 1 of 3 here, comes after 2; nothing was written",
+        ),
+        ("--batches 70%,1,3", "goes down: 1 comes after 70%, which is 2 of 3 here"),
+        ("--batches 1,4,100%", "goes down: 100%, which is 3 of 3 here, comes after 4"),
+    ] {
+        let ended = lab.run(&format!("step sts/db {words}")).await;
+        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
+        assert!(ended.stderr.contains(sentence), "{words}: {}", ended.transcript);
+    }
     assert_eq!(lab.revision(), before);
+    let ended = lab.run("step sts/db --batches 1,40%,100% --to 3 --dry-run").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
     let ended = lab.run("step sts/nobody").await;
     assert_eq!(ended.exit, 1, "{}", ended.transcript);
 }

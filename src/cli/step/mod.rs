@@ -99,7 +99,10 @@ struct WayArgs {
     #[arg(long)]
     take_over: bool,
 
-    /// Forget a plan whose template was changed, and begin one for the template as it is
+    /// Forget the plan that is there, and begin one from the options of this command alone
+    ///
+    /// For a template that was changed since, and to take back what no other option does: --evict,
+    /// --ignore-unready-nodes, --no-canary and --order. What was released stays released, and is named.
     #[arg(long)]
     new_plan: bool,
 }
@@ -156,6 +159,9 @@ impl StepArgs {
             new_plan: self.way.new_plan,
             timeout: self.pace.timeout()?,
         };
+        if matches!(ask, Ask::Named(AskedType::Kind(Kind::StatefulSet), _)) {
+            wish.given.check_stateful_set()?;
+        }
         let scope = Scope { asks: vec![ask], namespace: common.access.namespace.clone(), ..Scope::default() };
         Ok(Request {
             scope,
@@ -175,11 +181,9 @@ impl StepArgs {
             return Err(Error::usage(format!("one workload is stepped at a time, {word:?} is one too many")));
         }
         match &ask {
-            Ask::Named(AskedType::Kind(Kind::Deployment), name) => return Err(no_deployment(name)),
-            Ask::Named(AskedType::Kind(Kind::StatefulSet), _) => self.nodes.refuse_for_a_stateful_set()?,
-            _ => {}
+            Ask::Named(AskedType::Kind(Kind::Deployment), name) => Err(no_deployment(name)),
+            _ => Ok(ask),
         }
-        Ok(ask)
     }
 
     fn is_dry_run(&self, common: &Common) -> Result<bool> {

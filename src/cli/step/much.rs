@@ -42,14 +42,11 @@ impl MuchArgs {
         match (&self.by, &self.batches) {
             (Some(by), _) => amount("--by", by).map(|by| Some(Batches::By(by))),
             (None, Some(words)) => {
-                let goals = goals_of(words)?;
-                if self.all && goals.last() != Some(&Amount::PerCent(100)) {
-                    return Err(Error::usage(format!(
-                        "--batches {words:?} does not lead to the end, and --all does"
-                    ))
-                    .hint(format!("--batches {words},100% says that the rest is one batch")));
+                let batches = Batches::Until(goals_of(words)?);
+                if self.all {
+                    batches.check_end()?;
                 }
-                Ok(Some(Batches::Until(goals)))
+                Ok(Some(batches))
             }
             (None, None) => Ok(None),
         }
@@ -75,8 +72,8 @@ fn amount(flag: &str, word: &str) -> Result<Amount> {
     word.trim().parse().map_err(|why| Error::usage(format!("{flag} {word:?}: {why}")))
 }
 
-/// A goal that is not above the one before it releases nothing. Pods and per cent can only be compared
-/// once the replicas are known.
+/// A goal that is not above the one before it releases nothing. Pods and per cent are compared once the
+/// replicas are known, before anything is written.
 fn goals_of(words: &str) -> Result<Vec<Amount>> {
     let goals: Vec<Amount> = words.split(',').map(|word| amount("--batches", word)).collect::<Result<_>>()?;
     let (mut pods, mut per_cents) = (0, 0);

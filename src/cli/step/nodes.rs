@@ -37,20 +37,4 @@ impl NodeArgs {
             ..Given::default()
         })
     }
-
-    /// A StatefulSet goes by its ordinals, and its pods are replaced by its controller.
-    pub(super) fn refuse_for_a_stateful_set(&self) -> Result<()> {
-        let given = [
-            ("--order", self.order.is_some()),
-            ("--node-selector", self.node_selector.is_some()),
-            ("--evict", self.evict),
-        ];
-        match given.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => {
-                Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
-                    .hint("a StatefulSet is stepped from its highest ordinal down"))
-            }
-            None => Ok(()),
-        }
-    }
 }

@@ -5,7 +5,6 @@ use crate::command::can_do_without;
 use crate::command::gather::disruption_budgets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::disruption_budget::refusing_for_ever;
-use crate::model::hold::Hold;
 use crate::model::step::{Plan, Request};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
@@ -42,13 +41,29 @@ pub(super) async fn check(
     }
     Err(Error::new(ErrorKind::Refused, "evictions would be refused for ever; nothing was written")
         .caused_by(endless)
-        .hint("change the budget (of a DaemonSet, only a number as minAvailable can be counted), or leave out --evict"))
+        .hint(format!(
+            "change the budget (of a DaemonSet, only a number as minAvailable can be counted), or {}",
+            way_without(wish, workload)
+        )))
+}
+
+/// How to do without evictions: what a plan has is not taken out of it by leaving it out.
+fn way_without(wish: &Request, workload: &Workload) -> String {
+    if !is_planned(wish, workload) {
+        return "leave out --evict".to_owned();
+    }
+    let target = workload.command_target();
+    format!(
+        "begin a plan without --evict: kubectl rollout2 step {target} --new-plan, with all options that still hold"
+    )
 }
 
 fn evicts(wish: &Request, workload: &Workload) -> bool {
-    let planned = || {
-        let hold = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload))?;
-        Some(Plan::of(&hold).ok()??.pacing.evict)
-    };
-    matches!(workload, Workload::DaemonSet(_)) && wish.given.evict.or_else(planned).unwrap_or_default()
+    matches!(workload, Workload::DaemonSet(_))
+        && wish.given.evict.unwrap_or_else(|| is_planned(wish, workload))
+}
+
+/// Whether evictions are what the plan says that the command goes on with.
+fn is_planned(wish: &Request, workload: &Workload) -> bool {
+    !wish.new_plan && Plan::in_force(workload).is_some_and(|plan| plan.pacing.evict)
 }

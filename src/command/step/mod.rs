@@ -111,7 +111,7 @@ async fn step(
     };
     let view = driven.stepper.view(driven.now);
     let (workload, way_back) = (driven.stepper.workload(), driven.stepper.way_back());
-    let scene = Scene { workload, view: view.as_ref(), way_back };
+    let scene = Scene { workload, view: view.as_ref(), way_back, holder: Some(driven.stepper.holder()) };
     ended(scene, driven.end, driven.now.elapsed, request.output, screen)
 }
 
@@ -129,7 +129,7 @@ async fn show_plan(
     let view = match foresee(&request.wish, &observed, nodes.as_deref(), now) {
         Ok(view) => view,
         Err(end) => {
-            let scene = Scene { workload, view: None, way_back: None };
+            let scene = Scene { workload, view: None, way_back: None, holder: None };
             return Ok(ended(scene, end, now.elapsed, request.output, screen));
         }
     };

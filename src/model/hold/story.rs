@@ -49,8 +49,11 @@ impl Story {
                     "paused, until kubectl rollout2 resume {target} and then kubectl rollout2 step {target}"
                 )
             }
+            // A lease tells of who wrote it, and not whether they are still there.
             Some(lease) => {
-                format!("stepped now by {}", lease.by.as_deref().unwrap_or("a process that has no name"))
+                let stepper = lease.by.as_deref().unwrap_or("a process that has no name");
+                let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+                format!("stepped by {stepper}{since}; if that process is gone, {step} goes on")
             }
             None => format!("until {step}"),
         };
@@ -77,7 +80,10 @@ impl Story {
 /// wants that again, and nobody but the person who gave it knows it.
 #[must_use]
 pub fn step_command(workload: &Workload) -> String {
-    let plan = Hold::of(workload).ok().flatten().and_then(|hold| Plan::of(&hold).ok().flatten());
-    let check = if plan.is_some_and(|plan| plan.pacing.check.is_some()) { " --check '...'" } else { "" };
+    let check = if Plan::in_force(workload).is_some_and(|plan| plan.pacing.check.is_some()) {
+        " --check '...'"
+    } else {
+        ""
+    };
     format!("kubectl rollout2 step {}{check}", workload.command_target())
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::daemon_set;
 use super::document::Document;
 use super::end::{End, Why};
-use super::event::Event;
+use super::event::{Beginning, Event};
 use super::found::{Found, Origin, find};
 use super::kind;
 use super::lease::{LASTS, Lease};
@@ -56,12 +57,12 @@ impl Stepper {
             return Some(End::Error(error));
         }
         let spots = sight.spots();
-        if found.origin != Origin::Plan && !spots.iter().any(Spot::is_outdated) {
+        if !found.has_to_end() && !spots.iter().any(Spot::is_outdated) {
             return Some(nothing_to_release(&spots, found.document.hold.original()));
         }
         match found.origin {
             Origin::Free { was: false } if queue.is_some() => Some(End::Stopped(over(&observed.workload))),
-            Origin::Held if found.set.is_none() => self.end_of_a_pause(&found.document, now),
+            Origin::Held => self.end_of_a_pause(&found.document, now),
             _ => None,
         }
     }
@@ -80,7 +81,12 @@ impl Stepper {
             let author = last_author(workload.object(), &strategy::place(workload));
             told.push(Event::HoldEnded { manager: author.map(|author| author.manager) });
         }
-        told.push(Event::Began { goes_on: origin == Origin::Plan, went_without });
+        let how = match origin {
+            Origin::Plan => Beginning::GoesOn,
+            Origin::Anew => Beginning::Anew,
+            Origin::Held | Origin::Free { .. } => Beginning::First,
+        };
+        told.push(Event::Began { how, went_without });
         document.lease = Some(self.lease(now));
         if origin != Origin::Plan {
             let hold = document.hold.with("since", now.wall.to_string().into()).without("by");
@@ -90,13 +96,16 @@ impl Stepper {
         Move::write(Purpose::Take, document.patch(workload, set), told)
     }
 
-    /// The pods of a rollout that runs which the hold comes too late for.
+    /// The pods which the hold of a rollout that runs comes too late for, or which a plan released that is
+    /// forgotten; but not those that have no name yet.
     fn went_without(&self, observed: &Observed, found: &Found, now: Moment) -> Vec<String> {
-        let is_free = matches!(found.origin, Origin::Free { .. });
-        let held = if is_free { found.as_held(observed) } else { None };
-        let spots = held.as_ref().map(|held| self.sight(held, &found.document, now).spots());
-        let went = spots.into_iter().flatten().filter(|spot| spot.is_new || spot.is_released);
-        went.map(|spot| spot.name).collect()
+        if matches!(found.origin, Origin::Plan | Origin::Held) {
+            return Vec::new();
+        }
+        let held = found.as_held(observed);
+        let spots = self.sight(held.as_ref().unwrap_or(observed), &found.document, now).spots();
+        let went = spots.into_iter().filter(|spot| spot.is_new || spot.is_released);
+        went.map(|spot| spot.name).filter(|name| name != daemon_set::NAMELESS).collect()
     }
 
     /// How the command ends that releases nothing of what is paused: it stays a pause, and nothing is

@@ -107,7 +107,7 @@ fn missing(sight: &Sight<'_>, nodes_with_pods: usize) -> (usize, bool) {
 }
 
 /// How a node is called that has no pod yet.
-const NAMELESS: &str = "(a node without its pod)";
+pub(super) const NAMELESS: &str = "(a node without its pod)";
 
 fn spot<'a>(sight: &Sight<'a>, labels: &Labels<'a>, node: &str, pod: Option<&'a Pod>) -> Spot<'a> {
     let is_new = pod.is_some_and(|pod| sight.is_new(pod));

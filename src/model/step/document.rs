@@ -44,6 +44,15 @@ impl Reading {
     }
 }
 
+impl Plan {
+    /// The plan that holds a workload, if one does that can be read.
+    #[must_use]
+    pub fn in_force(workload: &Workload) -> Option<Self> {
+        let hold = Hold::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))?;
+        Self::of(&hold).ok()?
+    }
+}
+
 impl Document {
     /// The plan of a workload, if it has one.
     ///

@@ -8,6 +8,17 @@ use super::lease::Lease;
 use crate::model::cause::Cause;
 use crate::model::follow::{LogLines, Step};
 
+/// How a plan begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// There was none.
+    First,
+    /// In the place of another one, which is forgotten.
+    Anew,
+    /// It was there already, and goes on.
+    GoesOn,
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -26,9 +37,10 @@ pub enum Event {
     },
     /// The plan was written, or found and taken over.
     Began {
-        /// Whether it was there already.
-        goes_on: bool,
-        /// The pods that had been replaced, or were about to be, before it was held.
+        /// Whether it, or another one, was there already.
+        how: Beginning,
+        /// The pods that had been replaced, or were about to be, before it was held, or before a plan that
+        /// begins anew.
         went_without: Vec<String>,
     },
     /// Something has to come true before it goes on, as a fragment: `the controller to see the change`.

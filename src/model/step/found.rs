@@ -6,7 +6,8 @@ use super::amount::Amount;
 use super::document::Document;
 use super::end::{End, Why};
 use super::kind;
-use super::pacing::{Batches, Pacing, Reach};
+use super::numbers;
+use super::pacing::{Pacing, Reach};
 use super::plan::Plan;
 use super::request::{CheckWish, Request};
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +15,7 @@ use crate::model::authorship::last_template_author;
 use crate::model::hold::{Hold, Reason};
 use crate::model::object::Object;
 use crate::model::observed::Observed;
+use crate::model::strategy;
 use crate::model::workload::Workload;
 
 /// What a workload is found with.
@@ -27,6 +29,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Whether there is a plan for this template, which has yet to end though it released everything: it, or
+    /// the one in its place.
+    pub(super) fn has_to_end(&self) -> bool {
+        match self.origin {
+            Origin::Plan => true,
+            Origin::Anew => self.set.is_none(),
+            Origin::Held | Origin::Free { .. } => false,
+        }
+    }
+
     /// All that is known, with the workload as the first write would hold it; none where it is held
     /// already.
     pub(super) fn as_held(&self, observed: &Observed) -> Option<Observed> {
@@ -41,7 +53,10 @@ impl Found {
 pub(super) enum Origin {
     /// By a plan that goes on.
     Plan,
-    /// By a pause, or by a plan for another template, in force.
+    /// By a plan that is forgotten, for one that begins anew. A hold that is written again for it is one for
+    /// another template.
+    Anew,
+    /// By a pause, in force.
     Held,
     /// By nothing; `was` is whether there was a hold that somebody ended.
     Free { was: bool },
@@ -77,30 +92,17 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
         }
         Some(hold) => go_on_with(request, observed, hold),
     }?;
-    check_batches(&found.document.plan).map_err(End::Error)?;
+    let plan = &found.document.plan;
+    if plan.reach == Some(Reach::All) {
+        plan.pacing.batches.check_end().map_err(End::Error)?;
+    }
     Ok(found)
-}
-
-/// A list of batches says how far each goes, and nothing of what comes after the last.
-fn check_batches(plan: &Plan) -> Result<()> {
-    let (Some(Reach::All), Batches::Until(goals)) = (plan.reach, &plan.pacing.batches) else { return Ok(()) };
-    let Some(last) = goals.last().filter(|last| **last != Amount::PerCent(100)) else { return Ok(()) };
-    let goals: Vec<String> = goals.iter().map(Amount::to_string).collect();
-    Err(Error::usage(format!("--batches ends at {last}, and --all would take the rest in one batch"))
-        .hint(format!("--batches {},100%", goals.join(","))))
 }
 
 /// What the words and the workload alone show.
 fn check(request: &Request, workload: &Workload) -> Result<()> {
     kind::check(workload, request)?;
-    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-    match request.given.max_unavailable {
-        Some(amount) if wanted > 1 && amount.of(wanted) >= wanted => Err(Error::usage(format!(
-            "--max-unavailable {amount} would let all {wanted} pods of {} be down at a time",
-            workload.target()
-        ))),
-        _ => Ok(()),
-    }
+    numbers::check(request, workload)
 }
 
 /// A new plan in a hold.
@@ -120,7 +122,7 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
     }
     let document = Document::of(workload).map_err(End::Error)?;
     match document {
-        Some(document) if document.is_for(workload) => {
+        Some(document) if document.is_for(workload) && !request.new_plan => {
             let plan = document.plan;
             check_again(request, &plan, workload).map_err(End::Error)?;
             let plan = Plan {
@@ -131,13 +133,22 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
             };
             Ok(Found { document: Document { plan, ..document }, origin: Origin::Plan, set: None })
         }
-        Some(document) if request.new_plan => {
-            let set = kind::holding(observed).map_err(End::Error)?;
-            let document = Document { lease: document.lease, ..begun(request, observed, hold) };
-            Ok(Found { document, origin: Origin::Held, set: Some(set) })
-        }
+        Some(document) if request.new_plan => anew(request, observed, hold, document),
         _ => Err(End::Stopped(another_template(workload))),
     }
+}
+
+/// A new plan in the place of another one. What that one released stays so: where the template is still the
+/// same, the strategy that holds is left as it is.
+fn anew(request: &Request, observed: &Observed, hold: Hold, other: Document) -> Result<Found, End> {
+    let workload = &observed.workload;
+    let is_for_the_same = other.is_for(workload);
+    let set = if is_for_the_same { None } else { Some(kind::holding(observed).map_err(End::Error)?) };
+    let Document { plan, hold, .. } = begun(request, observed, hold);
+    let own = hold.original().map_or(0, strategy::partition_in);
+    let was_beyond = is_for_the_same && other.plan.beyond && strategy::partition(workload) < own;
+    let plan = Plan { beyond: plan.beyond || was_beyond, ..plan };
+    Ok(Found { document: Document { hold, plan, lease: other.lease }, origin: Origin::Anew, set })
 }
 
 /// Somebody changed the template under a plan.

@@ -1,5 +1,6 @@
 //! How fast, how carefully, and what to do when it goes wrong: what the words said, and a plan keeps.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::amount::Amount;
@@ -72,6 +73,17 @@ pub enum Reach {
     To(Amount),
     /// To the end.
     All,
+}
+
+/// `next`, `all`, or an amount: as a plan keeps it, and as JSON tells it.
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Next => f.write_str("next"),
+            Self::All => f.write_str("all"),
+            Self::To(amount) => amount.fmt(f),
+        }
+    }
 }
 
 impl OnFailure {

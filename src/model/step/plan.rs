@@ -107,7 +107,7 @@ impl Plan {
         words::put_pacing(&mut members, &self.pacing);
         let optional = [
             ("from", self.from.as_deref().map(Value::from)),
-            ("reach", self.reach.map(|reach| words::reach_in_words(reach).into())),
+            ("reach", self.reach.map(|reach| reach.to_string().into())),
             ("beyond", self.beyond.then_some(Value::Bool(true))),
             ("batch", self.batch.as_ref().map(Begun::json)),
             ("done", (!self.done.is_empty()).then(|| self.done.clone().into())),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::amount::Amount;
 use super::pacing::{Batches, Check, OnFailure, Pacing, Reach};
+use crate::error::{Error, Result};
 
 /// What one command is asked to do with a plan, or to begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Request {
     pub take_over: bool,
     /// Whether what is left of a soak is skipped.
     pub complete: bool,
-    /// Whether a plan for another template is forgotten.
+    /// Whether a plan that is there is forgotten, for one that goes by this command's words alone.
     pub new_plan: bool,
     /// How long the command may take.
     pub timeout: Option<Duration>,
@@ -81,6 +82,26 @@ pub struct Identity {
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Given {
+    /// Refuses what only a `DaemonSet` has: a `StatefulSet` goes by its ordinals, and its controller replaces
+    /// its pods.
+    ///
+    /// # Errors
+    /// A usage error that names the flag.
+    pub fn check_stateful_set(&self) -> Result<()> {
+        let of_nodes = [
+            ("--order", self.order.is_some()),
+            ("--node-selector", self.node_selector.is_some()),
+            ("--evict", self.evict == Some(true)),
+        ];
+        match of_nodes.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((flag, _)) => {
+                Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
+                    .hint("a StatefulSet is stepped from its highest ordinal down"))
+            }
+        }
+    }
+
     /// A pace with what the words say in its place.
     #[must_use]
     pub fn over(&self, pacing: Pacing) -> Pacing {

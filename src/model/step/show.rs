@@ -16,7 +16,7 @@ use super::plan::Begun;
 use super::request::Request;
 use super::scene::Scene;
 use super::soak::Soak;
-use super::spot::{Sight, Spot};
+use super::spot::{Sight, Spot, unavailable};
 use super::stepper::Stepper;
 use super::view::{Soaked, View};
 use crate::model::cause::Cause;
@@ -75,7 +75,7 @@ pub fn foresee(
     let found = find(request, observed)?;
     let held = found.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let (pursuit, document) = (Pursuit::default(), found.document);
+    let (pursuit, has_to_end, document) = (Pursuit::default(), found.has_to_end(), found.document);
     let sight = Sight {
         observed,
         nodes,
@@ -87,7 +87,7 @@ pub fn foresee(
     };
     kind::check_sight(&sight).map_err(End::Error)?;
     let scene = Scene::new(&pursuit, &document, None, sight, now);
-    if document.plan.batch.is_none() && !scene.spots.iter().any(Spot::is_outdated) {
+    if !has_to_end && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
     Ok(scene.view(&BTreeMap::new(), Vec::new()))
@@ -110,7 +110,7 @@ impl Scene<'_> {
 
     fn view(&self, seen: &BTreeMap<usize, Vec<String>>, causes: Vec<Cause>) -> View {
         let plan = self.plan();
-        let coming = self.coming();
+        let (coming, has_more_batches) = self.coming();
         let soaking = coming.len() + usize::from(self.batch().is_some());
         let soaks = plan.pacing.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
         let revisions = &self.sight.observed.revisions;
@@ -133,9 +133,11 @@ impl Scene<'_> {
             max_unavailable: self.allowed(),
             reach: plan.reach.unwrap_or(Reach::Next),
             batches,
+            has_more_batches,
             final_soak: is_soaking.then_some(Soaked { healthy, of: plan.pacing.final_soak }),
             soaks: soaks.saturating_add(plan.pacing.final_soak),
             left_out: left_out(&self.spots, &plan.pacing),
+            is_worse_by_nodes: self.is_worse_by_nodes(),
             lease: self.document.lease.clone(),
             is_paused: self.document.hold.is_paused(),
             causes,
@@ -167,27 +169,33 @@ impl Scene<'_> {
         Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
     }
 
-    /// The batches that are still to come if everything goes well.
-    fn coming(&self) -> Vec<Batch> {
+    /// Whether pods count as unavailable that would not if nodes that are not ready were left out of account.
+    fn is_worse_by_nodes(&self) -> bool {
+        let ignoring = Pacing { ignore_unready_nodes: true, ..self.pacing().clone() };
+        unavailable(&self.spots, &ignoring) < unavailable(&self.spots, self.pacing())
+    }
+
+    /// The batches that are still to come if everything goes well, and whether there are more than those.
+    fn coming(&self) -> (Vec<Batch>, bool) {
         let plan = self.plan();
         let mut spots = self.spots.clone();
         release(&mut spots, self.batch().map_or(&[], |batch| &batch.places));
         let mut number = plan.batch.as_ref().map_or(0, |batch| batch.number);
         let mut batches = Vec::new();
         let mut reach = plan.reach.unwrap_or(Reach::Next);
-        while batches.len() < MOST_BATCHES {
+        loop {
             let workload = &self.sight.observed.workload;
             match next::next(workload, &spots, &plan.pacing, reach, number) {
+                Next::Batch(_) if batches.len() >= MOST_BATCHES => return (batches, true),
                 Next::Batch(begun) => {
                     batches.push(batch(self, &begun, Stage::Waiting));
                     release(&mut spots, &begun.places);
                     number = begun.number;
                 }
                 Next::Nothing if reach != Reach::All => reach = Reach::All,
-                Next::Nothing | Next::Blocked { .. } => break,
+                Next::Nothing | Next::Blocked { .. } => return (batches, false),
             }
         }
-        batches
     }
 }
 

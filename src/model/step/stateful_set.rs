@@ -4,24 +4,13 @@ use super::kind::Release;
 use super::plan::Begun;
 use super::request::Request;
 use super::spot::{Kept, Sight, Spot};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::strategy;
 use crate::model::workload::Workload;
 
 /// What only a DaemonSet has is refused.
 pub(super) fn check(request: &Request) -> Result<()> {
-    let given = &request.given;
-    let of_nodes = [
-        ("--order", given.order.is_some()),
-        ("--node-selector", given.node_selector.is_some()),
-        ("--evict", given.evict == Some(true)),
-    ];
-    match of_nodes.into_iter().find(|(_, is_given)| *is_given) {
-        None => Ok(()),
-        Some((flag, _)) => Err(Error::usage(format!(
-            "{flag} is for DaemonSets: a StatefulSet is updated from its highest ordinal down, by its own controller"
-        ))),
-    }
+    request.given.check_stateful_set()
 }
 
 /// The ordinals from the highest on.

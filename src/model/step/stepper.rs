@@ -137,6 +137,12 @@ impl Stepper {
         }
     }
 
+    /// Who we are: the identity in our lease.
+    #[must_use]
+    pub fn holder(&self) -> &str {
+        &self.identity.holder
+    }
+
     /// Why everything goes back, or went, and the revision as a person calls it, once that was written.
     /// The hold is over then, whatever becomes of the way.
     #[must_use]

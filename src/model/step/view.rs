@@ -26,12 +26,16 @@ pub struct View {
     pub reach: Reach,
     /// The batches, those that were and those that are to come, as far as the plan goes.
     pub batches: Vec<Batch>,
+    /// Whether more batches are to come than those, which nobody counted.
+    pub has_more_batches: bool,
     /// The final soak, once it began.
     pub final_soak: Option<Soaked>,
-    /// How long the soaks that are still to come add up to, as far as the plan goes.
+    /// How long the soaks that are still to come add up to, as far as those batches go.
     pub soaks: Duration,
     /// The pods that are left out because their nodes are not ready.
     pub left_out: Vec<String>,
+    /// Whether pods count as unavailable that would not if nodes that are not ready were left out of account.
+    pub is_worse_by_nodes: bool,
     /// Who steps it, if somebody does: another process, while it is waited for; else this one.
     pub lease: Option<Lease>,
     /// Whether somebody paused it.

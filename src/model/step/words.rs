@@ -74,15 +74,6 @@ pub(super) fn reach(text: &str) -> Result<Reach, String> {
     })
 }
 
-/// The same, written.
-pub(super) fn reach_in_words(reach: Reach) -> String {
-    match reach {
-        Reach::Next => "next".to_owned(),
-        Reach::All => "all".to_owned(),
-        Reach::To(amount) => amount.to_string(),
-    }
-}
-
 pub(super) fn take_text(members: &mut Members, name: &str) -> Result<Option<String>, String> {
     match members.remove(name) {
         None => Ok(None),

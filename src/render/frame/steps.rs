@@ -37,7 +37,7 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> 
     let mut head = head(steps, &view, width);
     let below = below(steps, &view, width);
     let room = height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS);
-    head.extend(rows_within(&view.batches, room));
+    head.extend(rows_within(&view.batches, view.has_more_batches, room));
     head.extend(below);
     head
 }
@@ -85,7 +85,7 @@ pub fn batch_rows(batches: &[Batch]) -> Vec<Line> {
 }
 
 /// When there is no room for all, those around the batch under way; the others are counted.
-fn rows_within(batches: &[Batch], room: usize) -> Vec<Line> {
+fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<Line> {
     if batches.len() <= room {
         return batch_rows(batches);
     }
@@ -98,7 +98,7 @@ fn rows_within(batches: &[Batch], room: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     lines.extend(counted(before, "before them"));
     lines.extend(batch_rows(window));
-    lines.extend(counted(after, "after them"));
+    lines.extend(counted(after, if has_more { "after them, and more" } else { "after them" }));
     lines
 }
 
@@ -141,4 +141,24 @@ fn causes(steps: Steps<'_>, view: &View, width: usize) -> Vec<Line> {
     let lines =
         lines.into_iter().flat_map(|CauseLines { cause, evidence }| cause.into_iter().chain(evidence));
     lines.chain(more).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_no_room_for_is_counted_and_what_nobody_counted_is_said() {
+        let batch = |number| {
+            let stage = Stage::Waiting;
+            Batch { number, is_canary: false, size: 1, places: Vec::new(), stage }
+        };
+        let batches: Vec<Batch> = (1..=9).map(batch).collect();
+        for (has_more, last) in
+            [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
+        {
+            let lines = rows_within(&batches, has_more, 4);
+            assert_eq!((lines.len(), lines.last()), (3, Some(&Line::default().with(Style::Dim, last))));
+        }
+    }
 }

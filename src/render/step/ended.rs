@@ -4,7 +4,7 @@ use super::hints;
 use super::words::{places, time};
 use super::{Scene, Told};
 use crate::model::hold::{Hold, Reason};
-use crate::model::step::{Back, Checked, End, Failure, Lease, Stage, View, Why};
+use crate::model::step::{Back, Checked, End, Failure, LASTS, Lease, Place, PlaceState, Stage, View, Why};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
@@ -84,7 +84,7 @@ fn complete(workload: &Workload) -> String {
 
 /// What is left behind by whoever does not go on: what holds it, and what the cluster does without us.
 fn left(scene: Scene<'_>) -> String {
-    let Scene { workload, view, way_back } = scene;
+    let Scene { workload, view, way_back, holder } = scene;
     if let Some((_, revision)) = way_back {
         return format!("goes back to revision {revision} without us");
     }
@@ -92,6 +92,13 @@ fn left(scene: Scene<'_>) -> String {
         return "is not held, and its controller goes on without us".to_owned();
     };
     match hold.member("lease").filter(|lease| !lease.is_null()).map(Lease::read) {
+        Some(lease) if holder == Some(lease.holder.as_str()) => {
+            let (under_way, patience) = (under_way(view), time(LASTS));
+            format!(
+                "stays held; {under_way}; its lease was not given back, so the next step waits {patience} for it \
+                 (--take-over goes on at once)"
+            )
+        }
         Some(lease) => {
             format!("stays held, and is stepped by {}", lease.by.as_deref().unwrap_or("somebody else"))
         }
@@ -100,14 +107,17 @@ fn left(scene: Scene<'_>) -> String {
     }
 }
 
+/// What of a batch is on its way, and gets there by itself; the rest of it waits for who steps.
 fn under_way(view: Option<&View>) -> String {
     let batches = view.map(|view| view.batches.as_slice()).unwrap_or_default();
-    match batches.iter().find(|batch| matches!(batch.stage, Stage::Updating)) {
-        Some(batch) => {
-            let places = places(&batch.places);
-            format!("batch {}, which was released, goes on without us: {places}", batch.number)
-        }
-        None => "nothing is under way".to_owned(),
+    let batch = batches.iter().find(|batch| matches!(batch.stage, Stage::Updating));
+    let places_of_it = batch.iter().flat_map(|batch| &batch.places);
+    let moving: Vec<Place> =
+        places_of_it.filter(|place| place.state == PlaceState::Moving).cloned().collect();
+    match (batch, moving.len()) {
+        (None, _) | (_, 0) => "nothing is under way".to_owned(),
+        (Some(batch), 1) => format!("{} of batch {} goes on without us", places(&moving), batch.number),
+        (Some(batch), _) => format!("{} of batch {} go on without us", places(&moving), batch.number),
     }
 }
 

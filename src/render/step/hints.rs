@@ -1,6 +1,6 @@
 //! What to type next.
 
-use crate::model::hold::{Hold, step_command};
+use crate::model::hold::{Hold, Reason, step_command};
 use crate::model::step::{Back, End, Plan, Stage, View, Why};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
@@ -15,7 +15,10 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
         End::NothingOutdated if is_held_no_more(workload) => {
             vec![format!("forget the hold that somebody ended: kubectl rollout2 resume {target}")]
         }
-        End::NothingOutdated | End::Complete => below_its_own_partition(workload).into_iter().collect(),
+        End::NothingOutdated => {
+            below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
+        }
+        End::Complete => below_its_own_partition(workload).into_iter().collect(),
         End::Reached { .. } => vec![next_batch(view, &step)],
         End::Stopped(why) => stopped(workload, view, why),
         End::Failed { back: None, .. } => {
@@ -49,10 +52,10 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::Unhealthy { .. } => {
             let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
             let force = format!("release the next batch all the same: {step} --force");
-            let has_unready_nodes = view.is_some_and(|view| !view.left_out.is_empty());
+            let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore =
                 format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
-            let hints = [(true, status), (has_unready_nodes, ignore), (view.is_none_or(is_left), force)];
+            let hints = [(true, status), (is_worse_by_nodes, ignore), (view.is_none_or(is_left), force)];
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
         Why::OwnPartition { .. } => {
@@ -81,6 +84,14 @@ fn below_its_own_partition(workload: &Workload) -> Option<String> {
     is_kept.then(|| format!("to step those too: {} --to 100%", step_command(workload)))
 }
 
+/// A hold that has nothing to hold back is easily forgotten, until the next change of the template meets it.
+fn stays_held(workload: &Workload) -> Option<String> {
+    let hold = Hold::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))?;
+    let flag = if hold.reason() == Some(Reason::Plan) { " --release-all" } else { "" };
+    let target = workload.command_target();
+    Some(format!("it stays held; to end that: kubectl rollout2 resume {target}{flag}"))
+}
+
 fn is_held(workload: &Workload) -> bool {
     Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
 }
@@ -91,6 +102,5 @@ fn is_held_no_more(workload: &Workload) -> bool {
 }
 
 fn is_for_another_template(workload: &Workload) -> bool {
-    let plan = Hold::of(workload).ok().flatten().and_then(|hold| Plan::of(&hold).ok().flatten());
-    plan.is_some_and(|plan| plan.template != workload.template().digest().hex())
+    Plan::in_force(workload).is_some_and(|plan| plan.template != workload.template().digest().hex())
 }

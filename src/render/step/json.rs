@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::Scene;
 use crate::model::follow::Moment;
 use crate::model::step::{
-    Back, Batch, Batches, Checked, End, Event, Failure, Pacing, PlaceState, Reach, Stage, Stepper, View, Why,
+    Back, Batch, Batches, Beginning, Checked, End, Event, Failure, Pacing, PlaceState, Stage, Stepper, View,
+    Why,
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
@@ -22,7 +23,8 @@ pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
             ("leased", json!({"by": lease.by, "since": lease.since, "patienceSeconds": seconds(*patience)}))
         }
         Event::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
-        Event::Began { goes_on, went_without } => {
+        Event::Began { how, went_without } => {
+            let goes_on = *how == Beginning::GoesOn;
             let mut facts = json!({"goesOn": goes_on, "wentWithout": went_without});
             merge(&mut facts, stepper.view(now).as_ref().map(plan_facts).unwrap_or_default());
             ("began", facts)
@@ -52,7 +54,7 @@ pub fn line(stepper: &Stepper, event: &Event, now: Moment) -> Option<String> {
 /// The last line: how it ended, and the exit code.
 #[must_use]
 pub fn ended(scene: Scene<'_>, end: &End, exit: u8, elapsed: Duration) -> String {
-    let Scene { workload, view, way_back } = scene;
+    let Scene { workload, view, way_back, .. } = scene;
     let mut document = document("StepEvent", workload);
     document["event"] = "ended".into();
     document["elapsedMilliseconds"] = milliseconds(elapsed);
@@ -98,8 +100,9 @@ fn plan_facts(view: &View) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pacing),
         "maxUnavailable": view.max_unavailable,
-        "reach": reach(view.reach),
+        "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
+        "moreBatches": view.has_more_batches,
         "soaksSeconds": seconds(view.soaks),
         "leftOut": view.left_out,
     })
@@ -127,15 +130,6 @@ fn pace_facts(pacing: &Pacing) -> Value {
         "nodeSelector": pacing.node_selector,
         "evict": pacing.evict,
     })
-}
-
-/// As a plan keeps it.
-fn reach(reach: Reach) -> String {
-    match reach {
-        Reach::Next => "next".to_owned(),
-        Reach::All => "all".to_owned(),
-        Reach::To(amount) => amount.to_string(),
-    }
 }
 
 fn batch_facts(batch: &Batch) -> Value {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Told;
 use super::words::{detail, pace, places, revisions, time};
 use crate::model::follow::Moment;
-use crate::model::step::{Batch, Event, Lease, Stage, Stepper, View};
+use crate::model::step::{Batch, Beginning, Event, Lease, Stage, Stepper, View};
 use crate::model::verdict::verdict;
 use crate::model::workload::Workload;
 use crate::render::change::{names, pods};
@@ -22,7 +22,7 @@ pub fn of(stepper: &Stepper, event: &Event, now: Moment) -> Told {
     match event {
         Event::Leased { lease, patience } => Told::note(leased(workload, lease, *patience)),
         Event::HoldEnded { manager } => Told::note(hold_ended(workload, manager.as_deref())),
-        Event::Began { goes_on, went_without } => began(stepper, *goes_on, went_without, now),
+        Event::Began { how, went_without } => began(stepper, *how, went_without, now),
         Event::Waits(reason) => Told::note(format!("note: waiting for {}", escape::line(reason))),
         Event::LeftOut(pods) if pods.is_empty() => {
             Told::note("note: nothing is left out any more".to_owned())
@@ -79,22 +79,27 @@ pub(super) fn heading(workload: &Workload, view: &View) -> String {
     escape::line(&format!("{}  {heading}", workload.reference())).into_owned()
 }
 
-fn began(stepper: &Stepper, goes_on: bool, went_without: &[String], now: Moment) -> Told {
+fn began(stepper: &Stepper, how: Beginning, went_without: &[String], now: Moment) -> Told {
     let workload = stepper.workload();
     let told = match stepper.view(now) {
         Some(view) => Told::result(heading(workload, &view)),
         None => Told::default(),
     };
-    if goes_on {
-        return told.and_note("note: going on with the plan that is there");
+    let named = names(went_without);
+    let named = escape::line(&named);
+    match how {
+        Beginning::GoesOn => told.and_note("note: going on with the plan that is there"),
+        Beginning::First if went_without.is_empty() => told,
+        Beginning::First => {
+            told.and_note(format!("note: it was under way already, so these went without step: {named}"))
+        }
+        Beginning::Anew if went_without.is_empty() => {
+            told.and_note("note: a new plan begins, and the one that was there is forgotten")
+        }
+        Beginning::Anew => told.and_note(format!(
+            "note: a new plan begins; these were released before it, and go without: {named}"
+        )),
     }
-    if went_without.is_empty() {
-        return told;
-    }
-    told.and_note(format!(
-        "note: it was under way already, so these went without step: {}",
-        escape::line(&names(went_without))
-    ))
 }
 
 fn batch_line(batch: &Batch) -> Option<String> {

@@ -19,6 +19,8 @@ pub struct Scene<'a> {
     pub view: Option<&'a View>,
     /// Why the released pods go back, and to which revision, once that was written.
     pub way_back: Option<(&'a Failure, &'a str)>,
+    /// Who we are, as our lease says it; none where nothing was to be stepped.
+    pub holder: Option<&'a str>,
 }
 
 /// What is to be said.

@@ -16,6 +16,9 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
         spans.extend(row.spans().iter().cloned());
         spans.push(Span::plain("\n"));
     }
+    if view.has_more_batches {
+        spans.push(Span::new(Style::Dim, "  and more, which are not listed\n"));
+    }
     if !view.left_out.is_empty() {
         spans.push(Span::new(
             Style::Warning,
@@ -26,7 +29,8 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
     let soaks = if view.soaks.is_zero() {
         "no soak".to_owned()
     } else {
-        format!("the soaks add up to {}", time(view.soaks))
+        let more = if view.has_more_batches { "more than " } else { "" };
+        format!("the soaks add up to {more}{}", time(view.soaks))
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
     spans

@@ -48,3 +48,52 @@ async fn a_budget_that_refuses_for_ever_is_named_before_anything_is_written() {
         ends(&nodes.step("--all").await, 0); // deleted they may be
     }
 }
+
+/// Leaving the flag out leaves it in the plan.
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_evicts_is_replaced_by_one_that_does_not() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("--evict --by 2").await, 0);
+    nodes.budget("agent", &json!({"minAvailable": 6}));
+    nodes.lab.pass(5).await;
+    let refused = nodes.step("--all").await;
+    ends(&refused, 1);
+    let way = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
+    assert!(refused.stderr.contains(way), "{}", refused.transcript);
+    ends(&nodes.step("--evict --new-plan").await, 1);
+    let ended = nodes.step("--all --new-plan").await;
+    ends(&ended, 0);
+    assert!(ended.stderr.contains("and go without: node-0\n"), "{}", ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_no_pod_was_let_go_nothing_goes_on_without_us() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.budget("agent", &json!({"minAvailable": 6}));
+    nodes.lab.pass(5).await;
+    let ended = nodes.step("--evict --force --timeout 8s").await;
+    ends(&ended, 3);
+    assert!(ended.stdout.contains("batch 1 (canary): node-0"), "{}", ended.transcript);
+    assert!(
+        ended.stderr.contains("stays held; nothing is under way: the time is up"),
+        "{}",
+        ended.transcript
+    );
+}
+
+/// Which node it is, nobody but the controller knows.
+#[tokio::test(start_paused = true)]
+async fn a_node_without_its_pod_has_no_name_to_be_told() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("--by 2").await, 0);
+    nodes.lab.hands().image(&nodes.agent, "app:3.0");
+    nodes.lab.pass(10).await;
+    nodes.lab.hands().delete(&nodes.pod_on("node-1"));
+    nodes.lab.pass(60).await;
+    nodes.lab.hands().delete(&nodes.pod_on("node-2"));
+    let ended = nodes.step("--new-plan --max-unavailable 2").await;
+    ends(&ended, 0);
+    assert!(ended.stderr.contains("and go without: node-1"), "{}", ended.transcript);
+    assert!(!ended.stderr.contains("(a node without its pod)"), "{}", ended.transcript);
+}

@@ -52,9 +52,9 @@ async fn a_node_that_is_ready_again_is_stepped_after_all() {
     nodes.lab.later(3_000, |hands| unready(hands, "node-1", "True"));
     let ended = nodes.step("--all --soak 5s --ignore-unready-nodes").await;
     ends(&ended, 0);
-    let notes: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("left out")).collect();
+    let said: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("left out")).collect();
     let left_out = "note: left out, because their nodes are not ready: node-1";
-    assert_eq!(notes, [left_out, "note: nothing is left out any more"], "{}", ended.transcript);
+    assert_eq!(said, [left_out, "note: nothing is left out any more"], "{}", ended.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -108,6 +108,27 @@ async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_oth
     ends(&ended, 5);
     insta::assert_snapshot!(ended.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
+}
+
+/// Its pod was deleted already, so that it does not wait for us; it counts all the same.
+#[tokio::test(start_paused = true)]
+async fn the_flag_is_named_where_it_is_a_pod_on_its_way_out_that_counts() {
+    let nodes = Nodes::held("app:2.0").await;
+    unready(&nodes.lab.hands(), "node-1", "Unknown");
+    let on_it = nodes.pod_on("node-1");
+    nodes.lab.cluster.store(|store| {
+        let author = Author::new("kubectl");
+        store
+            .edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!(["a/b"]))
+            .unwrap();
+        store.delete(&on_it, &Deletion::default(), &author).unwrap();
+    });
+    nodes.lab.pass(700).await;
+    let ended = nodes.step("--all").await;
+    ends(&ended, 5);
+    let hint = "hint: leave nodes that are not ready out of account: kubectl rollout2 step daemonset/agent \
+                -n default --ignore-unready-nodes\n";
+    assert!(ended.stderr.contains(hint), "{}", ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! What a command finds, and what it does not begin with.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::play::{Play, all_by, seconds};
 use super::sight::template;
@@ -94,6 +94,51 @@ fn a_plan_that_is_paused_or_for_another_template_is_not_gone_on_with() {
         (play.world.on(3), &play.world.object["spec"]["updateStrategy"]),
         (4, &json!({"type": "RollingUpdate"}))
     );
+}
+
+/// What can only be switched on is taken back, and what was released stays so: a pod on its way too.
+#[test]
+fn a_new_plan_for_the_same_template_goes_by_its_own_words_alone() {
+    let mut request = all_by(3);
+    request.given.canary = Some(false);
+    request.given.ignore_unready_nodes = Some(true);
+    request.given.soak = Some(seconds(60));
+    let mut first = Play::of(request, World::paused(5));
+    first.pass(2); // one was let go, and is not there yet
+    assert_eq!((first.world.partition(), first.world.on(2)), (4, 0), "{:?}", first.told);
+    let mut play = first.then("two", Request { new_plan: true, take_over: true, ..Request::default() });
+    play.pass(1);
+    let written = &play.world.hold().unwrap()["plan"];
+    assert_eq!(
+        (&written["by"], &written["canary"], &written["soak"]),
+        (&json!("1"), &json!(true), &json!("0s"))
+    );
+    assert_eq!(written.get("ignoreUnreadyNodes"), None);
+    assert_eq!(play.world.partition(), 4);
+    let began = play.told.iter().find_map(|event| match event {
+        Event::Began { how, went_without } => Some((*how, went_without.clone())),
+        _ => None,
+    });
+    assert_eq!(began, Some((Beginning::Anew, vec!["db-4".to_owned()])));
+    assert_eq!(play.run(), End::Reached { updated: 2, of: 5 });
+    assert_eq!(play.begun(), ["1 db-3"]);
+}
+
+/// Below its own partition too: it is watched, and not called done before it is.
+#[test]
+fn a_new_plan_stays_below_an_own_partition_only_where_something_was_released_there() {
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
+    for (pods, expected) in [(2, Value::Null), (3, json!(true))] {
+        let whole = Request { reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() };
+        let mut play = Play::of(whole, World::paused_with(4, &own));
+        (0..1000).find(|_| {
+            play.pass(1);
+            play.world.on(2) == pods
+        });
+        let mut play = play.then("two", Request { new_plan: true, take_over: true, ..Request::default() });
+        play.pass(1);
+        assert_eq!(play.world.hold().unwrap()["plan"]["beyond"], expected, "{pods}");
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn batches_are_as_large_as_the_words_say() {
         (until(&[Amount::Pods(3)]), Reach::To(Amount::Pods(8)), &[1, 2, 5], End::Complete),
         (by(Amount::Pods(3)), Reach::To(Amount::PerCent(50)), &[1, 3], End::Reached { updated: 4, of: 8 }),
         (by(Amount::Pods(3)), Reach::To(Amount::Pods(2)), &[1, 1], End::Reached { updated: 2, of: 8 }),
-        (by(Amount::Pods(100)), Reach::To(Amount::Pods(100)), &[1, 7], End::Complete),
+        (by(Amount::Pods(100)), Reach::To(Amount::PerCent(100)), &[1, 7], End::Complete),
     ] {
         let words = format!("{given:?} {reach:?}");
         let mut play =
@@ -117,7 +117,7 @@ fn a_rollout_that_already_runs_is_held_first() {
     let mut play = Play::of(Request::default(), world);
     assert_eq!(play.run(), End::Reached { updated: 3, of: 5 });
     let went = play.told.iter().find_map(|event| match event {
-        Event::Began { goes_on: false, went_without } => Some(went_without.clone()),
+        Event::Began { how: Beginning::First, went_without } => Some(went_without.clone()),
         _ => None,
     });
     assert_eq!(went.unwrap(), ["db-4", "db-3"]);

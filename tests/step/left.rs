@@ -1,0 +1,57 @@
+//! What is left behind by who does not go on, as it is.
+
+use std::time::Duration;
+
+use harness::lab::Lab;
+use serde_json::json;
+use simcluster::Verb;
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::STATEFULSETS;
+
+use crate::facts::{changed, run_of};
+
+async fn as_ada(lab: &Lab, words: &str) -> harness::Ended {
+    let words: Vec<&str> = words.split(' ').collect();
+    run_of(lab, &words, &[("USER", "ada"), ("HOSTNAME", "laptop")]).await
+}
+
+/// Of a batch only what was released goes on by itself: the rest waits for us.
+#[tokio::test(start_paused = true)]
+async fn only_what_is_on_its_way_goes_on_without_us() {
+    let (lab, db) = changed(5, &json!({})).await;
+    lab.hands().image(&db, "app:3.0-slow");
+    lab.pass(5).await;
+    for (words, going) in [("", "db-4 of batch 1 goes"), ("--max-unavailable 2", "db-4 db-3 of batch 1 go")] {
+        let ended = lab.run(&format!("step statefulset/db --no-canary --by 3 --timeout 3s {words}")).await;
+        assert_eq!(ended.exit, 3, "{}", ended.transcript);
+        let said = format!("stays held; {going} on without us: the time is up after 3s (--timeout)\n");
+        assert!(ended.stderr.contains(&said), "{}", ended.transcript);
+        assert!(!ended.stderr.contains("db-2"), "{}", ended.transcript);
+    }
+}
+
+/// Nobody else has it, and nobody will give it back.
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_could_not_be_given_back_is_our_own() {
+    let (lab, _) = changed(3, &json!({})).await;
+    let patches = Requests::of(Verb::Patch, &STATEFULSETS);
+    lab.cluster.fault(Fault::on(patches, Act::LoseRequest).after(2));
+    let ended = as_ada(&lab, "step statefulset/db --soak 1h --timeout 15s").await;
+    assert_eq!(ended.exit, 3, "{}", ended.transcript);
+    assert!(!ended.stderr.contains("is stepped by"), "{}", ended.transcript);
+    let said = "stays held; nothing is under way; its lease was not given back, so the next step waits \
+                1m for it (--take-over goes on at once)";
+    assert!(ended.stderr.contains(said), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_died_is_said_to_step_it_with_the_way_to_go_on() {
+    let (lab, _) = changed(3, &json!({})).await;
+    let step = as_ada(&lab, "step statefulset/db --soak 1h");
+    assert!(tokio::time::timeout(Duration::from_secs(15), step).await.is_err(), "it soaks");
+    let status = lab.run("status statefulset/db --watch=false").await;
+    let (before, after) = status.stderr.split_once("in batch 1, stepped by ada@laptop since 20").unwrap();
+    assert!(before.contains("held by a plan of step"), "{}", status.transcript);
+    let way = "; if that process is gone, kubectl rollout2 step statefulset/db -n default goes on";
+    assert!(after.contains(way), "{}", status.transcript);
+}
