@@ -52,9 +52,9 @@ async fn a_node_that_is_ready_again_is_stepped_after_all() {
     nodes.lab.later(3_000, |hands| unready(hands, "node-1", "True"));
     let ended = nodes.step("--all --soak 5s --ignore-unready-nodes").await;
     ends(&ended, 0);
-    let notes: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("left out")).collect();
+    let said: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("left out")).collect();
     let left_out = "note: left out, because their nodes are not ready: node-1";
-    assert_eq!(notes, [left_out, "note: nothing is left out any more"], "{}", ended.transcript);
+    assert_eq!(said, [left_out, "note: nothing is left out any more"], "{}", ended.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 

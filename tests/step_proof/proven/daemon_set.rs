@@ -59,7 +59,9 @@ fn nothing_is_wrong_with_a_good_one() {
     history.canary_node();
     for (turn, nodes) in [&[3][..], &[1, 4], &[2, 5]].into_iter().enumerate() {
         history.batch(nodes, turn as u64 + 2);
-        nodes.iter().for_each(|node| history.turn_over(*node));
+        for node in nodes {
+            history.turn_over(*node);
+        }
         history.pass(30);
     }
     history.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
