@@ -117,7 +117,7 @@ fn spot<'a>(sight: &Sight<'a>, labels: &Labels<'a>, node: &str, pod: Option<&'a 
         name: node.to_owned(),
         pod,
         is_new,
-        is_ours: sight.is_ours(node, is_new),
+        is_of_last_batch: sight.is_of_last_batch(node),
         is_available: pod.is_some_and(|pod| sight.is_available(pod)),
         is_released: is_new || !stays || replaces_by_itself,
         goes_down: stays && !is_new && replaces_by_itself,

@@ -133,7 +133,13 @@ impl Stepper {
             return Move::End(scene.left_out());
         }
         if !kind::is_complete(&scene.sight) {
-            return Move::Wait("the controller to say that the update is complete".to_owned());
+            // It waits for those that we do not wait for any more.
+            return match scene.lost_nodes() {
+                nodes if nodes.is_empty() => {
+                    Move::Wait("the controller to say that the update is complete".to_owned())
+                }
+                nodes => Move::End(End::Stopped(Why::OnUnreadyNodes(nodes))),
+            };
         }
         Move::write(Purpose::Finish, scene.document.ending(workload), Vec::new())
     }

@@ -1,6 +1,6 @@
 //! A plan that is ours, and what is known of it at a moment.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::document::Document;
@@ -68,11 +68,12 @@ impl<'a> Scene<'a> {
     }
 
     /// The places where everything must be well before it goes on: all that are released, because a pod
-    /// that fails on the new revision later says as much of it as one that fails at once.
+    /// that fails on the new revision later says as much of it as one that fails at once. A node that fails
+    /// later need not, and can be [excused](Spot::is_excused).
     pub(super) fn watched(&self) -> impl Iterator<Item = &Spot<'a>> {
         self.spots.iter().filter(|spot| {
             let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
-            spot.is_released && spot.kept.is_none() && spot.counts(self.pacing()) && !is_forgiven
+            spot.is_released && spot.kept.is_none() && !spot.is_excused(self.pacing()) && !is_forgiven
         })
     }
 
@@ -138,10 +139,18 @@ impl<'a> Scene<'a> {
 
     /// Nothing is left but what is passed over, because its nodes are not ready.
     pub(super) fn left_out(&self) -> End {
-        match left_out(&self.spots, self.pacing()) {
+        match left_out(self.spots.iter().filter(|spot| spot.is_outdated()), self.pacing()) {
             nodes if nodes.is_empty() => self.reached(),
             nodes => End::Stopped(Why::OnUnreadyNodes(nodes)),
         }
+    }
+
+    /// The nodes that are not ready and that nothing of ours waits for, with pods of the new revision.
+    pub(super) fn lost_nodes(&self) -> Vec<String> {
+        let is_lost = |spot: &&Spot<'_>| spot.is_new && !spot.is_available && spot.is_excused(self.pacing());
+        let nodes: BTreeSet<_> =
+            self.spots.iter().filter(is_lost).filter_map(|spot| spot.unready_node.clone()).collect();
+        nodes.into_iter().collect()
     }
 
     /// How many pods run the new revision, of how many.

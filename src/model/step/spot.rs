@@ -37,8 +37,8 @@ pub(super) struct Spot<'a> {
     pub(super) pod: Option<&'a Pod>,
     /// Whether its pod runs the new revision.
     pub(super) is_new: bool,
-    /// Whether it is the plan's doing how it is: its pod is new, or it is a place of the last batch.
-    pub(super) is_ours: bool,
+    /// Whether it is a place of the batch that was begun last.
+    pub(super) is_of_last_batch: bool,
     /// Whether its pod is there to stay, and available.
     pub(super) is_available: bool,
     /// Whether the new revision was let go here: what comes up here next runs it.
@@ -81,9 +81,9 @@ impl<'a> Sight<'a> {
         running.is_some_and(|running| self.observed.workload.runs(pod, running))
     }
 
-    /// Whether it is the plan's doing how a place is.
-    pub(super) fn is_ours(&self, name: &str, is_new: bool) -> bool {
-        is_new || self.begun.is_some_and(|begun| begun.places.iter().any(|place| place == name))
+    /// Whether a place is of the batch that was begun last.
+    pub(super) fn is_of_last_batch(&self, name: &str) -> bool {
+        self.begun.is_some_and(|begun| begun.places.iter().any(|place| place == name))
     }
 
     /// The spots, in the order of release.
@@ -108,10 +108,17 @@ impl Spot<'_> {
         self.is_new && self.is_available
     }
 
-    /// Whether its pod counts among those that may or may not be unavailable. A node that is not ready
-    /// is no excuse where the new revision may be what broke it.
+    /// Whether nothing waits for its pod, because its node is not ready. That excuses no place of the last
+    /// batch, which says what the new revision does to nodes; nodes that were updated long before fail by
+    /// themselves, and with a fleet that is large enough one of them always does.
+    pub(super) fn is_excused(&self, pacing: &Pacing) -> bool {
+        pacing.ignore_unready_nodes && self.unready_node.is_some() && !self.is_of_last_batch
+    }
+
+    /// Whether its pod counts among those that may or may not be unavailable. On the new revision it does
+    /// on every node, so that one that breaks nodes late gets no further than pods may be unavailable.
     pub(super) fn counts(&self, pacing: &Pacing) -> bool {
-        !(pacing.ignore_unready_nodes && self.unready_node.is_some() && !self.is_ours)
+        self.is_new || !self.is_excused(pacing)
     }
 
     /// How far it is, in a word.

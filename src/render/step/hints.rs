@@ -49,7 +49,8 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::Unhealthy { .. } => {
             let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
             let force = format!("release the next batch all the same: {step} --force");
-            let has_unready_nodes = view.is_some_and(|view| !view.left_out.is_empty());
+            let has_unready_nodes =
+                view.is_some_and(|view| !view.left_out.is_empty() && !view.pacing.ignore_unready_nodes);
             let ignore =
                 format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
             let hints = [(true, status), (has_unready_nodes, ignore), (view.is_none_or(is_left), force)];

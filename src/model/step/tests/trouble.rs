@@ -183,6 +183,47 @@ fn a_node_that_the_new_revision_broke_is_no_excuse() {
     assert_eq!(play.world.on(2), 1);
 }
 
+/// db-4 and the node below it, which fails for good.
+fn lose_the_first(play: &mut Play) {
+    play.world.pods.get_mut(&4).unwrap().sick_until = 1_000_000;
+    play.world.unready_nodes.insert("n4".to_owned());
+    play.bound = None;
+}
+
+fn all_but_unready_nodes() -> Request {
+    let mut request = all_by(1);
+    request.given.ignore_unready_nodes = Some(true);
+    request.given.soak = Some(seconds(60));
+    request.given.on_failure = Some(OnFailure::Undo);
+    request
+}
+
+#[test]
+fn a_node_that_fails_after_its_batch_fails_no_other_batch_and_counts() {
+    let mut play = Play::of(all_but_unready_nodes(), World::paused(5));
+    play.pass(80);
+    assert_eq!(play.world.on(2), 2, "the second batch soaks");
+    lose_the_first(&mut play);
+    let end = play.run();
+    let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
+    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-4"]);
+    assert_eq!((play.world.on(2), play.world.partition()), (2, 3));
+    assert!(play.told.contains(&Event::LeftOut(vec!["db-4".to_owned()])), "{:?}", play.told);
+}
+
+/// The controller does not call a set complete that has a pod that is not ready.
+#[test]
+fn a_set_that_is_never_complete_for_a_node_that_is_not_ready_is_not_waited_for() {
+    let mut play = Play::of(all_but_unready_nodes(), World::paused(5));
+    while play.world.partition() > 0 {
+        play.pass(1);
+    }
+    play.pass(2); // db-0 is on its way
+    lose_the_first(&mut play);
+    assert_eq!(play.run(), End::Stopped(Why::OnUnreadyNodes(vec!["n4".to_owned()])));
+    assert_eq!((play.world.on(2), play.world.partition()), (5, 0));
+}
+
 #[test]
 fn what_may_be_down_is_never_all_that_a_scale_down_left() {
     let mut request = all_by(5);
