@@ -22,6 +22,7 @@ mod kind;
 mod lease;
 mod leave;
 mod next;
+mod overdue;
 mod own;
 mod pacing;
 mod phase;

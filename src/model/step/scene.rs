@@ -71,20 +71,27 @@ impl<'a> Scene<'a> {
     /// that fails on the new revision later says as much of it as one that fails at once. A node that fails
     /// later need not, and can be [excused](Spot::is_excused).
     pub(super) fn watched(&self) -> impl Iterator<Item = &Spot<'a>> {
-        self.spots.iter().filter(|spot| {
-            let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
-            spot.is_released && spot.kept.is_none() && !spot.is_excused(self.pacing()) && !is_forgiven
-        })
+        self.spots.iter().filter(|spot| self.is_watched(spot))
     }
 
-    /// Whether released pods are on their way, or places of the batch wait for their turn. Those whose
-    /// node is not ready by now are passed over where that can be.
+    /// Whether everything must be well at a place before it goes on.
+    pub(super) fn is_watched(&self, spot: &Spot<'_>) -> bool {
+        let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
+        spot.is_released && spot.kept.is_none() && !spot.is_excused(self.pacing()) && !is_forgiven
+    }
+
+    /// Whether released pods are on their way, or places of the batch wait for their turn.
     pub(super) fn is_moving(&self) -> bool {
+        self.spots.iter().any(|spot| self.is_awaited(spot))
+    }
+
+    /// Whether a place is one that the batch is not done without. Those that wait for their turn and whose
+    /// node is not ready by now are passed over where that can be.
+    pub(super) fn is_awaited(&self, spot: &Spot<'_>) -> bool {
         let passes_over = kind::passes_over(&self.sight.observed.workload);
-        let its_turn_comes = |spot: &Spot<'_>| {
-            spot.waits() && self.is_in_batch(spot) && !(passes_over && spot.unready_node.is_some())
-        };
-        self.watched().any(|spot| !spot.is_well()) || self.spots.iter().any(its_turn_comes)
+        let its_turn_comes =
+            || spot.waits() && self.is_in_batch(spot) && !(passes_over && spot.unready_node.is_some());
+        self.is_watched(spot) && !spot.is_well() || its_turn_comes()
     }
 
     /// How many pods may be unavailable at a time.
@@ -99,8 +106,16 @@ impl<'a> Scene<'a> {
 
     /// How many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
-        let counting = self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name));
-        unavailable(counting, self.pacing())
+        unavailable(self.counting(), self.pacing())
+    }
+
+    /// The places that count as being without an available pod.
+    pub(super) fn missing(&self) -> impl Iterator<Item = &Spot<'a>> {
+        self.counting().filter(|spot| spot.is_missing(self.pacing()))
+    }
+
+    fn counting(&self) -> impl Iterator<Item = &Spot<'a>> {
+        self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name))
     }
 
     /// How long everything has to be well now.

@@ -121,6 +121,16 @@ impl Spot<'_> {
         self.is_new || !self.is_excused(pacing)
     }
 
+    /// Whether it counts as being without an available pod; so it does when its pod may go at any moment.
+    pub(super) fn is_missing(&self, pacing: &Pacing) -> bool {
+        self.counts(pacing) && (!self.is_available || self.goes_down)
+    }
+
+    /// Whether its old pod is gone or going, because it was released: how it is now is the new revision's doing.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_released && (self.is_new || !self.pod.is_some_and(Pod::is_active))
+    }
+
     /// How far it is, in a word.
     pub(super) fn state(&self) -> PlaceState {
         match self {
@@ -139,5 +149,5 @@ pub(super) fn allowed(pacing: &Pacing, wanted: usize) -> usize {
 
 /// How many places are without an available pod, those included whose pod may go at any moment.
 pub(super) fn unavailable<'s>(spots: impl IntoIterator<Item = &'s Spot<'s>>, pacing: &Pacing) -> usize {
-    spots.into_iter().filter(|spot| spot.counts(pacing) && (!spot.is_available || spot.goes_down)).count()
+    spots.into_iter().filter(|spot| spot.is_missing(pacing)).count()
 }

@@ -130,6 +130,21 @@ async fn a_node_that_fails_after_its_batch_is_left_out_as_far_as_pods_may_be_una
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
+/// Between two batches the very same is no failure either.
+#[tokio::test(start_paused = true)]
+async fn a_pod_of_no_batch_that_leaves_no_room_for_one_does_not_fail_it() {
+    let nodes = Nodes::held("app:2.0").await;
+    let act = Act::interfere(|store| fails(store, "node-5"));
+    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).once());
+    let words = "--all --no-canary --by 3 --batch-timeout 60s --on-failure undo";
+    let ended = nodes.step(words).await;
+    ends(&ended, 5);
+    insta::assert_snapshot!(ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (1, true));
+    ends(&nodes.step("--max-unavailable 2").await, 5); // as the hint says
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
     let nodes = Nodes::held("app:2.0").await;

@@ -59,8 +59,48 @@ fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
     let (failure, _) = failure(&end);
     assert_eq!(
         *failure,
-        Failure::TimedOut { batch: 2, after: seconds(20), pods: vec!["db-1".to_owned(), "db-0".to_owned()] }
+        Failure::NotReplaced {
+            batch: 2,
+            after: seconds(20),
+            pods: vec!["db-1".to_owned(), "db-0".to_owned()]
+        }
     );
+}
+
+/// Those of the batch that wait for their turn are as available as ever.
+#[test]
+fn a_batch_whose_pod_does_not_come_up_fails_for_that_pod_alone() {
+    let mut request = all_by(3);
+    request.given.canary = Some(false);
+    request.given.batch_timeout = Some(seconds(20));
+    let mut play = Play::of(request, World::paused(5));
+    while play.world.on(2) == 0 {
+        play.pass(1);
+    }
+    play.world.pods.get_mut(&4).unwrap().sick_until = 1_000_000;
+    let end = play.run();
+    let (failure, _) = failure(&end);
+    let pods = vec!["db-4".to_owned()];
+    assert_eq!(*failure, Failure::TimedOut { batch: 1, after: seconds(20), pods });
+}
+
+#[test]
+fn a_batch_that_another_pod_leaves_no_room_for_has_not_failed() {
+    let mut request = all_by(3);
+    request.given.canary = Some(false);
+    request.given.on_failure = Some(OnFailure::Undo);
+    let mut play = Play::of(request, World::paused(5));
+    while play.world.partition() > 3 {
+        play.pass(1);
+    }
+    assert_eq!(play.world.on(2), 1, "db-3 is let go, and is there yet");
+    play.world.pods.get_mut(&0).unwrap().sick_until = 1_000_000;
+    play.bound = None;
+    let end = play.run();
+    let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
+    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-0"]);
+    assert_eq!((play.world.on(2), play.world.partition()), (1, 3));
+    assert!(play.elapsed() > 600, "{}", play.elapsed());
 }
 
 #[test]
