@@ -74,6 +74,11 @@ impl<'a> Scene<'a> {
         self.spots.iter().filter(|spot| self.is_watched(spot))
     }
 
+    /// The places where everything must have been well for all of the soak.
+    pub(super) fn soaking(&self) -> impl Iterator<Item = &Spot<'a>> {
+        self.watched().filter(|spot| spot.soaks)
+    }
+
     /// Whether everything must be well at a place before it goes on.
     pub(super) fn is_watched(&self, spot: &Spot<'_>) -> bool {
         let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
@@ -118,7 +123,7 @@ impl<'a> Scene<'a> {
         self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name))
     }
 
-    /// How long everything has to be well now.
+    /// How long everything that soaks has to be well now.
     pub(super) fn soak(&self) -> Duration {
         match self.is_final() {
             _ if self.pursuit.complete => Duration::ZERO,
@@ -127,13 +132,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// For how long everything has been well.
+    /// For how long everything that soaks has been well.
     pub(super) fn healthy(&self) -> Duration {
-        self.pursuit.soak.healthy(self.watched(), self.now)
+        self.pursuit.soak.healthy(self.soaking(), self.now)
     }
 
     pub(super) fn has_soaked(&self) -> bool {
-        self.soak().is_zero() && !self.is_moving() || self.healthy() >= self.soak()
+        !self.is_moving() && self.healthy() >= self.soak()
     }
 
     /// Whether the last batch is done, and only the end of the plan is left.

@@ -39,6 +39,9 @@ pub(super) struct Spot<'a> {
     pub(super) is_new: bool,
     /// Whether it is a place of the batch that was begun last.
     pub(super) is_of_last_batch: bool,
+    /// Whether its pod has to stay well for a whole soak, once it is released. At all others everything only
+    /// has to be well when the soak is over.
+    pub(super) soaks: bool,
     /// Whether its pod is there to stay, and available.
     pub(super) is_available: bool,
     /// Whether the new revision was let go here: what comes up here next runs it.

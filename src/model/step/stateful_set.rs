@@ -41,6 +41,7 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
         let name = format!("{}-{ordinal}", workload.name());
         Spot {
             is_of_last_batch: sight.is_of_last_batch(&name),
+            soaks: true, // those that a scale-up adds on the new revision too
             name,
             pod,
             is_new,
