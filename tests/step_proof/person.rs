@@ -76,8 +76,8 @@ impl Terminal<'_> {
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *image;
             words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
-            let says = |hint: &str| ended.as_ref().is_some_and(|ended| ended.transcript.contains(hint));
-            words.all_zones = says("--node-selector=");
+            words.all_zones =
+                ended.as_ref().is_some_and(|ended| ended.transcript.contains("--node-selector="));
             match ended {
                 Some(ended) if ended.exit == 4 || ended.exit == 2 => return Left::With(ended.exit),
                 _ if is_another => return Left::Overruled,

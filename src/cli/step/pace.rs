@@ -15,7 +15,7 @@ pub(super) struct PaceArgs {
     #[arg(long, value_name = "DURATION")]
     soak: Option<String>,
 
-    /// End the plan once all pods have stayed available so long after the last batch [default: 0s]
+    /// Soak so much longer after the last batch, before the plan ends [default: 0s]
     #[arg(long, value_name = "DURATION")]
     final_soak: Option<String>,
 

@@ -113,11 +113,14 @@ fn spot<'a>(sight: &Sight<'a>, labels: &Labels<'a>, node: &str, pod: Option<&'a 
     let is_new = pod.is_some_and(|pod| sight.is_new(pod));
     let stays = pod.is_some_and(Pod::is_active);
     let replaces_by_itself = !strategy::is_on_delete(&sight.observed.workload);
+    let is_of_last_batch = sight.is_of_last_batch(node);
     Spot {
         name: node.to_owned(),
         pod,
         is_new,
-        is_ours: sight.is_ours(node, is_new),
+        is_of_last_batch,
+        // In a large fleet nodes come, and pods die, more often than a soak is long.
+        soaks: is_of_last_batch,
         is_available: pod.is_some_and(|pod| sight.is_available(pod)),
         is_released: is_new || !stays || replaces_by_itself,
         goes_down: stays && !is_new && replaces_by_itself,

@@ -100,13 +100,23 @@ pub enum Failure {
         /// The pods.
         pods: Vec<String>,
     },
-    /// Its pods were not available in time.
+    /// Pods of the new revision were not available in time.
     TimedOut {
         /// The batch.
         batch: usize,
         /// How long they had.
         after: Duration,
         /// Those that are not.
+        pods: Vec<String>,
+    },
+    /// Its pods were not replaced in time, by a controller that does not work or for a budget that lets none
+    /// go; those that were are available.
+    NotReplaced {
+        /// The batch.
+        batch: usize,
+        /// How long it had.
+        after: Duration,
+        /// Those that were not.
         pods: Vec<String>,
     },
     /// The check did not say yes.

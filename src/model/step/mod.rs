@@ -23,6 +23,7 @@ mod lease;
 mod leave;
 mod next;
 mod numbers;
+mod overdue;
 mod own;
 mod pacing;
 mod phase;

@@ -25,7 +25,8 @@ pub(super) enum Next {
 /// How many pods run the new revision, or will because the plan, or the partition, let them go. A node
 /// whose pod only went, or has not come yet, is not the plan's doing, and shows nothing of the revision.
 pub(super) fn updated(spots: &[Spot<'_>]) -> usize {
-    let is_updated = |spot: &&Spot<'_>| spot.is_new || spot.is_released && (spot.goes_down || spot.is_ours);
+    let is_updated =
+        |spot: &&Spot<'_>| spot.is_new || spot.is_released && (spot.goes_down || spot.is_of_last_batch);
     spots.iter().filter(is_updated).count()
 }
 

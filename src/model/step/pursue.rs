@@ -23,7 +23,7 @@ impl Stepper {
         }
         let batch = scene.batch();
         if let Some(failure) = batch.and_then(|batch| self.failure(&scene, batch)) {
-            return Move::Fail(failure);
+            return failure;
         }
         if !kind::is_seen(scene.sight.observed) {
             return Move::Wait("the controller to see the change".to_owned());
@@ -38,22 +38,16 @@ impl Stepper {
         }
     }
 
-    /// Why a batch has failed, if it has: a cause that nobody heals by waiting, or its time.
-    fn failure(&self, scene: &Scene<'_>, batch: &Begun) -> Option<Failure> {
+    /// What a batch ends with that gets no further: by a cause that nobody heals by waiting, or its time.
+    fn failure(&self, scene: &Scene<'_>, batch: &Begun) -> Option<Move> {
         if !scene.is_moving() {
             return None;
         }
-        let number = batch.number;
         if let Some((id, pods)) = self.struck(scene) {
-            return Some(Failure::Cause { batch: number, id: id.name(), pods });
+            return Some(Move::Fail(Failure::Cause { batch: batch.number, id: id.name(), pods }));
         }
-        let after = scene.pacing().batch_timeout;
-        scene.pursuit.spent.is_over(after).then(|| {
-            let is_missing =
-                |spot: &&Spot<'_>| !spot.is_well() && (spot.is_released || scene.is_in_batch(spot));
-            let missing = scene.spots.iter().filter(is_missing).filter(|spot| spot.counts(scene.pacing()));
-            Failure::TimedOut { batch: number, after, pods: missing.map(|spot| spot.name.clone()).collect() }
-        })
+        let is_overdue = scene.pursuit.spent.is_over(scene.pacing().batch_timeout);
+        is_overdue.then(|| scene.overdue(batch.number))
     }
 
     /// A cause that nobody heals by waiting, of a pod that has to be well; or of none, such as a quota.
@@ -117,7 +111,7 @@ impl Stepper {
         if scene.is_moving() {
             let last = scene.plan().batch.as_ref();
             return match last.map(|last| self.failure(scene, last)) {
-                Some(Some(failure)) => Move::Fail(failure),
+                Some(Some(failure)) => failure,
                 None if scene.watched().any(|spot| !spot.is_well() && !self.comes_up(spot, scene)) => {
                     scene.unhealthy()
                 }
@@ -138,7 +132,13 @@ impl Stepper {
             return Move::End(scene.left_out());
         }
         if !kind::is_complete(&scene.sight) {
-            return Move::Wait("the controller to say that the update is complete".to_owned());
+            // It waits for those that we do not wait for any more.
+            return match scene.lost_nodes() {
+                nodes if nodes.is_empty() => {
+                    Move::Wait("the controller to say that the update is complete".to_owned())
+                }
+                nodes => Move::End(End::Stopped(Why::OnUnreadyNodes(nodes))),
+            };
         }
         Move::write(Purpose::Finish, scene.document.ending(workload), Vec::new())
     }
@@ -169,15 +169,10 @@ impl Scene<'_> {
         if self.unavailable() + costs <= allowed {
             return None;
         }
-        let missing = self.spots.iter().filter(|spot| {
-            spot.counts(self.pacing())
-                && (!spot.is_available || spot.goes_down)
-                && !self.pursuit.forgiven.contains(&spot.name)
-        });
         if self.pursuit.force {
-            return Some(Move::Forgive(missing.map(|spot| spot.name.clone()).collect()));
+            return Some(Move::Forgive(self.missing().map(|spot| spot.name.clone()).collect()));
         }
-        let pods = reasons(missing, self.sight.observed, self.now);
+        let pods = reasons(self.missing(), self.sight.observed, self.now);
         Some(Move::End(End::Stopped(Why::Unhealthy { pods, allowed })))
     }
 

@@ -1,6 +1,6 @@
 //! A plan that is ours, and what is known of it at a moment.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::document::Document;
@@ -68,22 +68,35 @@ impl<'a> Scene<'a> {
     }
 
     /// The places where everything must be well before it goes on: all that are released, because a pod
-    /// that fails on the new revision later says as much of it as one that fails at once.
+    /// that fails on the new revision later says as much of it as one that fails at once. A node that fails
+    /// later need not, and can be [excused](Spot::is_excused).
     pub(super) fn watched(&self) -> impl Iterator<Item = &Spot<'a>> {
-        self.spots.iter().filter(|spot| {
-            let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
-            spot.is_released && spot.kept.is_none() && spot.counts(self.pacing()) && !is_forgiven
-        })
+        self.spots.iter().filter(|spot| self.is_watched(spot))
     }
 
-    /// Whether released pods are on their way, or places of the batch wait for their turn. Those whose
-    /// node is not ready by now are passed over where that can be.
+    /// The places where everything must have been well for all of the soak.
+    pub(super) fn soaking(&self) -> impl Iterator<Item = &Spot<'a>> {
+        self.watched().filter(|spot| spot.soaks)
+    }
+
+    /// Whether everything must be well at a place before it goes on.
+    pub(super) fn is_watched(&self, spot: &Spot<'_>) -> bool {
+        let is_forgiven = self.pursuit.forgiven.contains(&spot.name) && !self.is_in_batch(spot);
+        spot.is_released && spot.kept.is_none() && !spot.is_excused(self.pacing()) && !is_forgiven
+    }
+
+    /// Whether released pods are on their way, or places of the batch wait for their turn.
     pub(super) fn is_moving(&self) -> bool {
+        self.spots.iter().any(|spot| self.is_awaited(spot))
+    }
+
+    /// Whether a place is one that the batch is not done without. Those that wait for their turn and whose
+    /// node is not ready by now are passed over where that can be.
+    pub(super) fn is_awaited(&self, spot: &Spot<'_>) -> bool {
         let passes_over = kind::passes_over(&self.sight.observed.workload);
-        let its_turn_comes = |spot: &Spot<'_>| {
-            spot.waits() && self.is_in_batch(spot) && !(passes_over && spot.unready_node.is_some())
-        };
-        self.watched().any(|spot| !spot.is_well()) || self.spots.iter().any(its_turn_comes)
+        let its_turn_comes =
+            || spot.waits() && self.is_in_batch(spot) && !(passes_over && spot.unready_node.is_some());
+        self.is_watched(spot) && !spot.is_well() || its_turn_comes()
     }
 
     /// How many pods may be unavailable at a time.
@@ -98,11 +111,19 @@ impl<'a> Scene<'a> {
 
     /// How many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
-        let counting = self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name));
-        unavailable(counting, self.pacing())
+        unavailable(self.counting(), self.pacing())
     }
 
-    /// How long everything has to be well now.
+    /// The places that count as being without an available pod.
+    pub(super) fn missing(&self) -> impl Iterator<Item = &Spot<'a>> {
+        self.counting().filter(|spot| spot.is_missing(self.pacing()))
+    }
+
+    fn counting(&self) -> impl Iterator<Item = &Spot<'a>> {
+        self.spots.iter().filter(|spot| !self.pursuit.forgiven.contains(&spot.name))
+    }
+
+    /// How long everything that soaks has to be well now.
     pub(super) fn soak(&self) -> Duration {
         match self.is_final() {
             _ if self.pursuit.complete => Duration::ZERO,
@@ -111,13 +132,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// For how long everything has been well.
+    /// For how long everything that soaks has been well.
     pub(super) fn healthy(&self) -> Duration {
-        self.pursuit.soak.healthy(self.watched(), self.now)
+        self.pursuit.soak.healthy(self.soaking(), self.now)
     }
 
     pub(super) fn has_soaked(&self) -> bool {
-        self.soak().is_zero() && !self.is_moving() || self.healthy() >= self.soak()
+        !self.is_moving() && self.healthy() >= self.soak()
     }
 
     /// Whether the last batch is done, and only the end of the plan is left.
@@ -138,10 +159,18 @@ impl<'a> Scene<'a> {
 
     /// Nothing is left but what is passed over, because its nodes are not ready.
     pub(super) fn left_out(&self) -> End {
-        match left_out(&self.spots, self.pacing()) {
+        match left_out(self.spots.iter().filter(|spot| spot.is_outdated()), self.pacing()) {
             nodes if nodes.is_empty() => self.reached(),
             nodes => End::Stopped(Why::OnUnreadyNodes(nodes)),
         }
+    }
+
+    /// The nodes that are not ready and that nothing of ours waits for, with pods of the new revision.
+    pub(super) fn lost_nodes(&self) -> Vec<String> {
+        let is_lost = |spot: &&Spot<'_>| spot.is_new && !spot.is_available && spot.is_excused(self.pacing());
+        let nodes: BTreeSet<_> =
+            self.spots.iter().filter(is_lost).filter_map(|spot| spot.unready_node.clone()).collect();
+        nodes.into_iter().collect()
     }
 
     /// How many pods run the new revision, of how many.

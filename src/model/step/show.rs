@@ -206,12 +206,13 @@ pub(super) fn batch(scene: &Scene<'_>, begun: &Begun, stage: Stage) -> Batch {
     Batch { number: begun.number, is_canary: begun.is_canary, size: places.len(), places, stage }
 }
 
-/// The places with an old pod on a node that is not ready: they are not stepped, or not waited for.
-pub(super) fn left_out(spots: &[Spot<'_>], pacing: &Pacing) -> Vec<String> {
+/// The places whose pod is not well, on a node that is not ready: they are not stepped, or not waited for.
+pub(super) fn left_out<'s>(spots: impl IntoIterator<Item = &'s Spot<'s>>, pacing: &Pacing) -> Vec<String> {
     let is_left_out = |spot: &&Spot<'_>| {
-        spot.is_outdated() && spot.unready_node.is_some() && (spot.waits() || !spot.counts(pacing))
+        let is_passed_over = spot.waits() && spot.unready_node.is_some();
+        spot.kept.is_none() && !spot.is_well() && (is_passed_over || spot.is_excused(pacing))
     };
-    spots.iter().filter(is_left_out).map(|spot| spot.name.clone()).collect()
+    spots.into_iter().filter(is_left_out).map(|spot| spot.name.clone()).collect()
 }
 
 fn place(spot: &Spot<'_>) -> Place {

@@ -37,8 +37,11 @@ pub(super) struct Spot<'a> {
     pub(super) pod: Option<&'a Pod>,
     /// Whether its pod runs the new revision.
     pub(super) is_new: bool,
-    /// Whether it is the plan's doing how it is: its pod is new, or it is a place of the last batch.
-    pub(super) is_ours: bool,
+    /// Whether it is a place of the batch that was begun last.
+    pub(super) is_of_last_batch: bool,
+    /// Whether its pod has to stay well for a whole soak, once it is released. At all others everything only
+    /// has to be well when the soak is over.
+    pub(super) soaks: bool,
     /// Whether its pod is there to stay, and available.
     pub(super) is_available: bool,
     /// Whether the new revision was let go here: what comes up here next runs it.
@@ -81,9 +84,9 @@ impl<'a> Sight<'a> {
         running.is_some_and(|running| self.observed.workload.runs(pod, running))
     }
 
-    /// Whether it is the plan's doing how a place is.
-    pub(super) fn is_ours(&self, name: &str, is_new: bool) -> bool {
-        is_new || self.begun.is_some_and(|begun| begun.places.iter().any(|place| place == name))
+    /// Whether a place is of the batch that was begun last.
+    pub(super) fn is_of_last_batch(&self, name: &str) -> bool {
+        self.begun.is_some_and(|begun| begun.places.iter().any(|place| place == name))
     }
 
     /// The spots, in the order of release.
@@ -108,10 +111,27 @@ impl Spot<'_> {
         self.is_new && self.is_available
     }
 
-    /// Whether its pod counts among those that may or may not be unavailable. A node that is not ready
-    /// is no excuse where the new revision may be what broke it.
+    /// Whether nothing waits for its pod, because its node is not ready. That excuses no place of the last
+    /// batch, which says what the new revision does to nodes; nodes that were updated long before fail by
+    /// themselves, and with a fleet that is large enough one of them always does.
+    pub(super) fn is_excused(&self, pacing: &Pacing) -> bool {
+        pacing.ignore_unready_nodes && self.unready_node.is_some() && !self.is_of_last_batch
+    }
+
+    /// Whether its pod counts among those that may or may not be unavailable. On the new revision it does
+    /// on every node, so that one that breaks nodes late gets no further than pods may be unavailable.
     pub(super) fn counts(&self, pacing: &Pacing) -> bool {
-        !(pacing.ignore_unready_nodes && self.unready_node.is_some() && !self.is_ours)
+        self.is_new || !self.is_excused(pacing)
+    }
+
+    /// Whether it counts as being without an available pod; so it does when its pod may go at any moment.
+    pub(super) fn is_missing(&self, pacing: &Pacing) -> bool {
+        self.counts(pacing) && (!self.is_available || self.goes_down)
+    }
+
+    /// Whether its old pod is gone or going, because it was released: how it is now is the new revision's doing.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_released && (self.is_new || !self.pod.is_some_and(Pod::is_active))
     }
 
     /// How far it is, in a word.
@@ -132,5 +152,5 @@ pub(super) fn allowed(pacing: &Pacing, wanted: usize) -> usize {
 
 /// How many places are without an available pod, those included whose pod may go at any moment.
 pub(super) fn unavailable<'s>(spots: impl IntoIterator<Item = &'s Spot<'s>>, pacing: &Pacing) -> usize {
-    spots.into_iter().filter(|spot| spot.counts(pacing) && (!spot.is_available || spot.goes_down)).count()
+    spots.into_iter().filter(|spot| spot.is_missing(pacing)).count()
 }

@@ -29,7 +29,8 @@ pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
         let is_released = index >= partition;
         let name = format!("{}-{ordinal}", workload.name());
         Spot {
-            is_ours: sight.is_ours(&name, is_new),
+            is_of_last_batch: sight.is_of_last_batch(&name),
+            soaks: true, // those that a scale-up adds on the new revision too
             name,
             pod,
             is_new,

@@ -98,7 +98,7 @@ impl Stepper {
         let Some(scene) = self.scene(pursuit, &document, now) else { return nothing(soak) };
         let mut events = Vec::new();
         let is_soaking = matches!(self.told.stage, Some((_, Mark::Soaking | Mark::Checking)));
-        let disturbance = soak.watch(scene.watched(), now.elapsed);
+        let disturbance = soak.watch(scene.soaking(), now.elapsed);
         if let Some(disturbance) = disturbance.filter(|_| is_soaking || self.told.final_soak) {
             let why = disturbance.why.to_owned();
             events.push(Event::SoakBeginsAnew { pod: disturbance.pod, why });

@@ -168,6 +168,10 @@ fn failed(failure: &Failure) -> String {
             let are = if pods.len() == 1 { "is" } else { "are" };
             format!("batch {batch} failed: after {} {} {are} not available", time(*after), names(pods))
         }
+        Failure::NotReplaced { batch, after, pods } => {
+            let were = if pods.len() == 1 { "was" } else { "were" };
+            format!("batch {batch} failed: after {} {} {were} not replaced", time(*after), names(pods))
+        }
         Failure::Check { batch, said } => match said {
             Checked::Failed(Some(code)) => format!("the check of batch {batch} said no: exit {code}"),
             Checked::Failed(None) => format!("the check of batch {batch} was ended by a signal"),

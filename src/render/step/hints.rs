@@ -49,13 +49,22 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
                 format!("to go back: kubectl rollout2 undo {target}"),
             ]
         }
-        Why::Unhealthy { .. } => {
-            let is_left = |view: &View| view.batches.iter().any(|batch| batch.stage == Stage::Waiting);
+        Why::Unhealthy { pods, .. } => {
+            // What is forced is that a batch begins; one that is under way needs room.
+            let is_at = |view: &View, stage: &Stage| view.batches.iter().any(|batch| batch.stage == *stage);
+            let is_under_way = view.is_some_and(|view| is_at(view, &Stage::Updating));
+            let is_left = view.is_none_or(|view| is_at(view, &Stage::Waiting));
             let force = format!("release the next batch all the same: {step} --force");
+            let room = format!("go on beside them: {step} --max-unavailable {}", pods.len() + 1);
             let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore =
                 format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
-            let hints = [(true, status), (is_worse_by_nodes, ignore), (view.is_none_or(is_left), force)];
+            let hints = [
+                (true, status),
+                (is_worse_by_nodes, ignore),
+                (is_under_way, room),
+                (is_left && !is_under_way, force),
+            ];
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
         Why::OwnPartition { .. } => {

@@ -216,6 +216,10 @@ fn failure_facts(failure: &Failure) -> Value {
             "reason": "batch-timeout", "batch": {"number": batch},
             "limitSeconds": seconds(*after), "unavailable": named(pods),
         }),
+        Failure::NotReplaced { batch, after, pods } => json!({
+            "reason": "batch-timeout", "batch": {"number": batch},
+            "limitSeconds": seconds(*after), "notReplaced": named(pods),
+        }),
         Failure::Check { batch, said } => {
             let code = if let Checked::Failed(code) = said { *code } else { None };
             let said = match said {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::ground::{Nodes, ZONE, ends};
+use super::ground::{Nodes, ZONE, ends, fails};
 
 #[tokio::test(start_paused = true)]
 async fn every_step_is_a_line() {
@@ -29,6 +29,19 @@ async fn evictions_keep_to_budgets_that_let_pods_go_later() {
         ended.transcript
     );
     assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_that_a_budget_does_not_let_go_in_time_are_not_called_unavailable() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.budget("agent", &json!({"minAvailable": 5}));
+    nodes.lab.cluster.store(|store| fails(store, "node-5"));
+    nodes.lab.pass(5).await;
+    let words = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
+    let ended = nodes.step(words).await;
+    ends(&ended, 4);
+    let failed = "batch 1 failed: after 1m node-0 node-1 were not replaced";
+    assert!(ended.stderr.contains(failed), "{}", ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]

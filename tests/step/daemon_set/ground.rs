@@ -120,10 +120,12 @@ impl Nodes {
 }
 
 pub(super) fn pod_on(hands: &Hands, node: &str) -> Option<Key> {
-    hands.cluster.store(|store| {
-        let mut pods = store.list(&PODS, Some("default"));
-        pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
-    })
+    hands.cluster.store(|store| on_node(store, node))
+}
+
+fn on_node(store: &Store, node: &str) -> Option<Key> {
+    let mut pods = store.list(&PODS, Some("default"));
+    pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
 }
 
 pub(super) fn unready(hands: &Hands, node: &str, status: &str) {
@@ -134,6 +136,14 @@ pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
     let conditions = json!([{"type": "Ready", "status": status}]);
     let (node, author) = (Key::new(&NODES, "", node), Author::new("node-controller"));
     store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();
+}
+
+/// A node is not ready any more, nor is the pod on it, as its controller says it.
+pub(super) fn fails(store: &mut Store, node: &str) {
+    set_ready(store, node, "Unknown");
+    let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
+    let (on_it, author) = (on_node(store, node).unwrap(), Author::new("node-controller"));
+    store.edit(&on_it, Part::Status, &author, |pod| pod["status"]["conditions"] = not_ready).unwrap();
 }
 
 #[track_caller]

@@ -2,14 +2,22 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::{DAEMONSETS, NODES, PODS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Verb, object};
+use simcluster::{Store, Verb, object};
 
 use super::ground::{Nodes, ZONE, ends, pod_on};
+
+/// A node is added.
+fn join(store: &mut Store, name: &str) {
+    let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    let node = json!({"metadata": {"name": name, "labels": {"kubernetes.io/os": "linux", ZONE: "z0"}},
+        "spec": {}, "status": ready});
+    store.create(&NODES, "", node, &Author::new("test")).unwrap();
+}
 
 #[tokio::test(start_paused = true)]
 async fn pods_that_die_and_new_nodes_are_told_and_counted() {
@@ -17,12 +25,7 @@ async fn pods_that_die_and_new_nodes_are_told_and_counted() {
     ends(&nodes.step("").await, 0);
     let dying = nodes.images()[4].0.clone();
     nodes.lab.later(3_000, move |hands| hands.delete(&pod_on(hands, &dying).unwrap()));
-    nodes.lab.later(20_000, |hands| {
-        let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
-        let node = json!({"metadata": {"name": "node-9", "labels": {"kubernetes.io/os": "linux", ZONE: "z0"}},
-            "spec": {}, "status": ready});
-        hands.cluster.store(|store| store.create(&NODES, "", node, &Author::new("test")).unwrap());
-    });
+    nodes.lab.later(20_000, |hands| hands.cluster.store(|store| join(store, "node-9")));
     let ended = nodes.step("--all --soak 15s").await;
     ends(&ended, 0);
     assert!(
@@ -36,6 +39,24 @@ async fn pods_that_die_and_new_nodes_are_told_and_counted() {
         "{removals:?}"
     );
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (7, false));
+}
+
+/// In a large fleet there is always a node that comes, or a pod that dies: neither is of the batch.
+#[tokio::test(start_paused = true)]
+async fn the_soak_is_of_the_batch_whatever_comes_and_dies_elsewhere() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("").await, 0);
+    nodes.lab.pass(120).await;
+    nodes.lab.later(30_000, |hands| hands.delete(&pod_on(hands, "node-0").unwrap()));
+    nodes.lab.later(60_000, |hands| hands.cluster.store(|store| join(store, "node-9")));
+    let ended = nodes.step("--by 3 --soak 90s -o json").await;
+    ends(&ended, 0);
+    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    assert_eq!(told("added-by-cluster").len(), 1, "{}", ended.transcript);
+    assert_eq!(told("soak-begins-anew"), Vec::<&Value>::new());
+    let took = told("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
+    assert!((90.0..120.0).contains(&took), "{took} seconds: {}", ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use simcluster::resource::{NODES, PODS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Verb};
 
-use super::ground::{Nodes, ends, pod_on, set_ready, unready};
+use super::ground::{Nodes, ends, fails, pod_on, set_ready, unready};
 
 #[tokio::test(start_paused = true)]
 async fn a_bad_release_is_held_at_the_canary_and_undone() {
@@ -93,16 +93,7 @@ async fn a_pod_that_cannot_end_on_a_node_that_is_not_ready_is_never_called_done(
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_otherwise() {
     let nodes = Nodes::held("app:2.0").await;
-    unready(&nodes.lab.hands(), "node-1", "Unknown");
-    let on_it = nodes.pod_on("node-1");
-    nodes.lab.cluster.store(|store| {
-        let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
-        store
-            .edit(&on_it, Part::Status, &Author::new("node-controller"), |pod| {
-                pod["status"]["conditions"] = not_ready;
-            })
-            .unwrap();
-    });
+    nodes.lab.cluster.store(|store| fails(store, "node-1"));
     nodes.lab.pass(5).await;
     let ended = nodes.step("--all").await;
     ends(&ended, 5);
@@ -139,6 +130,39 @@ async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
     let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
     ends(&ended, 5);
     assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
+}
+
+/// One of many nodes always fails. It was updated long before, so it says nothing of the batch that is under way.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_fails_after_its_batch_is_left_out_as_far_as_pods_may_be_unavailable() {
+    let nodes = Nodes::held("app:2.0").await;
+    ends(&nodes.step("").await, 0);
+    nodes.lab.cluster.store(|store| fails(store, "node-0"));
+    nodes.lab.pass(5).await;
+    let words = "--all --ignore-unready-nodes --batch-timeout 60s --on-failure undo";
+    let one = nodes.step(&format!("{words} --max-unavailable 1")).await;
+    ends(&one, 5);
+    assert!(one.stderr.contains("  ! node-0"), "{}", one.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (1, true));
+    let two = nodes.step(&format!("{words} --max-unavailable 2")).await;
+    ends(&two, 0);
+    assert!(two.stderr.contains("because their nodes are not ready: node-0"), "{}", two.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+}
+
+/// Between two batches the very same is no failure either.
+#[tokio::test(start_paused = true)]
+async fn a_pod_of_no_batch_that_leaves_no_room_for_one_does_not_fail_it() {
+    let nodes = Nodes::held("app:2.0").await;
+    let act = Act::interfere(|store| fails(store, "node-5"));
+    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).once());
+    let words = "--all --no-canary --by 3 --batch-timeout 60s --on-failure undo";
+    let ended = nodes.step(words).await;
+    ends(&ended, 5);
+    insta::assert_snapshot!(ended.transcript);
+    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (1, true));
+    ends(&nodes.step("--max-unavailable 2").await, 5); // as the hint says
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, true));
 }
 

@@ -265,6 +265,16 @@ fn without_a_hold_the_controller_may_take_any_old_pod() {
     assert_eq!(world.told(), "n1 up released goes, n2 new up released");
 }
 
+/// Nodes come, and pods die, all the time: a fleet would never be done with its soaks.
+#[test]
+fn only_the_nodes_of_the_last_batch_soak() {
+    let pods = [("n1", "new"), ("n2", "new"), ("n3", "old"), ("n4", "new")];
+    let world = World::of(4, &pods).begun(&["n2", "n3"]);
+    let spots = spots(&world.sight());
+    let soaking: Vec<_> = spots.iter().filter(|spot| spot.soaks).map(|spot| spot.name.as_str()).collect();
+    assert_eq!(soaking, ["n2", "n3"]);
+}
+
 #[test]
 fn a_surge_is_refused_unless_somebody_accepts_that_it_is_taken_away() {
     let surging = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%", "maxUnavailable": 0}});

@@ -2,6 +2,7 @@
 //! turns.
 
 mod arriving;
+mod elsewhere;
 mod others;
 mod play;
 mod sight;

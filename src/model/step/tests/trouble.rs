@@ -14,7 +14,7 @@ fn broken() -> World {
     world
 }
 
-fn failure(end: &End) -> (&Failure, Option<&Back>) {
+pub(super) fn failure(end: &End) -> (&Failure, Option<&Back>) {
     match end {
         End::Failed { failure, back } => (failure, back.as_ref()),
         other => panic!("{other:?}"),
@@ -59,7 +59,11 @@ fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
     let (failure, _) = failure(&end);
     assert_eq!(
         *failure,
-        Failure::TimedOut { batch: 2, after: seconds(20), pods: vec!["db-1".to_owned(), "db-0".to_owned()] }
+        Failure::NotReplaced {
+            batch: 2,
+            after: seconds(20),
+            pods: vec!["db-1".to_owned(), "db-0".to_owned()]
+        }
     );
 }
 
