@@ -2,13 +2,13 @@
 
 use super::end::{Back, End, Failure};
 use super::event::Event;
+use super::kind;
 use super::pacing::OnFailure;
 use super::phase::{Failing, Move, Phase, Purpose, WayBack};
 use super::stepper::{Output, Stepper};
 use crate::model::follow::{Moment, PodPlace};
 use crate::model::observed::Observed;
 use crate::model::pod::Pod;
-use crate::model::revision::Revision;
 use crate::model::strategy;
 use crate::model::undo::{Wishes, is_live, undo};
 
@@ -69,38 +69,56 @@ impl Stepper {
             return back
                 .unfinished("its own strategy is OnDelete, so pods go back when somebody deletes them");
         }
+        if kind::is_seen(observed) && Returned::of(observed, now).is_all {
+            return back.end(Back::Done { revision: back.revision.clone() });
+        }
         if now.elapsed >= back.since.saturating_add(back.limit) {
             return back.unfinished("its pods are not back in time");
         }
-        if let Some(pod) = back.healing.next(observed) {
-            return Move::Heal(PodPlace::of(pod));
+        match back.healing.next(observed) {
+            Some(pod) => Move::Heal(PodPlace::of(pod)),
+            None => Move::Rest,
         }
-        if is_back(observed, now) {
-            back.end(Back::Done { revision: back.revision.clone() })
-        } else {
-            Move::Rest
+    }
+
+    /// Takes note of how far the way back is: its time counts anew once more pods are back than ever. Many
+    /// go back one after the other, as they were released.
+    pub(super) fn watch_the_way_back(&mut self, now: Moment) {
+        let (Phase::GoingBack(back), Some(observed)) = (&mut self.phase, self.seen.observed()) else {
+            return;
+        };
+        let count = Returned::of(observed, now).count;
+        if count > back.furthest {
+            (back.furthest, back.since) = (count, now.elapsed);
         }
     }
 }
 
-/// Whether every pod that its strategy lets go is on the live template again, and available.
-fn is_back(observed: &Observed, now: Moment) -> bool {
-    let workload = &observed.workload;
-    let Some(live) = observed.revisions.running().filter(|_| super::kind::is_seen(observed)) else {
-        return false;
-    };
-    let is_back = |pod: &Pod, live: &Revision| {
-        pod.is_active()
-            && workload.runs(pod, live)
-            && pod.is_available(workload.min_ready_seconds(), now.wall)
-    };
-    let partition = strategy::partition(workload);
-    let pods = observed.own_pods().filter(|pod| !pod.has_ended());
-    let let_go =
-        pods.filter(|pod| strategy::index(workload, &pod.name).is_none_or(|index| index >= partition));
-    let (back, others): (Vec<&Pod>, Vec<&Pod>) = let_go.partition(|pod| is_back(pod, live));
-    let wanted = workload.wanted() - partition.min(workload.wanted());
-    others.is_empty() && i64::try_from(back.len()).is_ok_and(|back| back >= wanted)
+/// The pods that the strategy lets go, as far as they are on the live template again, and available.
+struct Returned {
+    count: usize,
+    /// Whether these are all.
+    is_all: bool,
+}
+
+impl Returned {
+    fn of(observed: &Observed, now: Moment) -> Self {
+        let workload = &observed.workload;
+        let live = observed.revisions.running();
+        let is_back = |pod: &&Pod| {
+            pod.is_active()
+                && live.is_some_and(|live| workload.runs(pod, live))
+                && pod.is_available(workload.min_ready_seconds(), now.wall)
+        };
+        let partition = strategy::partition(workload);
+        let is_let_go =
+            |pod: &&Pod| strategy::index(workload, &pod.name).is_none_or(|index| index >= partition);
+        let pods = observed.own_pods().filter(|pod| !pod.has_ended());
+        let (back, others): (Vec<&Pod>, Vec<&Pod>) = pods.filter(is_let_go).partition(is_back);
+        let wanted = workload.wanted() - partition.min(workload.wanted());
+        let is_enough = i64::try_from(back.len()).is_ok_and(|back| back >= wanted);
+        Self { count: back.len(), is_all: others.is_empty() && is_enough }
+    }
 }
 
 impl Failing {

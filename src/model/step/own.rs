@@ -131,6 +131,7 @@ impl Stepper {
                     written: workload,
                     since: now.elapsed,
                     limit: failing.limit,
+                    furthest: 0,
                     healing: Healing::default(),
                     stuck: None,
                 });

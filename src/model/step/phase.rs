@@ -80,7 +80,7 @@ pub(super) struct Spent {
 #[derive(Debug)]
 pub(super) struct Failing {
     pub(super) failure: Failure,
-    /// How long the way back may take.
+    /// How long no further pod may be back.
     pub(super) limit: Duration,
 }
 
@@ -92,9 +92,12 @@ pub(super) struct WayBack {
     pub(super) revision: String,
     /// The workload as it was written.
     pub(super) written: Box<Workload>,
+    /// Since when no further pod is back.
     pub(super) since: Duration,
-    /// How long it may take.
+    /// How long that may last.
     pub(super) limit: Duration,
+    /// How many pods were back at its furthest.
+    pub(super) furthest: usize,
     pub(super) healing: Healing,
     /// Why it gets no further, if it does not.
     pub(super) stuck: Option<String>,

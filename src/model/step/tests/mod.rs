@@ -2,6 +2,7 @@
 //! turns.
 
 mod arriving;
+mod back;
 mod others;
 mod play;
 mod sight;
