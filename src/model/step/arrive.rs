@@ -81,6 +81,11 @@ impl Stepper {
             told.push(Event::HoldEnded { manager: author.map(|author| author.manager) });
         }
         told.push(Event::Began { goes_on: origin == Origin::Plan, went_without });
+        if document.plan.goes_back
+            && let Some(revision) = observed.revisions.running()
+        {
+            told.push(Event::GoesBack { revision: revision.label() });
+        }
         document.lease = Some(self.lease(now));
         if origin != Origin::Plan {
             let hold = document.hold.with("since", now.wall.to_string().into()).without("by");

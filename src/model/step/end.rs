@@ -109,6 +109,8 @@ pub enum Failure {
         /// Those that are not.
         pods: Vec<String>,
     },
+    /// It failed before, or was undone by hand, and was found while it went back.
+    Earlier,
     /// The check did not say yes.
     Check {
         /// The batch.

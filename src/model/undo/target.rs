@@ -2,7 +2,8 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::observed::Observed;
-use crate::model::revision::{Revision, RevisionWord, Revisions};
+use crate::model::revision::{Revision, RevisionWord};
+use crate::model::step::goes_back;
 use crate::model::workload::Workload;
 
 /// What was asked for after `--to-revision`.
@@ -24,7 +25,7 @@ impl Goal {
     /// When there is none, or when it could only be guessed; what there is to choose from is listed.
     pub fn find<'a>(&self, observed: &'a Observed) -> Result<&'a Revision> {
         match self {
-            Self::Previous => previous(&observed.revisions).ok_or_else(|| nothing_before(&observed.workload)),
+            Self::Previous => previous(observed).ok_or_else(|| nothing_before(&observed.workload)),
             Self::Stable => stable(observed),
             Self::Named(word) => word.find_after("--to-revision", &observed.revisions),
         }
@@ -50,7 +51,13 @@ impl Goal {
 /// Design rule 11: the newest beside the running one. Once the controller has seen the live template
 /// the running one is the newest and this is the one before it; until then the newest is what the
 /// pods run, whether the live template is new or an old one that is still to be renumbered.
-fn previous(revisions: &Revisions) -> Option<&Revision> {
+///
+/// What goes back already is to get there: another `undo` does not turn it round.
+fn previous(observed: &Observed) -> Option<&Revision> {
+    let revisions = &observed.revisions;
+    if goes_back(&observed.workload) {
+        return revisions.running();
+    }
     revisions.iter().rfind(|revision| !revisions.is_running(revision))
 }
 
@@ -128,6 +135,7 @@ mod tests {
     use super::*;
     use crate::model::object::Object;
     use crate::model::pod::Pod;
+    use crate::model::revision::Revisions;
     use serde_json::{Value, json};
 
     fn template(image: &str) -> Value {

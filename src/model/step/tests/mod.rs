@@ -3,6 +3,7 @@
 
 mod arriving;
 mod back;
+mod below;
 mod others;
 mod play;
 mod sight;

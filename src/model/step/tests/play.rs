@@ -21,6 +21,8 @@ pub(super) struct Play {
     pub(super) bound: Option<usize>,
     /// Whether the server is out of reach.
     pub(super) is_away: bool,
+    /// Whether writes are made, and their answers lost.
+    pub(super) loses_answers: bool,
     /// After how many acts the process dies; with the answer to the last one lost.
     pub(super) dies_at: Option<usize>,
     pub(super) is_dead: bool,
@@ -58,6 +60,7 @@ impl Play {
             checks: 0,
             bound: Some(1),
             is_away: false,
+            loses_answers: false,
             dies_at: None,
             is_dead: false,
             began,
@@ -106,6 +109,11 @@ impl Play {
             Act::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
                 vec![Seen::Wrote(Wrote::Not(error))]
+            }
+            Act::Write(patch) if self.loses_answers => {
+                self.world.write(&patch);
+                let error = Error::new(ErrorKind::Unreachable, "no answer");
+                vec![Seen::Wrote(Wrote::Unknown(error))]
             }
             Act::Write(patch) => vec![Seen::Wrote(self.world.write(&patch))],
             Act::Remove { pod, .. } => {
