@@ -101,6 +101,10 @@ impl Draw {
         if let Some((_, words)) = &mut draw.second {
             words.check = check;
         }
+        // Below a partition of its own, and back from there.
+        if !is_daemon_set && partition > 0 && dice.once_in(2) {
+            draw.words.reach = Some(Reach::To(Share::PerCent(100)));
+        }
         if is_daemon_set && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
         }
