@@ -42,7 +42,8 @@ async fn a_failure_takes_all_of_it_back_before_it_says_so() {
 #[tokio::test(start_paused = true)]
 async fn an_undo_by_hand_takes_it_back_too_and_says_what_ends_its_hold() {
     let (lab, db, _) = refused("hold").await;
-    let undone = lab.run("undo statefulset/db").await;
+    let undone = lab.run("undo statefulset/db --wait").await;
+    assert_eq!((undone.exit, replicas_on(&lab, &db, "app:2.0")), (0, 0), "{}", undone.transcript);
     for line in [
         "note: a plan of step released db-2 below the set's own partition 3: it goes back too, \
          and the set stays held until it has",
@@ -51,8 +52,6 @@ async fn an_undo_by_hand_takes_it_back_too_and_says_what_ends_its_hold() {
     ] {
         assert!(undone.stderr.lines().any(|said| said == line), "{line}: {}", undone.transcript);
     }
-    lab.pass(120).await;
-    assert_eq!(replicas_on(&lab, &db, "app:2.0"), 0, "{}", undone.transcript);
     let history = lab.run("history statefulset/db").await;
     let held = "going back, until kubectl rollout2 step statefulset/db";
     assert!(history.stderr.contains(held), "{}", history.transcript);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::below;
 use super::end::{Back, End, Failure};
 use super::event::Event;
 use super::kind;
@@ -133,14 +134,14 @@ impl Stepper {
             return back
                 .unfinished("its own strategy is OnDelete, so pods go back when somebody deletes them");
         }
-        if kind::is_seen(observed) && Returned::of(observed, now).is_all {
-            return match back.is_held {
-                true => self.end_hold(),
-                false => back.end(Back::Done { revision: back.revision.clone() }),
-            };
+        let are_back = kind::is_seen(observed) && Returned::of(observed, now).is_all;
+        if are_back && (!back.is_held || below::is_settled(observed)) {
+            let done = || back.end(Back::Done { revision: back.revision.clone() });
+            return if back.is_held { self.end_hold() } else { done() };
         }
         if now.elapsed >= back.since.saturating_add(back.limit) {
-            return back.unfinished("its pods are not back in time");
+            let is_back = "its controller does not take it for the current revision";
+            return back.unfinished(if are_back { is_back } else { "its pods are not back in time" });
         }
         match back.healing.next(observed) {
             Some(pod) => Move::Heal(PodPlace::of(pod)),

@@ -87,9 +87,6 @@ impl Stepper {
     /// The second patch of the way back, once every pod is there: the strategy is again what it was before.
     pub(super) fn end_hold(&self) -> Move {
         let (Some(observed), Some(document)) = (self.observed(), self.document()) else { return Move::Rest };
-        if !is_settled(observed) {
-            return Move::Rest;
-        }
         Move::write(Purpose::EndHold, document.ending(&observed.workload), Vec::new())
     }
 
@@ -102,7 +99,7 @@ impl Stepper {
 
 /// Whether the controller takes the revision gone back to for the current one, where every pod runs it. The
 /// plan may have made the failed one current, and below a partition a pod that dies gets the current one.
-fn is_settled(observed: &Observed) -> bool {
+pub(super) fn is_settled(observed: &Observed) -> bool {
     let workload = &observed.workload;
     let status = |name: &str| workload.object().text(&format!("/status/{name}"));
     let Some(live) = observed.revisions.running() else { return false };

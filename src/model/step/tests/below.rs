@@ -5,10 +5,9 @@ use serde_json::{Value, json};
 use super::play::{Play, seconds};
 use super::sight::template;
 use super::world::World;
-use crate::model::follow::Moment;
-use crate::model::hold::{Hold, Resume, resume};
+use crate::model::follow::{Moment, Stop};
+use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
-use crate::model::undo::{Goal, Undo, Wishes, is_live, undo};
 
 fn own() -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}})
@@ -31,7 +30,7 @@ fn to_the_last(on_failure: OnFailure) -> Request {
 }
 
 /// The same as far as db-2, of which the check says no.
-fn refused_at_2() -> Play {
+pub(super) fn refused_at_2() -> Play {
     let mut play = Play::of(to_the_last(OnFailure::Undo), world());
     while play.world.partition() > 2 {
         play.pass(1);
@@ -41,7 +40,7 @@ fn refused_at_2() -> Play {
 }
 
 /// And on its way back, with db-4 just gone.
-fn on_the_way_back() -> Play {
+pub(super) fn on_the_way_back() -> Play {
     let mut play = refused_at_2();
     while play.world.update() == 2 {
         play.pass(1);
@@ -56,7 +55,7 @@ fn refused(back: Back) -> End {
     End::Failed { failure, back: Some(back) }
 }
 
-fn done() -> Back {
+pub(super) fn done() -> Back {
     Back::Done { revision: "1".to_owned() }
 }
 
@@ -65,7 +64,7 @@ fn unfinished(why: &str) -> Back {
 }
 
 #[track_caller]
-fn is_as_it_was(world: &World) {
+pub(super) fn is_as_it_was(world: &World) {
     assert_eq!((world.on(1), world.unavailable(), world.hold()), (5, 0, None));
     assert_eq!(world.object["spec"]["updateStrategy"], own());
 }
@@ -195,8 +194,7 @@ fn who_changes_it_on_the_way_is_left_alone() {
     let mut play = on_the_way_back();
     let Resume::End(patch) = resume(&play.world.workload(), true).unwrap() else { panic!("held") };
     play.world.write(&patch);
-    let changed = "somebody changed its strategy or its hold meanwhile";
-    assert_eq!(play.run(), refused(unfinished(changed)));
+    assert_eq!(play.run(), refused(unfinished("somebody changed its strategy or its hold meanwhile")));
     assert_eq!(play.world.object["spec"]["updateStrategy"], own());
 }
 
@@ -223,58 +221,30 @@ fn who_died_on_the_way_back_is_gone_on_for_by_a_step_without_options() {
 }
 
 #[test]
-fn who_died_on_the_way_back_does_not_have_it_turned_round_by_an_undo() {
-    let play = on_the_way_back();
-    let observed = play.world.observed();
-    let target = Goal::Previous.find(&observed).unwrap();
-    assert!(is_live(&observed, target));
-}
-
-/// What the verb `undo` writes.
-fn undo_by_hand(world: &mut World) {
-    let observed = world.observed();
-    let target = Goal::Previous.find(&observed).unwrap();
-    let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &Wishes::default()).unwrap();
-    let below = below.unwrap();
-    assert_eq!((below.partition, below.pods, ends_hold), (3, vec!["db-2".to_owned()], None));
-    world.write(&patch);
+fn who_is_stopped_on_the_way_back_gives_up_the_lease() {
+    let mut play = on_the_way_back();
+    play.see(Seen::Stopped(Stop::Interrupted));
+    assert_eq!(play.stepper.end(), Some(&End::Interrupted));
+    assert_eq!(play.stepper.way_back().map(|(_, revision)| revision), Some("1"));
+    assert!(goes_back(&play.world.workload()) && play.world.hold().unwrap().get("lease").is_none());
 }
 
 #[test]
-fn an_undo_by_hand_goes_back_below_the_own_partition_and_a_step_ends_its_hold() {
-    for is_paused in [false, true] {
-        let mut play = refused_at_2();
-        play.stepper = Stepper::new(Request::default(), super::play::identity("two"), play.world.workload());
-        (0..20).for_each(|_| play.world.tick());
-        if is_paused {
-            play.world.pause();
-        }
-        undo_by_hand(&mut play.world);
-        let workload = play.world.workload();
-        let hold = Hold::of(&workload).unwrap().unwrap();
-        assert!(goes_back(&workload) && !hold.is_paused() && hold.member("lease").is_none());
-        (0..60).for_each(|_| play.world.tick());
-        assert_eq!((play.world.on(1), play.world.partition()), (5, 2), "they go back by themselves");
-        let mut play = play.then("three", Request::default());
-        assert_eq!(play.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) });
-        is_as_it_was(&play.world);
-    }
-}
-
-#[test]
-fn an_undo_by_hand_stops_whoever_steps() {
+fn a_controller_that_is_not_at_its_end_has_the_same_time() {
     let mut play = refused_at_2();
     play.check = Checked::Passed;
-    undo_by_hand(&mut play.world);
+    while play.world.partition() > 0 {
+        play.pass(1);
+    }
+    play.check = Checked::Failed(Some(1));
+    while play.world.on(1) < 5 {
+        play.pass(1);
+    }
+    play.world.controls = false;
+    play.world.object["status"]["currentRevision"] = "db-2".into();
+    play.pass(50);
+    assert_eq!((play.world.partition(), play.stepper.end()), (0, None));
     let end = play.run();
-    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
-    assert!(goes_back(&play.world.workload()));
-}
-
-#[test]
-fn who_would_only_know_is_told_that_it_goes_back() {
-    let play = on_the_way_back();
-    let now = Moment { elapsed: seconds(0), wall: play.world.wall() };
-    let seen = foresee(&Request::default(), &play.world.observed(), None, now);
-    assert!(matches!(seen, Err(End::Failed { failure: Failure::Earlier, .. })), "{seen:?}");
+    let why = "its controller does not take it for the current revision";
+    assert!(matches!(&end, End::Failed { back: Some(back), .. } if *back == unfinished(why)), "{end:?}");
 }

@@ -4,6 +4,7 @@
 mod arriving;
 mod back;
 mod below;
+mod by_hand;
 mod others;
 mod play;
 mod sight;
