@@ -18,6 +18,7 @@ use crate::model::observed::Observed;
 use crate::model::owners::{Owner, owners};
 use crate::model::patch::Place;
 use crate::model::revision::Revision;
+use crate::model::step::goes_back;
 use crate::model::stuck::stuck;
 use crate::model::undo::{Goal, Undo, Wishes, is_live, noted_cause, undo};
 use crate::model::workload::Workload;
@@ -83,6 +84,7 @@ async fn one(
         warn(&observed.workload, &request.wishes, screen);
         if is_live(&observed, &target) {
             skip(&observed.workload, &target.label(), request, screen);
+            tell_of_the_way_back(&observed.workload, screen);
             let workload = observed.workload;
             change::heal_if_asked(&workload, workload.object(), &request.how, source, screen).await?;
             return Ok(workload);
@@ -124,6 +126,7 @@ async fn write(
 ) -> Result<Made> {
     let how = &request.how;
     show(observed, undo, request, screen);
+    tell_below(undo, screen);
     let operation = "rolled back";
     if how.dry_run == DryRun::Client {
         change::report(&observed.workload, operation, undo.patch.after(), &undo.patch, how, screen);
@@ -181,6 +184,20 @@ fn show(observed: &Observed, undo: &Undo<'_>, request: &Request, screen: &mut Sc
 
 fn is_or_are(names: &[&str]) -> String {
     format!("{} {}", names.join(", "), if names.len() == 1 { "is" } else { "are" })
+}
+
+/// What goes back below the set's own partition, and how the hold ends that stays for that.
+pub(super) fn tell_below(undo: &Undo<'_>, screen: &mut Screen<'_>) {
+    if let (Some(below), Some(after)) = (&undo.below, Workload::of_json(undo.patch.after())) {
+        screen.note(&render::below(below));
+        tell_of_the_way_back(&after, screen);
+    }
+}
+
+fn tell_of_the_way_back(workload: &Workload, screen: &mut Screen<'_>) {
+    if goes_back(workload) {
+        screen.note(&render::on_the_way_back(workload));
+    }
 }
 
 /// Everybody who may undo the undo, once.

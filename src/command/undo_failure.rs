@@ -33,6 +33,7 @@ pub(super) async fn undo_failure(
     let target = origin.service(&observed).ok_or_else(|| not_kept(workload))?;
     undo::warn(workload, &Wishes::default(), screen);
     let undo = crate::model::undo::undo(&observed, target, &Wishes::default())?;
+    undo::tell_below(&undo, screen);
     let how = How { field_manager: FIELD_MANAGER.to_owned(), ..How::default() };
     match make::make(&undo.patch, &Subject::of(workload), &how, &source, screen).await? {
         Made::Conflict(conflict) => Err(make::conflict(&conflict, workload, "its rollback was prepared")),

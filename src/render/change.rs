@@ -7,7 +7,9 @@ use super::escape;
 use super::style::{Span, Style};
 use crate::model::diff::{Diff, Secrets};
 use crate::model::effect::{Called, Effect, Restraint};
+use crate::model::hold::step_command;
 use crate::model::observed::Observed;
+use crate::model::step::Below;
 use crate::model::undo::Undo;
 use crate::model::workload::Workload;
 
@@ -34,6 +36,24 @@ pub fn preview(observed: &Observed, undo: &Undo<'_>, secrets: Secrets) -> Vec<Sp
         spans.push(Span::plain("  ends its hold: the update strategy is what it was before\n"));
     }
     spans
+}
+
+/// That a rollback also goes below a set's own partition, and stays held for that.
+#[must_use]
+pub fn below(below: &Below) -> String {
+    let Below { partition, pods, .. } = below;
+    let (which, it) = match pods.as_slice() {
+        [] => ("the pods".to_owned(), "they go back too, and it stays held until they have"),
+        [pod] => (pod.clone(), "it goes back too, and the set stays held until it has"),
+        pods => (names(pods), "they go back too, and the set stays held until they have"),
+    };
+    format!("note: a plan of step released {which} below the set's own partition {partition}: {it}")
+}
+
+/// What to type about a way back whose hold is still there.
+#[must_use]
+pub fn on_the_way_back(workload: &Workload) -> String {
+    format!("hint: to bring that to its end, with the strategy as it was before: {}", step_command(workload))
 }
 
 /// A restart of a workload, and what it does to the pods.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod anew;
+mod below;
 mod checks;
 mod daemon_set;
 mod drawn;

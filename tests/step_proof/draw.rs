@@ -101,10 +101,31 @@ impl Draw {
         if let Some((_, words)) = &mut draw.second {
             words.check = check;
         }
+        if !is_daemon_set && dice.once_in(8) {
+            draw.goes_below(dice, replicas);
+        }
         if is_daemon_set && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
         }
         draw
+    }
+
+    /// Below a partition of its own that keeps all pods, or all but the first, and often back from there.
+    fn goes_below(&mut self, dice: &mut Dice, replicas: i64) {
+        self.words.reach = Some(Reach::To(Share::PerCent(100)));
+        self.words.undo = Some(!dice.once_in(3));
+        let keeps_all = dice.once_in(2) || replicas < 3;
+        let partition = if keeps_all { replicas } else { replicas - 1 };
+        self.spec["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
+        if !keeps_all {
+            // Else what is broken fails before it gets there.
+            self.words.batches = Some(Batches::By(Share::Pods(2)));
+            self.words.max_unavailable = Some(Share::Pods(2));
+            self.words.no_canary = true;
+        }
+        if dice.once_in(2) {
+            self.image = *dice.one_of(&BROKEN);
+        }
     }
 
     /// Whether nobody and nothing else had a hand in it.

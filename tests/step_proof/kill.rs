@@ -30,18 +30,36 @@ const TOGETHER: usize = 12;
 struct Scenario {
     image: &'static str,
     words: &'static str,
+    /// The set's own partition.
+    own: i64,
     exit: u8,
 }
 
 const TO_THE_END: Scenario = Scenario {
     image: "app:2.0",
     words: "--by 2 --all --max-unavailable 2 --soak 1s --final-soak 1s",
+    own: 0,
     exit: 0,
 };
-const HELD: Scenario =
-    Scenario { image: "app:2.0-bad", words: "--by 1 --all --batch-timeout 2s --on-failure hold", exit: 4 };
-const UNDONE: Scenario =
-    Scenario { image: "app:2.0-bad", words: "--by 1 --all --batch-timeout 2s --on-failure undo", exit: 4 };
+const HELD: Scenario = Scenario {
+    image: "app:2.0-bad",
+    words: "--by 1 --all --batch-timeout 2s --on-failure hold",
+    own: 0,
+    exit: 4,
+};
+const UNDONE: Scenario = Scenario {
+    image: "app:2.0-bad",
+    words: "--by 1 --all --batch-timeout 2s --on-failure undo",
+    own: 0,
+    exit: 4,
+};
+/// Two pods at once, one of them below the set's own partition.
+const UNDONE_BELOW: Scenario = Scenario {
+    image: "app:2.0-bad",
+    words: "--by 2 --no-canary --max-unavailable 2 --to 100% --batch-timeout 2s --on-failure undo",
+    own: 2,
+    exit: 4,
+};
 
 /// Of what is left, what does not depend on when it was.
 #[derive(Debug, PartialEq)]
@@ -75,7 +93,8 @@ impl Left {
 
 /// A set of three pods that is paused, and changed.
 async fn paused(scenario: Scenario, lab: &Lab) {
-    lab.stateful_set(3, &json!({}));
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": scenario.own}});
+    lab.stateful_set(3, &json!({"updateStrategy": own}));
     lab.pass(30).await;
     let set = key(&STATEFULSETS, "db");
     command(&lab.cluster, &set, "pause").await;
@@ -217,4 +236,9 @@ fn a_failure_that_is_held() {
 #[test]
 fn a_failure_that_is_undone() {
     survives(UNDONE);
+}
+
+#[test]
+fn a_failure_below_its_own_partition_that_is_undone() {
+    survives(UNDONE_BELOW);
 }

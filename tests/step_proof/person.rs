@@ -76,11 +76,12 @@ impl Terminal<'_> {
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *image;
             words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
-            words.all_zones =
-                ended.as_ref().is_some_and(|ended| ended.transcript.contains("--node-selector="));
+            let says = |hint: &str| ended.as_ref().is_some_and(|ended| ended.transcript.contains(hint));
+            words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
+            words.all_zones = says("--node-selector=");
             match ended {
                 Some(ended) if ended.exit == 4 || ended.exit == 2 => return Left::With(ended.exit),
-                _ if is_another => return Left::Overruled,
+                _ if is_another && !goes_back(&set) => return Left::Overruled,
                 Some(ended) if ended.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&ended)) => {
                     return Left::With(0);
                 }
@@ -112,6 +113,11 @@ fn hold(set: &Value) -> Option<Value> {
 /// Whatever else is written down, nothing is left to step.
 fn says_none_is_outdated(ended: &Ended) -> bool {
     ended.transcript.contains("no pod is outdated")
+}
+
+/// Everything goes back, and whoever steps next brings that to its end.
+fn goes_back(set: &Value) -> bool {
+    hold(set).is_some_and(|hold| hold["plan"]["goesBack"] == true)
 }
 
 fn is_paused(set: &Value) -> bool {

@@ -117,7 +117,9 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         return Ok(());
     }
     let (now, own) = (i64::MAX, partition(&draw.spec["updateStrategy"]));
-    if !end.is_daemon_set() && own >= end.replicas() {
+    let goes_below = draw.words.reach == Some(Reach::To(Share::PerCent(100)));
+    let is_all_kept = !end.is_daemon_set() && own >= end.replicas();
+    if is_all_kept && !goes_below {
         return Ok(()); // its own partition lets no pod go
     }
     let exits: Vec<u8> = timeline.processes.iter().filter_map(|process| process.exit).collect();
@@ -126,7 +128,8 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         3 => draw.words.timeout.is_some(),
         // It was broken before it was held, or who waited sees that another went back.
         5 => {
-            !draw.is_paused_first || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until that is said
+            !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes
+                || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until that is said
         }
         _ => false,
     };

@@ -30,6 +30,10 @@ impl Story {
         self.hold.reason() == Some(Reason::Plan)
     }
 
+    fn goes_back(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.goes_back)
+    }
+
     /// `held by a plan of step (ada@laptop), in batch 2, until kubectl rollout2 step statefulset/db`.
     #[must_use]
     pub fn words(&self, workload: &Workload) -> String {
@@ -39,6 +43,7 @@ impl Story {
             return format!("held by a pause{by}, until kubectl rollout2 resume {target}");
         }
         let place = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
+            _ if self.goes_back() => "going back".to_owned(),
             Some(batch) if batch.is_done => format!("after batch {}", batch.number),
             Some(batch) => format!("in batch {}", batch.number),
             None => "before batch 1".to_owned(),
@@ -70,6 +75,7 @@ impl Story {
             "by": self.hold.by(),
             "since": self.hold.since(),
             "paused": self.hold.is_paused(),
+            "goesBack": self.goes_back(),
             "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.is_done})),
             "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
         })
@@ -77,13 +83,10 @@ impl Story {
 }
 
 /// What to type to go on with the plan that holds a workload, or to begin one. A plan that has a check
-/// wants that again, and nobody but the person who gave it knows it.
+/// wants that again, but on its way back, and nobody but the person who gave it knows it.
 #[must_use]
 pub fn step_command(workload: &Workload) -> String {
-    let check = if Plan::in_force(workload).is_some_and(|plan| plan.pacing.check.is_some()) {
-        " --check '...'"
-    } else {
-        ""
-    };
+    let asks = |plan: Plan| plan.pacing.check.is_some() && !plan.goes_back;
+    let check = if Plan::in_force(workload).is_some_and(asks) { " --check '...'" } else { "" };
     format!("kubectl rollout2 step {}{check}", workload.command_target())
 }

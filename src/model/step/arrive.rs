@@ -87,6 +87,11 @@ impl Stepper {
             Origin::Held | Origin::Free { .. } => Beginning::First,
         };
         told.push(Event::Began { how, went_without });
+        if document.plan.goes_back
+            && let Some(revision) = observed.revisions.running()
+        {
+            told.push(Event::GoesBack { revision: revision.label() });
+        }
         document.lease = Some(self.lease(now));
         if origin != Origin::Plan {
             let hold = document.hold.with("since", now.wall.to_string().into()).without("by");

@@ -107,8 +107,16 @@ impl Stepper {
     }
 
     fn is_renewal_due(&self, now: Moment) -> bool {
-        let is_ours = matches!(self.phase, Phase::Stepping(_));
-        is_ours && self.renewed.is_some_and(|renewed| now.elapsed >= renewed + RENEWED)
+        self.keeps_lease() && self.renewed.is_some_and(|renewed| now.elapsed >= renewed + RENEWED)
+    }
+
+    /// Whether the lease has to be renewed.
+    pub(super) fn keeps_lease(&self) -> bool {
+        match &self.phase {
+            Phase::Stepping(_) => true,
+            Phase::GoingBack(back) => back.is_held,
+            _ => false,
+        }
     }
 
     /// Waits for another process: until it gives up its lease, or that runs out.

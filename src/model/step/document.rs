@@ -74,17 +74,21 @@ impl Document {
     /// on exactly what was read: the template, the strategy and the hold are tested in every write.
     pub(super) fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
         let mut patch = relying(workload);
-        let hold = self.hold.clone().with("plan", self.plan.json());
-        let hold = match &self.lease {
-            Some(lease) => hold.with("lease", lease.json()),
-            None => hold.without("lease"),
-        };
-        let hold = set.iter().fold(hold, |hold, set| hold.with("set", set.clone()));
+        let hold = set.iter().fold(self.memory(), |hold, set| hold.with("set", set.clone()));
         if let Some(set) = set {
             patch.set(strategy::place(workload), set);
         }
         patch.set(Place::annotation(HELD), hold.annotation().into());
         patch
+    }
+
+    /// The hold with the plan and the lease in it.
+    pub(super) fn memory(&self) -> Hold {
+        let hold = self.hold.clone().with("plan", self.plan.json());
+        match &self.lease {
+            Some(lease) => hold.with("lease", lease.json()),
+            None => hold.without("lease"),
+        }
     }
 
     /// The same with a lease that is renewed, as every change of ours does.

@@ -119,6 +119,8 @@ pub enum Failure {
         /// Those that were not.
         pods: Vec<String>,
     },
+    /// It failed before, or was undone by hand, and was found while it went back.
+    Earlier,
     /// The check did not say yes.
     Check {
         /// The batch.

@@ -124,7 +124,9 @@ fn go_on_with(request: &Request, observed: &Observed, hold: Hold) -> Result<Foun
     match document {
         Some(document) if document.is_for(workload) && !request.new_plan => {
             let plan = document.plan;
-            check_again(request, &plan, workload).map_err(End::Error)?;
+            if !plan.goes_back {
+                check_again(request, &plan, workload).map_err(End::Error)?;
+            }
             let plan = Plan {
                 pacing: request.given.over(plan.pacing),
                 reach: Some(request.reach.or(plan.reach).unwrap_or(Reach::Next)),

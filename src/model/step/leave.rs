@@ -29,7 +29,8 @@ impl Stepper {
             Stop::Terminated => End::Terminated,
         };
         match &self.phase {
-            Phase::Leaving(_) | Phase::GoingBack(_) => self.over(end, out),
+            Phase::Leaving(_) => self.over(end, out),
+            Phase::GoingBack(back) if !back.is_held => self.over(end, out),
             _ => self.leave(end, now, out),
         }
     }
@@ -110,10 +111,9 @@ impl Stepper {
             Phase::GoingBack(back) => Some(back.since.saturating_add(back.limit)),
             Phase::Leaving(leave) => Some(leave.since + LEAVING),
         };
-        let is_stepping = matches!(self.phase, Phase::Stepping(_));
         let dues = [
             of_phase,
-            self.renewed.filter(|_| is_stepping).map(|renewed| renewed + RENEWED),
+            self.renewed.filter(|_| self.keeps_lease()).map(|renewed| renewed + RENEWED),
             self.lost_touch(),
             self.again,
             self.time_limit(),

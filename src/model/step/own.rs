@@ -1,10 +1,11 @@
 //! Whether the plan is still ours, and what becomes of the changes we make of it.
 
+use super::below::goes_back;
 use super::document::relying;
-use super::end::{End, Why};
+use super::end::{End, Failure, Why};
 use super::event::Event;
 use super::lease::Lease;
-use super::phase::{Move, Phase, Purpose, Pursuit, WayBack, Written};
+use super::phase::{Move, Phase, Purpose, Pursuit, Written};
 use super::stepper::{Output, Stepper};
 use crate::model::conflict::Conflict;
 use crate::model::follow::{Moment, News};
@@ -12,7 +13,6 @@ use crate::model::hold::{HELD, Hold};
 use crate::model::object::Object;
 use crate::model::patch::Place;
 use crate::model::strategy;
-use crate::model::stuck::Healing;
 use crate::model::workload::Workload;
 
 impl Stepper {
@@ -107,7 +107,9 @@ impl Stepper {
         now: Moment,
         out: &mut Vec<Output>,
     ) {
-        let Written { purpose, told, .. } = written;
+        let Written { purpose, told, patch } = written;
+        // As we left it: others may have changed it since.
+        let is_held = || Workload::of_json(patch.after()).is_some_and(|left| goes_back(&left));
         if !self.knows_newer(&workload) {
             self.see(News::Workload(workload.clone()));
         }
@@ -124,16 +126,17 @@ impl Stepper {
         match (purpose, &mut self.phase) {
             (Purpose::Finish, _) => return self.over(End::Complete, out),
             (Purpose::Leave, _) => return self.leave_it_at_that(out),
+            (Purpose::EndHold, _) => {
+                return self.came_back().into_iter().for_each(|end| self.over(end, out));
+            }
             (Purpose::GoBack, Phase::Failing(failing)) => {
-                self.phase = Phase::GoingBack(WayBack {
-                    failure: failing.failure.clone(),
-                    revision: self.went_back.clone().unwrap_or_default(),
-                    written: workload,
-                    since: now.elapsed,
-                    limit: failing.limit,
-                    healing: Healing::default(),
-                    stuck: None,
-                });
+                let limit = failing.limit;
+                self.phase = self.goes_back(workload, is_held(), limit, now);
+            }
+            (Purpose::Take, Phase::Arriving(_)) if is_held() => {
+                let limit = self.document().map(|document| document.plan.pacing.batch_timeout);
+                self.failed = Some(Failure::Earlier);
+                self.phase = self.goes_back(workload, true, limit.unwrap_or_default(), now);
             }
             (Purpose::Take, Phase::Arriving(_)) => self.phase = Phase::Stepping(Pursuit::of(&self.request)),
             (Purpose::Begin, Phase::Stepping(pursuit)) => {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::act::Checked;
+use super::back::{Failing, WayBack};
 use super::end::{End, Failure};
 use super::event::Event;
 use super::lease::Lease;
@@ -12,7 +13,6 @@ use super::soak::Soak;
 use crate::model::follow::PodPlace;
 use crate::model::patch::Patch;
 use crate::model::stuck::Healing;
-use crate::model::workload::Workload;
 
 /// What a stepper is about.
 #[derive(Debug)]
@@ -78,30 +78,6 @@ pub(super) struct Spent {
     since: Option<Duration>,
 }
 
-/// What failed, and is to go back.
-#[derive(Debug)]
-pub(super) struct Failing {
-    pub(super) failure: Failure,
-    /// How long the way back may take.
-    pub(super) limit: Duration,
-}
-
-/// Released pods on their way back.
-#[derive(Debug)]
-pub(super) struct WayBack {
-    pub(super) failure: Failure,
-    /// The revision, as a person calls it.
-    pub(super) revision: String,
-    /// The workload as it was written.
-    pub(super) written: Box<Workload>,
-    pub(super) since: Duration,
-    /// How long it may take.
-    pub(super) limit: Duration,
-    pub(super) healing: Healing,
-    /// Why it gets no further, if it does not.
-    pub(super) stuck: Option<String>,
-}
-
 /// An end that has yet to be reached.
 #[derive(Debug)]
 pub(super) struct Leave {
@@ -151,8 +127,10 @@ pub(super) enum Purpose {
     Finish,
     /// The lease is given up.
     Leave,
-    /// The template goes back, and the plan ends.
+    /// The template goes back, and the plan ends, unless pods below the set's own partition have to go back.
     GoBack,
+    /// These are back too, and the plan ends.
+    EndHold,
 }
 
 /// What is to be done next.

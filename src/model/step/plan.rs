@@ -10,6 +10,7 @@
 //! | `by`, `batches`, `soak`, ... | the pace, in the words of the command line |
 //! | `reach` | how far the command goes that is under way, or did not get there |
 //! | `beyond` | `true` when it goes below the partition that the set had itself |
+//! | `goesBack` | `true` when everything goes back, and `template` is the one that it goes back to |
 //! | `batch` | the batch that was begun last: `number`, `canary`, `places`, `done` |
 //! | `done` | how many places each batch before it released |
 
@@ -33,6 +34,8 @@ pub struct Plan {
     pub reach: Option<Reach>,
     /// Whether it goes below the partition that the set had itself.
     pub beyond: bool,
+    /// Whether what was released goes back, to the template that is named: nothing more is released.
+    pub goes_back: bool,
     /// The batch that was begun last.
     pub batch: Option<Begun>,
     /// How many places each batch before that one released.
@@ -64,6 +67,7 @@ impl Plan {
             pacing,
             reach: None,
             beyond: false,
+            goes_back: false,
             batch: None,
             done: Vec::new(),
             rest: Map::new(),
@@ -91,12 +95,13 @@ impl Plan {
         let from = words::take_text(&mut rest, "from")?;
         let reach = words::take_text(&mut rest, "reach")?.map(|text| words::reach(&text)).transpose()?;
         let beyond = words::take_flag(&mut rest, "beyond")?.unwrap_or_default();
+        let goes_back = words::take_flag(&mut rest, "goesBack")?.unwrap_or_default();
         let batch = rest.remove("batch").map(|batch| Begun::read(&batch)).transpose()?;
         let done = rest.remove("done").map_or(Ok(Vec::new()), |done| {
             let counts = done.as_array().and_then(|counts| counts.iter().map(count).collect());
             counts.ok_or("done is no list of numbers")
         })?;
-        Ok(Self { template, from, pacing, reach, beyond, batch, done, rest })
+        Ok(Self { template, from, pacing, reach, beyond, goes_back, batch, done, rest })
     }
 
     /// The member `plan` of a hold.
@@ -109,6 +114,7 @@ impl Plan {
             ("from", self.from.as_deref().map(Value::from)),
             ("reach", self.reach.map(|reach| reach.to_string().into())),
             ("beyond", self.beyond.then_some(Value::Bool(true))),
+            ("goesBack", self.goes_back.then_some(Value::Bool(true))),
             ("batch", self.batch.as_ref().map(Begun::json)),
             ("done", (!self.done.is_empty()).then(|| self.done.clone().into())),
         ];
@@ -198,6 +204,7 @@ mod tests {
             },
             reach: Some(Reach::To(Amount::PerCent(100))),
             beyond: true,
+            goes_back: true,
             batch: Some(Begun {
                 number: 2,
                 is_canary: true,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::arrive::nothing_to_release;
 use super::batch::{Batch, Place, Stage};
-use super::end::End;
+use super::end::{Back, End, Failure};
 use super::found::find;
 use super::kind;
 use super::next::{self, Next};
@@ -73,6 +73,9 @@ pub fn foresee(
     now: Moment,
 ) -> Result<View, End> {
     let found = find(request, observed)?;
+    if found.document.plan.goes_back {
+        return Err(on_its_way_back(observed));
+    }
     let held = found.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
     let (pursuit, has_to_end, document) = (Pursuit::default(), found.has_to_end(), found.document);
@@ -91,6 +94,13 @@ pub fn foresee(
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
     Ok(scene.view(&BTreeMap::new(), Vec::new()))
+}
+
+/// There is nothing to foresee of a plan that goes back.
+fn on_its_way_back(observed: &Observed) -> End {
+    let revision = observed.revisions.running().map(Revision::label).unwrap_or_default();
+    let why = "step sees to that, and then puts its own update strategy back".to_owned();
+    End::Failed { failure: Failure::Earlier, back: Some(Back::Unfinished { revision, why }) }
 }
 
 impl Scene<'_> {

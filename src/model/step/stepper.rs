@@ -144,7 +144,7 @@ impl Stepper {
     }
 
     /// Why everything goes back, or went, and the revision as a person calls it, once that was written.
-    /// The hold is over then, whatever becomes of the way.
+    /// The hold is over then, whatever becomes of the way, unless pods below the own partition go back.
     #[must_use]
     pub fn way_back(&self) -> Option<(&Failure, &str)> {
         self.failed.as_ref().zip(self.went_back.as_deref())

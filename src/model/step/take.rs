@@ -122,9 +122,12 @@ impl Stepper {
             Wrote::Not(error) if error.kind() == ErrorKind::Unreachable => {
                 self.failed_in_passing(error, now, out);
             }
-            Wrote::Not(error) => match written.purpose {
-                Purpose::GoBack => self.not_back(error.sentence(), now, out),
-                Purpose::Leave => self.leave_it_at_that(out),
+            Wrote::Not(error) => match (written.purpose, &mut self.phase) {
+                (Purpose::GoBack, _) => self.not_back(error.sentence(), now, out),
+                (Purpose::Leave, _) => self.leave_it_at_that(out),
+                (_, Phase::GoingBack(back)) => {
+                    back.stuck = Some(format!("its hold could not be written: {}", error.sentence()));
+                }
                 _ => self.leave(End::Error(error), now, out),
             },
         }

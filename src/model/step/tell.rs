@@ -71,6 +71,7 @@ impl Stepper {
         if let Some(observed) = self.seen.observed() {
             self.health.take(observed, now, out);
         }
+        self.watch_the_way_back(now);
         let Phase::Stepping(pursuit) = &mut self.phase else { return };
         let soak = std::mem::take(&mut pursuit.soak);
         let mut known = self.told.known.take();

@@ -14,6 +14,7 @@ use super::observed::Observed;
 use super::owners::LAST_APPLIED;
 use super::patch::{Patch, Place};
 use super::revision::{CHANGE_CAUSE, Revision};
+use super::step::Below;
 use super::strategy;
 use super::workload::Workload;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,6 +43,8 @@ pub struct Undo<'a> {
     pub effect: Effect,
     /// The hold of ours that ends with it, if one does.
     pub ends_hold: Option<Hold>,
+    /// What goes back with it below the set's own partition, and the hold that stays for that.
+    pub below: Option<Below>,
 }
 
 /// Whether the live template is the revision's already: then there is nothing to go back to.
@@ -83,9 +86,13 @@ pub fn undo<'a>(observed: &'a Observed, target: &'a Revision, wishes: &Wishes) -
     patch.set(Place::of(["spec", "template"]), template);
     let cause = wishes.cause.as_deref().or(target.cause.as_deref());
     patch.set_or_remove(Place::annotation(CHANGE_CAUSE), cause.map(Value::from));
-    let ends_hold = if wishes.keep_hold { None } else { hold(workload)? };
-    if let Some(hold) = &ends_hold {
-        hold.end(workload, &mut patch);
+    let hold = if wishes.keep_hold { None } else { hold(workload)? };
+    let below = hold.as_ref().and_then(|_| Below::of(observed, &target.digest));
+    let ends_hold = hold.filter(|_| below.is_none());
+    match (&below, &ends_hold) {
+        (Some(below), _) => patch.set(Place::annotation(HELD), below.hold.annotation().into()),
+        (None, Some(hold)) => hold.end(workload, &mut patch),
+        (None, None) => {}
     }
     if wishes.sync_last_applied
         && let Some(text) = workload.object().annotation(LAST_APPLIED)
@@ -94,7 +101,7 @@ pub fn undo<'a>(observed: &'a Observed, target: &'a Revision, wishes: &Wishes) -
         patch.set(Place::annotation(LAST_APPLIED), synced.into());
     }
     let effect = Effect::of(observed, Some(target), patch.after());
-    Ok(Undo { target, patch, effect, ends_hold })
+    Ok(Undo { target, patch, effect, ends_hold, below })
 }
 
 /// A ControllerRevision that is used again, and what to append to it, so that history tells both uses. A

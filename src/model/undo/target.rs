@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::hold::Hold;
 use crate::model::observed::Observed;
 use crate::model::revision::{Revision, RevisionWord};
-use crate::model::step::Plan;
+use crate::model::step::{Plan, goes_back};
 use crate::model::workload::Workload;
 
 /// What was asked for after `--to-revision`.
@@ -52,8 +52,13 @@ impl Goal {
 /// Design rule 11: the newest beside the running one. Once the controller has seen the live template
 /// the running one is the newest and this is the one before it; until then the newest is what the
 /// pods run, whether the live template is new or an old one that is still to be renumbered.
+///
+/// What goes back already is to get there: another `undo` does not turn it round.
 fn previous(observed: &Observed) -> Option<&Revision> {
     let revisions = &observed.revisions;
+    if goes_back(&observed.workload) {
+        return revisions.running();
+    }
     before_the_hold(observed).or_else(|| revisions.iter().rfind(|revision| !revisions.is_running(revision)))
 }
 
@@ -67,8 +72,8 @@ fn before_the_hold(observed: &Observed) -> Option<&Revision> {
     }
     match Plan::of(&hold).ok().flatten() {
         Some(plan) => {
-            let others = observed.revisions.iter().filter(|one| !observed.revisions.is_running(one));
-            others.into_iter().find(|one| plan.from.as_ref() == Some(&one.name))
+            let mut others = observed.revisions.iter().filter(|one| !observed.revisions.is_running(one));
+            others.find(|one| plan.from.as_ref() == Some(&one.name))
         }
         None => stable(observed).ok(),
     }

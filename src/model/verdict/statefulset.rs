@@ -3,6 +3,8 @@
 use super::{Counts, State, Told, Verdict, refuse_other_strategies, updated_pods_are_starting};
 use crate::model::hold::Hold;
 use crate::model::observed::Observed;
+use crate::model::pod::Pod;
+use crate::model::step::goes_back;
 use crate::model::strategy;
 use crate::model::workload::Workload;
 
@@ -25,7 +27,8 @@ pub(super) fn verdict(observed: &Observed) -> Verdict {
     if !has_rolling_update(workload) {
         return unpartitioned(workload, counts).into();
     }
-    let released = counts.wanted - strategy::partition(workload).min(counts.wanted);
+    let kept = if is_still_going_back(observed) { 0 } else { strategy::partition(workload) };
+    let released = counts.wanted - kept.min(counts.wanted);
     let told = partitioned(released, counts);
     let is_held = released == 0 && strategy::partition(workload) > 0 || is_held_by_us(workload);
     if told.done && is_held && counts.outdated() > 0 {
@@ -56,6 +59,15 @@ pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
 /// Whether a pause or a plan of ours keeps the rest back, however much it let go.
 fn is_held_by_us(workload: &Workload) -> bool {
     Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
+}
+
+/// Whether pods that go back with a hold of ours are not there yet. What a partition keeps runs what they go
+/// back to already, so that kubectl's own sum would be content with as many fewer.
+fn is_still_going_back(observed: &Observed) -> bool {
+    let (workload, live) = (&observed.workload, observed.revisions.running());
+    let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
+    let is_let_go = |pod: &Pod| strategy::index(workload, &pod.name) >= Some(strategy::partition(workload));
+    goes_back(workload) && observed.own_pods().any(|pod| is_let_go(pod) && !is_back(pod))
 }
 
 /// Ready is not enough with `minReadySeconds`; kubectl takes it for enough.

@@ -4,7 +4,9 @@ use super::hints;
 use super::words::{places, time};
 use super::{Scene, Told};
 use crate::model::hold::{Hold, Reason};
-use crate::model::step::{Back, Checked, End, Failure, LASTS, Lease, Place, PlaceState, Stage, View, Why};
+use crate::model::step::{
+    Back, Checked, End, Failure, LASTS, Lease, Place, PlaceState, Stage, View, Why, goes_back,
+};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
@@ -86,7 +88,8 @@ fn complete(workload: &Workload) -> String {
 fn left(scene: Scene<'_>) -> String {
     let Scene { workload, view, way_back, holder } = scene;
     if let Some((_, revision)) = way_back {
-        return format!("goes back to revision {revision} without us");
+        let stays = if goes_back(workload) { ", and stays held" } else { "" };
+        return format!("goes back to revision {revision} without us{stays}");
     }
     let Some(hold) = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload)) else {
         return "is not held, and its controller goes on without us".to_owned();
@@ -172,6 +175,7 @@ fn failed(failure: &Failure) -> String {
             let were = if pods.len() == 1 { "was" } else { "were" };
             format!("batch {batch} failed: after {} {} {were} not replaced", time(*after), names(pods))
         }
+        Failure::Earlier => "it failed before or was undone, and was still on its way back".to_owned(),
         Failure::Check { batch, said } => match said {
             Checked::Failed(Some(code)) => format!("the check of batch {batch} said no: exit {code}"),
             Checked::Failed(None) => format!("the check of batch {batch} was ended by a signal"),

@@ -1,7 +1,7 @@
 //! What to type next.
 
 use crate::model::hold::{Hold, Reason, step_command};
-use crate::model::step::{Back, End, Plan, Stage, View, Why};
+use crate::model::step::{Back, End, Plan, Stage, View, Why, goes_back};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
@@ -12,6 +12,15 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
     let (status, undo) =
         (format!("kubectl rollout2 status {target}"), format!("kubectl rollout2 undo {target}"));
     match end {
+        End::Stopped(Why::Changed { .. })
+        | End::Failed { back: Some(Back::Unfinished { .. }), .. }
+        | End::TimedOut(_)
+        | End::Interrupted
+        | End::Terminated
+            if goes_back(workload) =>
+        {
+            vec![on_with_the_way_back(workload)]
+        }
         End::NothingOutdated if is_held_no_more(workload) => {
             vec![format!("forget the hold that somebody ended: kubectl rollout2 resume {target}")]
         }
@@ -74,6 +83,14 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
         Why::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
     }
+}
+
+/// Whoever steps next brings a way back to its end.
+fn on_with_the_way_back(workload: &Workload) -> String {
+    let (target, step) = (workload.command_target(), step_command(workload));
+    let is_paused = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_paused());
+    let resume = if is_paused { format!("kubectl rollout2 resume {target} && ") } else { String::new() };
+    format!("go on with the way back, to the strategy as it was before: {resume}{step}")
 }
 
 /// After the last batch of some nodes only others are left.

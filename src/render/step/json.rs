@@ -220,6 +220,7 @@ fn failure_facts(failure: &Failure) -> Value {
             "reason": "batch-timeout", "batch": {"number": batch},
             "limitSeconds": seconds(*after), "notReplaced": named(pods),
         }),
+        Failure::Earlier => json!({"reason": "earlier"}),
         Failure::Check { batch, said } => {
             let code = if let Checked::Failed(code) = said { *code } else { None };
             let said = match said {

@@ -33,6 +33,7 @@ impl Oracle for BatchOrder {
         if scene.goes_back() {
             self.last = None;
             self.goal = 0;
+            self.is_refused = false; // what goes back was refused, and what it goes back to was not
             return Ok(());
         }
         if scene.before.is_daemon_set() {

@@ -68,9 +68,10 @@ impl Scene<'_> {
         self.writer().is_some() && self.before.has_plan() && self.after.hold().is_none()
     }
 
-    /// Whether a process put another template in the place of the one it released.
+    /// Whether a process put another template in the place of the one it released. The plan ends with that,
+    /// unless pods below the set's own partition have to go back: then it stays until they have.
     pub(crate) fn goes_back(&self) -> bool {
-        self.ends_plan() && self.before.image() != self.after.image()
+        self.writer().is_some() && self.before.has_plan() && self.before.image() != self.after.image()
     }
 }
 

@@ -24,6 +24,9 @@ impl Strategies {
         if scene.writer().is_some() && after.has_plan() && is_anew {
             self.image = Some(after.image().to_owned());
         }
+        if scene.goes_back() {
+            self.image = Some(after.image().to_owned()); // a plan that stays is for that one
+        }
         let lets_go = scene.releases() || scene.process().is_some() && taken_down(scene).is_some();
         match &self.image {
             Some(image) if lets_go && image != before.image() => {

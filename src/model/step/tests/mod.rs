@@ -2,6 +2,9 @@
 //! turns.
 
 mod arriving;
+mod back;
+mod below;
+mod by_hand;
 mod elsewhere;
 mod others;
 mod play;

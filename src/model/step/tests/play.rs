@@ -25,6 +25,8 @@ pub(super) struct Play {
     pub(super) removals: VecDeque<Removed>,
     /// Whether the server is out of reach.
     pub(super) is_away: bool,
+    /// Whether writes are made, and their answers lost.
+    pub(super) loses_answers: bool,
     /// After how many acts the process dies; with the answer to the last one lost.
     pub(super) dies_at: Option<usize>,
     pub(super) is_dead: bool,
@@ -64,6 +66,7 @@ impl Play {
             looks_take: VecDeque::new(),
             removals: VecDeque::new(),
             is_away: false,
+            loses_answers: false,
             dies_at: None,
             is_dead: false,
             began,
@@ -116,6 +119,11 @@ impl Play {
             Act::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
                 vec![Seen::Wrote(Wrote::Not(error))]
+            }
+            Act::Write(patch) if self.loses_answers => {
+                self.world.write(&patch);
+                let error = Error::new(ErrorKind::Unreachable, "no answer");
+                vec![Seen::Wrote(Wrote::Unknown(error))]
             }
             Act::Write(patch) => vec![Seen::Wrote(self.world.write(&patch))],
             Act::Remove { .. } if !self.removals.is_empty() => {

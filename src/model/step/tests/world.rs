@@ -17,7 +17,7 @@ use crate::model::workload::Workload;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
-/// How long a pod takes until it is ready.
+/// How long a pod takes until it is ready, where nothing else is said.
 const START_UP: u64 = 3;
 
 /// A StatefulSet `db` whose template is that of revision 2, and which is all on revision 1.
@@ -28,6 +28,8 @@ pub(super) struct World {
     pub(super) broken: BTreeSet<i64>,
     /// Pods that crash whatever they run.
     pub(super) crashing: BTreeSet<i64>,
+    /// How long a pod takes until it is ready.
+    pub(super) start_up: u64,
     /// Whether the controller works.
     pub(super) controls: bool,
     pub(super) unready_nodes: BTreeSet<String>,
@@ -61,6 +63,7 @@ impl World {
             pods: BTreeMap::new(),
             broken: BTreeSet::new(),
             crashing: BTreeSet::new(),
+            start_up: START_UP,
             controls: true,
             unready_nodes: BTreeSet::new(),
             seconds: 10_000,
@@ -179,7 +182,7 @@ impl World {
         self.seconds += 1;
         let now = self.seconds;
         for (index, pod) in &mut self.pods {
-            let is_up = now >= pod.started + START_UP && now >= pod.sick_until;
+            let is_up = now >= pod.started + self.start_up && now >= pod.sick_until;
             let crashes = self.broken.contains(&pod.revision) || self.crashing.contains(index);
             if crashes && (now - pod.created).is_multiple_of(10) {
                 (pod.restarts, pod.started) = (pod.restarts + 1, now);

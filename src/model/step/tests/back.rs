@@ -1,0 +1,57 @@
+//! The way back.
+
+use super::play::{Play, all_by, seconds};
+use super::world::World;
+use crate::model::step::*;
+
+/// A step whose check says no after as many pods at once, and which is to go back then.
+fn refused(pods: u32) -> Request {
+    let mut request = all_by(pods);
+    request.given.canary = Some(false);
+    request.given.batch_timeout = Some(seconds(20));
+    request.given.on_failure = Some(OnFailure::Undo);
+    request.given.check = Some(CheckWish::Run("ab".to_owned()));
+    request
+}
+
+fn plays(request: Request, world: World) -> Play {
+    let mut play = Play::of(request, world);
+    play.check = Checked::Failed(Some(1));
+    play
+}
+
+fn done() -> Back {
+    Back::Done { revision: "1".to_owned() }
+}
+
+fn failed_check(batch: usize, back: Back) -> End {
+    let failure = Failure::Check { batch, said: Checked::Failed(Some(1)) };
+    End::Failed { failure, back: Some(back) }
+}
+
+#[test]
+fn a_long_way_back_has_its_time_anew_with_each_pod_that_is_back() {
+    let mut world = World::paused(5);
+    world.start_up = 15;
+    let mut play = plays(refused(4), world);
+    assert_eq!(play.run(), failed_check(1, done()));
+    assert_eq!((play.world.on(1), play.world.unavailable()), (5, 0));
+    assert!(play.elapsed() > 110, "four pods, there and back, take 15s each: {}", play.elapsed());
+}
+
+#[test]
+fn a_way_back_that_gets_no_further_is_given_up() {
+    let mut play = plays(refused(4), World::paused(5));
+    while play.world.update() == 2 {
+        play.pass(1);
+    }
+    while play.world.on(1) < 3 {
+        play.pass(1);
+    }
+    play.world.controls = false;
+    let stopped = play.elapsed();
+    let why = "its pods are not back in time".to_owned();
+    assert_eq!(play.run(), failed_check(1, Back::Unfinished { revision: "1".to_owned(), why }));
+    let left = play.elapsed() - stopped;
+    assert!((15..30).contains(&left), "{left}");
+}
