@@ -170,6 +170,11 @@ impl World {
         set["type"] == strategy["type"] && partition(set) == partition(strategy)
     }
 
+    /// Whether that plan says that everything goes back.
+    pub(crate) fn goes_back(&self) -> bool {
+        self.hold().is_some_and(|hold| hold["plan"]["goesBack"] == true)
+    }
+
     /// Whether somebody has the lease of a plan.
     pub(crate) fn is_leased(&self) -> bool {
         self.hold().is_some_and(|hold| !hold["lease"].is_null())
