@@ -199,12 +199,16 @@ async fn who_stops_on_the_way_back_is_told_that_it_goes_back() {
     assert_eq!(
         said,
         [
-            "hint: kubectl rollout2 status statefulset/db -n default",
+            "hint: see it to its end: kubectl rollout2 step statefulset/db -n default",
             "interrupted: statefulset.apps/db goes back to revision 1 without us",
             "error: statefulset.apps/db: the check of batch 1 said no: exit 1",
         ],
         "{}",
         step.err()
     );
+    assert_eq!((&town.held()["plan"]["goesBack"], &town.held()["lease"]), (&json!(true), &Value::Null));
+    let mut on = town.begin("step statefulset/db", "on");
+    assert_eq!(on.wait().await, Some(4), "{}", on.err());
+    assert!(on.err().contains("it failed before or was undone"), "{}", on.err());
     assert_eq!(town.held(), Value::Null);
 }

@@ -38,6 +38,9 @@ impl Stepper {
         if !kind::is_seen(observed) {
             return Move::Wait("the controller to see the change".to_owned());
         }
+        if found.origin == Origin::WayBack {
+            return Move::ComeBack;
+        }
         match self.end_before_a_write(observed, &found, queue, now) {
             Some(end) => Move::End(end),
             None => self.begin_or_go_on(observed, found, now),
@@ -82,7 +85,7 @@ impl Stepper {
             told.push(Event::HoldEnded { manager: author.map(|author| author.manager) });
         }
         let how = match origin {
-            Origin::Plan => Beginning::GoesOn,
+            Origin::Plan | Origin::WayBack => Beginning::GoesOn,
             Origin::Anew => Beginning::Anew,
             Origin::Held | Origin::Free { .. } => Beginning::First,
         };

@@ -58,6 +58,7 @@ impl Stepper {
                 self.tell_heals(&pod, out);
                 self.remove(None, pod, false, now, out);
             }
+            Move::ComeBack => self.take_up_the_way_back(now, out),
             Move::Check => self.ask_check(now, out),
             Move::Pass => self.pass(now, out),
             Move::Forgive(pods) => {

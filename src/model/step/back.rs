@@ -79,7 +79,7 @@ impl Stepper {
         match undo(observed, before, &Wishes { keep_hold: kept.is_some(), ..Wishes::default() }) {
             Err(error) => failing.not(error.sentence()),
             Ok(Undo { mut patch, .. }) => {
-                if let Some(kept) = kept {
+                if let Some(kept) = kept.or_else(|| document.note(&patch, &before.digest)) {
                     patch.set(Place::annotation(HELD), kept.memory().annotation().into());
                 }
                 let told = vec![Event::GoesBack { revision: before.label() }];
@@ -137,7 +137,7 @@ impl Stepper {
         let are_back = kind::is_seen(observed) && Returned::of(observed, now).is_all;
         if are_back && (!back.is_held || below::is_settled(observed)) {
             let done = || back.end(Back::Done { revision: back.revision.clone() });
-            return if back.is_held { self.end_hold() } else { done() };
+            return if back.is_held { self.end_hold() } else { self.forget_the_note().unwrap_or_else(done) };
         }
         if now.elapsed >= back.since.saturating_add(back.limit) {
             let is_back = "its controller does not take it for the current revision";

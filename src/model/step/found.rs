@@ -33,7 +33,7 @@ impl Found {
     /// the one in its place.
     pub(super) fn has_to_end(&self) -> bool {
         match self.origin {
-            Origin::Plan => true,
+            Origin::Plan | Origin::WayBack => true,
             Origin::Anew => self.set.is_none(),
             Origin::Held | Origin::Free { .. } => false,
         }
@@ -58,6 +58,8 @@ pub(super) enum Origin {
     Anew,
     /// By a pause, in force.
     Held,
+    /// By nothing any more: its plan failed, and everything goes back.
+    WayBack,
     /// By nothing; `was` is whether there was a hold that somebody ended.
     Free { was: bool },
 }
@@ -79,6 +81,9 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
     let hold = Hold::of(workload).map_err(End::Error)?;
     let was = hold.is_some();
     let found = match hold.filter(|hold| hold.is_in_force(workload)) {
+        None if let Some(note) = note(request, workload) => {
+            Ok(Found { document: note, origin: Origin::WayBack, set: None })
+        }
         // A lease in a hold that somebody ended protects nothing: what runs loose is held at once.
         None => {
             let set = kind::holding(observed).map_err(End::Error)?;
@@ -97,6 +102,12 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
         plan.pacing.batches.check_end().map_err(End::Error)?;
     }
     Ok(found)
+}
+
+/// The note of a way back, unless a new plan is to begin.
+fn note(request: &Request, workload: &Workload) -> Option<Document> {
+    let document = Document::of(workload).ok().flatten();
+    document.filter(|document| document.is_note(workload) && !request.new_plan)
 }
 
 /// What the words and the workload alone show.

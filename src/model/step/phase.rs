@@ -144,6 +144,8 @@ pub(super) enum Move {
     Wait(String),
     /// Another process has the lease: nothing, until it is given up or runs out.
     Queue(Lease),
+    /// The way back goes on, on which another process was killed.
+    ComeBack,
     /// A change.
     Write(Box<Written>),
     /// A pod is removed, so that its place is released.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::arrive::nothing_to_release;
 use super::batch::{Batch, Place, Stage};
 use super::end::{Back, End, Failure};
-use super::found::find;
+use super::found::{Origin, find};
 use super::kind;
 use super::next::{self, Next};
 use super::pacing::{Pacing, Reach};
@@ -74,7 +74,7 @@ pub fn foresee(
 ) -> Result<View, End> {
     let found = find(request, observed)?;
     if found.document.plan.goes_back {
-        return Err(on_its_way_back(observed));
+        return Err(on_its_way_back(observed, found.origin));
     }
     let held = found.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
@@ -97,10 +97,13 @@ pub fn foresee(
 }
 
 /// There is nothing to foresee of a plan that goes back.
-fn on_its_way_back(observed: &Observed) -> End {
+fn on_its_way_back(observed: &Observed, origin: Origin) -> End {
     let revision = observed.revisions.running().map(Revision::label).unwrap_or_default();
-    let why = "step sees to that, and then puts its own update strategy back".to_owned();
-    End::Failed { failure: Failure::Earlier, back: Some(Back::Unfinished { revision, why }) }
+    let why = match origin {
+        Origin::WayBack => "step sees to that",
+        _ => "step sees to that, and then puts its own update strategy back",
+    };
+    End::Failed { failure: Failure::Earlier, back: Some(Back::Unfinished { revision, why: why.to_owned() }) }
 }
 
 impl Scene<'_> {

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::hold::Hold;
 use crate::model::observed::Observed;
 use crate::model::revision::{Revision, RevisionWord};
-use crate::model::step::{Plan, goes_back};
+use crate::model::step::{Plan, is_on_the_way_back};
 use crate::model::workload::Workload;
 
 /// What was asked for after `--to-revision`.
@@ -56,7 +56,7 @@ impl Goal {
 /// What goes back already is to get there: another `undo` does not turn it round.
 fn previous(observed: &Observed) -> Option<&Revision> {
     let revisions = &observed.revisions;
-    if goes_back(&observed.workload) {
+    if is_on_the_way_back(&observed.workload) {
         return revisions.running();
     }
     before_the_hold(observed).or_else(|| revisions.iter().rfind(|revision| !revisions.is_running(revision)))

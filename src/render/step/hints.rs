@@ -1,7 +1,7 @@
 //! What to type next.
 
 use crate::model::hold::{Hold, Reason, step_command};
-use crate::model::step::{Back, End, Plan, Stage, View, Why, goes_back};
+use crate::model::step::{Back, End, Plan, Stage, View, Why, goes_back, is_on_the_way_back};
 use crate::model::strategy;
 use crate::model::verdict::Counts;
 use crate::model::workload::Workload;
@@ -17,7 +17,7 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
         | End::TimedOut(_)
         | End::Interrupted
         | End::Terminated
-            if goes_back(workload) =>
+            if is_on_the_way_back(workload) =>
         {
             vec![on_with_the_way_back(workload)]
         }
@@ -88,6 +88,9 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
 /// Whoever steps next brings a way back to its end.
 fn on_with_the_way_back(workload: &Workload) -> String {
     let (target, step) = (workload.command_target(), step_command(workload));
+    if !goes_back(workload) {
+        return format!("see it to its end: {step}"); // nothing holds it
+    }
     let is_paused = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_paused());
     let resume = if is_paused { format!("kubectl rollout2 resume {target} && ") } else { String::new() };
     format!("go on with the way back, to the strategy as it was before: {resume}{step}")

@@ -55,6 +55,7 @@ impl Scene<'_> {
     pub(crate) fn releases(&self) -> bool {
         self.writer().is_some()
             && self.after.has_plan()
+            && !self.goes_back()
             && self.after.released_count() > self.before.released_count()
     }
 

@@ -1,6 +1,7 @@
 //! The way back.
 
 use super::play::{Play, all_by, seconds};
+use super::sight::template;
 use super::world::World;
 use crate::model::step::*;
 
@@ -54,4 +55,45 @@ fn a_way_back_that_gets_no_further_is_given_up() {
     assert_eq!(play.run(), failed_check(1, Back::Unfinished { revision: "1".to_owned(), why }));
     let left = play.elapsed() - stopped;
     assert!((15..30).contains(&left), "{left}");
+}
+
+/// The process that took everything back is killed right then.
+fn killed_on_the_way_back() -> Play {
+    let mut play = plays(refused(3), World::paused(5));
+    while play.world.update() == 2 {
+        play.pass(1);
+    }
+    assert!(play.world.on(1) < 5 && play.world.partition() == 0, "it goes back by itself");
+    let workload = play.world.workload();
+    assert!(is_on_the_way_back(&workload) && !goes_back(&workload), "nothing holds it");
+    play
+}
+
+#[test]
+fn a_way_back_on_which_somebody_was_killed_goes_on_and_ends_as_a_failure() {
+    let play = killed_on_the_way_back();
+    let mut play = play.then("two", Request::default());
+    assert_eq!(play.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) });
+    assert_eq!((play.world.on(1), play.world.hold()), (5, None));
+    assert_eq!(play.begun(), [""; 0]);
+    let mut play = play.then("three", Request::default());
+    assert_eq!(play.run(), End::NothingOutdated);
+}
+
+#[test]
+fn a_note_of_a_way_back_keeps_nobody_from_anything_else() {
+    let mut play = killed_on_the_way_back();
+    play.world.change("/spec/template", template(3));
+    let mut play = play.then("two", all_by(5));
+    assert_eq!(play.run(), End::Complete, "of another template");
+    assert_eq!((play.world.on(3), play.world.hold()), (5, None));
+
+    let play = killed_on_the_way_back();
+    let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
+    assert_eq!(play.run(), End::Complete, "at our own pace");
+    assert_eq!((play.world.on(1), play.world.hold()), (5, None));
+
+    let mut play = killed_on_the_way_back();
+    play.world.pause();
+    assert_eq!(play.world.hold().unwrap()["reason"], "pause");
 }
