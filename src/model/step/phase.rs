@@ -195,6 +195,9 @@ impl Pursuit {
         }
         self.spent.note(is_moving, now);
         self.complete &= !is_moving; // there is no soak to skip yet
+        if is_moving && self.check == CheckRun::Said(Checked::Passed) {
+            self.check = CheckRun::NotAsked; // its yes was of pods that soaked
+        }
     }
 
     /// A batch begins.

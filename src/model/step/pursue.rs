@@ -12,6 +12,7 @@ use super::spot::{Kept, Spot};
 use super::stepper::Stepper;
 use crate::model::cause::CauseId;
 use crate::model::follow::{Moment, PodPlace};
+use crate::model::go_duration;
 
 impl Stepper {
     /// What to do for a plan that is ours.
@@ -86,7 +87,8 @@ impl Stepper {
             return Move::Wait("the pods that are on their way".to_owned());
         }
         if !has_passed && !scene.is_moving() && !scene.has_soaked() {
-            return Move::Rest;
+            let soak = go_duration::write(scene.soak());
+            return Move::Wait(format!("what is released to have been available for {soak}"));
         }
         if let Some(refusal) = scene.validate(&begun) {
             return refusal;

@@ -11,7 +11,7 @@ use super::pacing::{Pacing, Reach};
 use super::phase::Pursuit;
 use super::plan::{Begun, Plan};
 use super::show::left_out;
-use super::spot::{Sight, Spot, allowed, unavailable};
+use super::spot::{Kept, Sight, Spot, allowed, unavailable};
 use super::stepper::Stepper;
 use crate::model::follow::Moment;
 
@@ -157,10 +157,11 @@ impl<'a> Scene<'a> {
         self.plan().batch.is_some() && next::updated(&self.spots) == 0
     }
 
-    /// Nothing is left but what is passed over, because its nodes are not ready.
+    /// Nothing is left but what is passed over, because its nodes are not ready or not selected. Who has
+    /// released nothing of the selected ones is told so by the exit code too.
     pub(super) fn left_out(&self) -> End {
         match left_out(self.spots.iter().filter(|spot| spot.is_outdated()), self.pacing()) {
-            nodes if nodes.is_empty() => self.reached(),
+            nodes if nodes.is_empty() => self.not_selected().unwrap_or_else(|| self.reached()),
             nodes => End::Stopped(Why::OnUnreadyNodes(nodes)),
         }
     }
@@ -171,6 +172,12 @@ impl<'a> Scene<'a> {
         let nodes: BTreeSet<_> =
             self.spots.iter().filter(is_lost).filter_map(|spot| spot.unready_node.clone()).collect();
         nodes.into_iter().collect()
+    }
+
+    fn not_selected(&self) -> Option<End> {
+        let is_other = |spot: &&Spot<'_>| spot.kept == Some(Kept::Selector) && !spot.is_new;
+        let others = self.spots.iter().filter(is_other).count();
+        (others > 0 && self.passed.is_none()).then_some(End::Stopped(Why::NotSelected { others }))
     }
 
     /// How many pods run the new revision, of how many.

@@ -118,5 +118,6 @@ fn well_since(pod: &Pod) -> Option<Timestamp> {
         State::Running { since } => since,
         _ => None,
     });
-    pod.readiness.since.map(|ready| started.fold(ready, Timestamp::max))
+    // A node whose clock is behind cannot have had it before the server made it.
+    pod.readiness.since.map(|ready| started.chain(pod.created).fold(ready, Timestamp::max))
 }

@@ -136,7 +136,15 @@ fn stopped(workload: &Workload, why: &Why) -> Told {
             let changes =
                 if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
             let manager = manager.as_deref().unwrap_or("somebody");
-            Told::note(format!("held: {name} was changed by {manager}, so nothing more is released{changes}"))
+            if hints::is_held(workload) {
+                Told::note(format!(
+                    "held: {name} was changed by {manager}, so nothing more is released{changes}"
+                ))
+            } else {
+                Told::note(format!(
+                    "stopped: {name} was changed by {manager}, and is not held any more: its controller goes on by itself{changes}"
+                ))
+            }
         }
         Why::Unhealthy { pods, allowed } => {
             let line = format!(

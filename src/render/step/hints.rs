@@ -31,7 +31,9 @@ pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<Str
         End::Reached { .. } => vec![next_batch(view, &step)],
         End::Stopped(why) => stopped(workload, view, why),
         End::Failed { back: None, .. } => {
-            vec![format!("once it is mended: {step}"), format!("to go back: {undo}")]
+            let is_set = matches!(workload, Workload::StatefulSet(_));
+            let stuck = if is_set { " --replace-stuck-pods" } else { "" }; // what broke may block the way
+            vec![format!("once it is mended: {step}"), format!("to go back: {undo}{stuck}")]
         }
         End::Failed { back: Some(Back::Not(_)), .. } => vec![format!("to go back: {undo}")],
         End::TimedOut(_) | End::Interrupted | End::Terminated if is_held(workload) => {
@@ -53,10 +55,8 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::LeaseLost { .. } => vec![status],
         Why::Changed { .. } => {
             let flag = if is_for_another_template(workload) { " --new-plan" } else { "" };
-            vec![
-                format!("to go on with it as it is now: {step}{flag}"),
-                format!("to go back: kubectl rollout2 undo {target}"),
-            ]
+            let again = if is_held(workload) { "to go on with it as it is now" } else { "to hold it again" };
+            vec![format!("{again}: {step}{flag}"), format!("to go back: kubectl rollout2 undo {target}")]
         }
         Why::Unhealthy { pods, .. } => {
             // What is forced is that a batch begins; one that is under way needs room.
@@ -68,11 +68,14 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
             let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore =
                 format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
+            let waits = waits_for(workload, pods);
+            let (is_alone, waits) = (waits.is_none(), waits.unwrap_or_default());
             let hints = [
                 (true, status),
                 (is_worse_by_nodes, ignore),
-                (is_under_way, room),
-                (is_left && !is_under_way, force),
+                (!is_alone, waits),
+                (is_alone && is_under_way, room),
+                (is_alone && is_left && !is_under_way, force),
             ];
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
@@ -83,6 +86,14 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
         Why::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
         Why::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
     }
+}
+
+/// What an ordered controller waits for: it replaces no pod as long as one is not ready, whatever is let go.
+fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
+    let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
+    let (first, _) = pods.first().filter(|_| matches!(workload, Workload::StatefulSet(_)) && !is_parallel)?;
+    let place = workload.in_namespace();
+    Some(format!("its controller replaces no pod before that is ready: kubectl describe pod {first}{place}"))
 }
 
 /// Whoever steps next brings a way back to its end.
@@ -104,6 +115,9 @@ fn next_batch(view: Option<&View>, step: &str) -> String {
     };
     match view.filter(is_over) {
         Some(_) => format!("the nodes that are not selected: {step} --node-selector= --all"),
+        None if view.is_some_and(|view| view.pacing.batches.check_end().is_err()) => {
+            format!("the next batch: {step}")
+        }
         None => format!("the next batch: {step}; or all of them: --all"),
     }
 }
@@ -121,7 +135,8 @@ fn stays_held(workload: &Workload) -> Option<String> {
     Some(format!("it stays held; to end that: kubectl rollout2 resume {target}{flag}"))
 }
 
-fn is_held(workload: &Workload) -> bool {
+/// Whether a hold of ours is in force.
+pub(super) fn is_held(workload: &Workload) -> bool {
     Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
 }
 

@@ -38,6 +38,7 @@ impl Oracle for Nodes {
         let soak = scene.pace.soak.max(scene.pace.final_soak);
         if scene.goes_back() {
             self.batch.clear();
+            self.is_refused = false; // what goes back was refused, and what it goes back to was not
             return Ok(());
         }
         if scene.ends_plan() && self.is_refused {
