@@ -14,6 +14,7 @@ mod hints;
 mod left;
 mod many;
 mod races;
+mod said;
 mod signals;
 mod told;
 mod words;

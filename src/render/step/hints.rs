@@ -91,9 +91,9 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
 /// What an ordered controller waits for: it replaces no pod as long as one is not ready, whatever is let go.
 fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
-    let (first, _) = pods.first().filter(|_| matches!(workload, Workload::StatefulSet(_)) && !is_parallel)?;
+    let (lowest, _) = pods.last().filter(|_| matches!(workload, Workload::StatefulSet(_)) && !is_parallel)?;
     let place = workload.in_namespace();
-    Some(format!("its controller replaces no pod before that is ready: kubectl describe pod {first}{place}"))
+    Some(format!("its controller replaces no pod before that is ready: kubectl describe pod {lowest}{place}"))
 }
 
 /// Whoever steps next brings a way back to its end.

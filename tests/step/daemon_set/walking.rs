@@ -55,6 +55,9 @@ async fn selected_nodes_are_stepped_and_the_rest_stays_held() {
         "{}",
         ended.transcript
     );
+    let again = nodes.step("").await;
+    ends(&again, 5); // so that a script does not go round for ever
+    assert!(again.stderr.contains("--node-selector="), "{}", again.transcript);
     let on = nodes.lab.run("step daemonset/agent --all --node-selector=").await;
     ends(&on, 0);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));

@@ -1,0 +1,66 @@
+//! What is said of a stop is what is so.
+
+use harness::lab::{Hands, Lab};
+use serde_json::json;
+use simcluster::Key;
+use simcluster::patch::Format;
+use simcluster::resource::STATEFULSETS;
+use simcluster::rules::{Author, Part};
+
+use crate::facts::changed;
+
+fn ends_the_hold(hands: &Hands) {
+    let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
+    let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-patch"));
+    let done = hands.cluster.store(|store| store.patch(&db, Part::Object, Format::Merge, &patch, &author));
+    done.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_that_somebody_ends_holds_nothing() {
+    let (lab, _) = changed(4, &json!({})).await;
+    lab.later(20_000, ends_the_hold);
+    let ended = lab.run("step statefulset/db --all --soak 60s").await;
+    assert_eq!(ended.exit, 5, "{}", ended.transcript);
+    let said = "stopped: statefulset.apps/db was changed by kubectl-patch, and is not held any more: its controller goes on by itself";
+    assert!(ended.stderr.contains(said), "{}", ended.transcript);
+    assert!(ended.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ordered_controller_waits_whatever_is_forced() {
+    for (policy, is_ordered) in [("OrderedReady", true), ("Parallel", false)] {
+        let lab = Lab::new();
+        let db = lab.stateful_set(3, &json!({"podManagementPolicy": policy}));
+        lab.hands().image(&db, "app:1.0-notready"); // before anybody has seen it
+        lab.pass(60).await;
+        lab.run("pause statefulset/db").await;
+        lab.hands().image(&db, "app:2.0");
+        lab.pass(5).await;
+        let ended = lab.run("step statefulset/db").await;
+        assert_eq!(ended.exit, 5, "{}", ended.transcript);
+        let waits =
+            "hint: its controller replaces no pod before that is ready: kubectl describe pod db-0 -n default";
+        assert_eq!(ended.stderr.contains(waits), is_ordered, "{}", ended.transcript);
+        assert_eq!(ended.stderr.contains(" --force"), !is_ordered, "{}", ended.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_soak_that_is_longer_by_now_is_waited_for_aloud() {
+    let (lab, _) = changed(3, &json!({})).await;
+    assert_eq!(lab.run("step statefulset/db").await.exit, 0);
+    let ended = lab.run("step statefulset/db --soak 10m").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let waits = "note: waiting for what is released to have been available for 10m0s";
+    assert!(ended.stderr.contains(waits), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_is_no_hint_where_the_list_ends_before() {
+    let (lab, _) = changed(4, &json!({})).await;
+    let ended = lab.run("step statefulset/db --batches 1,2").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let next = "hint: the next batch: kubectl rollout2 step statefulset/db -n default\n";
+    assert!(ended.stderr.ends_with(next), "{}", ended.transcript);
+}
