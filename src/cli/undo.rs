@@ -14,9 +14,10 @@ use crate::model::undo::{Goal, Wishes};
 
 /// Go back to an earlier revision
 ///
-/// Without --to-revision that is the one before the running one. On a terminal the changes and their
-/// effect on the pods are shown first. The write is one patch that is made on exactly the state that
-/// was shown, or not at all. Annotations of the workload stay; its change-cause becomes the revision's.
+/// Without --to-revision that is the one before the running one; of what pause or step holds, the one
+/// that ran before it was held. On a terminal the changes and their effect on the pods are shown first.
+/// The write is one patch that is made on exactly the state that was shown, or not at all. Annotations
+/// of the workload stay; its change-cause becomes the revision's.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]

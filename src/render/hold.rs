@@ -38,7 +38,9 @@ pub fn before_pausing(holding: Holding, workload: &Workload) -> Vec<String> {
             lines
         }
         Holding::Plan => {
-            vec![format!("note: {target} is being stepped; the step stops before its next batch")]
+            vec![format!(
+                "note: {target} is held by a plan of step, which releases nothing more until it is resumed"
+            )]
         }
     }
 }

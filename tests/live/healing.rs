@@ -114,12 +114,9 @@ async fn without_the_flag_the_pods_are_named_and_left() {
     let (ground, controllers) = broken();
     let ended = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
     assert!(ended.stderr.contains("warning: db-3 is not ready, "), "{}", ended.stderr);
-    assert!(
-        ended
-            .stderr
-            .contains("\nhint: --replace-stuck-pods, or afterwards: kubectl delete pod db-3 -n shop\n"),
-        "{}",
-        ended.stderr
-    );
+    let hints = "\nhint: to have it deleted, now or afterwards: kubectl rollout2 undo statefulset/db -n shop \
+                 --to-revision 1 --replace-stuck-pods\n\
+                 hint: or by hand, afterwards: kubectl delete pod db-3 -n shop\n";
+    assert!(ended.stderr.contains(hints), "{}", ended.stderr);
     assert_eq!((images(&ground.cluster)[3].clone(), ended.exit), (json!("db:2.0-bad"), 0));
 }

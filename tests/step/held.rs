@@ -34,7 +34,9 @@ async fn a_plan_between_two_batches() {
 #[tokio::test(start_paused = true)]
 async fn a_plan_that_somebody_paused_and_a_pause() {
     let lab = stepped_once().await;
-    lab.run("pause statefulset/db").await;
+    let paused = lab.run("pause statefulset/db").await;
+    let note = "is held by a plan of step, which releases nothing more until it is resumed";
+    assert!(paused.stderr.contains(note), "{}", paused.transcript);
     let history = lab.run("history statefulset/db").await;
     let words = "after batch 1, paused, until kubectl rollout2 resume statefulset/db";
     assert!(history.stderr.contains(words), "{}", history.transcript);

@@ -121,7 +121,7 @@ Examples:
   kubectl rollout2 step statefulset/db --by 25% --all --soak 5m --final-soak 1h --on-failure undo
   kubectl rollout2 step statefulset/db --all --check './smoke-test $ROLLOUT2_PODS'
   kubectl rollout2 step daemonset/agent --by 10% --all --order topology.kubernetes.io/zone
-  kubectl rollout2 pause statefulset/db   # stop before the next batch; resume and step go on
+  kubectl rollout2 pause statefulset/db   # stop here; resume and step go on
   kubectl rollout2 undo statefulset/db    # go back
 
 Environment:
