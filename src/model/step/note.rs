@@ -14,6 +14,7 @@ use super::stepper::{Output, Stepper};
 use crate::model::digest::Digest;
 use crate::model::follow::Moment;
 use crate::model::patch::Patch;
+use crate::model::revision::Revision;
 use crate::model::workload::Workload;
 
 /// Whether a workload goes back, or went, because a step of it failed: held by its plan, or with a note.
@@ -57,7 +58,7 @@ impl Stepper {
     /// Goes on with a way back on which another process was killed.
     pub(super) fn take_up_the_way_back(&mut self, now: Moment, out: &mut Vec<Output>) {
         let (Some(observed), Some(document)) = (self.observed(), self.document()) else { return };
-        let Some(revision) = observed.revisions.running().map(|running| running.label()) else { return };
+        let Some(revision) = observed.revisions.running().map(Revision::label) else { return };
         let (written, limit) = (Box::new(observed.workload.clone()), document.plan.pacing.batch_timeout);
         self.failed = Some(Failure::Earlier);
         self.went_back = Some(revision.clone());

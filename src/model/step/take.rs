@@ -183,6 +183,6 @@ impl Stepper {
             _ => {}
         }
         self.again = Some(now.elapsed + AGAIN);
-        self.tell_trouble(error.sentence(), out);
+        self.tell_trouble(&error.sentence(), out);
     }
 }

@@ -187,7 +187,7 @@ impl Stepper {
     }
 
     /// A request failed in passing, and is tried again; told once until something else fails.
-    pub(super) fn tell_trouble(&mut self, trouble: String, out: &mut Vec<Output>) {
+    pub(super) fn tell_trouble(&mut self, trouble: &str, out: &mut Vec<Output>) {
         self.tell_waits(format!("an answer of the server: {trouble}"), out);
     }
 
