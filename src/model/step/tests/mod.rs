@@ -8,6 +8,7 @@ mod by_hand;
 mod elsewhere;
 mod others;
 mod play;
+mod server;
 mod sight;
 mod trouble;
 mod walking;
