@@ -1,5 +1,7 @@
 //! What is said of a stop is what is so.
 
+use std::time::Duration;
+
 use harness::lab::{Hands, Lab};
 use serde_json::json;
 use simcluster::Key;
@@ -7,7 +9,7 @@ use simcluster::patch::Format;
 use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
 
-use crate::facts::changed;
+use crate::facts::{changed, run_of};
 
 fn ends_the_hold(hands: &Hands) {
     let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
@@ -37,8 +39,13 @@ async fn an_ordered_controller_waits_whatever_is_forced() {
         lab.run("pause statefulset/db").await;
         lab.hands().image(&db, "app:2.0");
         lab.pass(5).await;
+        let planned = lab.run("step statefulset/db --dry-run").await;
+        assert_eq!(planned.exit, 0, "{}", planned.transcript);
         let ended = lab.run("step statefulset/db").await;
         assert_eq!(ended.exit, 5, "{}", ended.transcript);
+        let (now, would) =
+            (format!("note: as it is now, nothing would be released:\n{}", ended.stderr), &planned.stderr);
+        assert_eq!(*would, now, "{}", planned.transcript);
         let waits =
             "hint: its controller replaces no pod before that is ready: kubectl describe pod db-0 -n default";
         assert_eq!(ended.stderr.contains(waits), is_ordered, "{}", ended.transcript);
@@ -63,4 +70,20 @@ async fn all_is_no_hint_where_the_list_ends_before() {
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
     let next = "hint: the next batch: kubectl rollout2 step statefulset/db -n default\n";
     assert!(ended.stderr.ends_with(next), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_steps_already_is_said_of_a_plan_too() {
+    let (lab, _) = changed(3, &json!({})).await;
+    let (words, ada) =
+        (["step", "statefulset/db", "--soak", "5m"], [("USER", "ada"), ("HOSTNAME", "laptop")]);
+    let killed = tokio::time::timeout(Duration::from_secs(10), run_of(&lab, &words, &ada)).await;
+    assert!(killed.is_err());
+    let planned = lab.run("step statefulset/db --dry-run").await;
+    let said = "note: ada@laptop steps statefulset/db since 2026-";
+    assert!(planned.stderr.starts_with(said), "{}", planned.transcript);
+    assert!(planned.stderr.ends_with(", and a step waits for them\n"), "{}", planned.transcript);
+    let planned = lab.run("step statefulset/db --dry-run -o json").await;
+    let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
+    assert_eq!((&plan["steppedBy"]["by"], &plan["stops"]), (&json!("ada@laptop"), &json!(null)));
 }

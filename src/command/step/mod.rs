@@ -134,7 +134,10 @@ async fn show_plan(
         }
     };
     match request.output {
-        Output::Text => screen.styled(&plan::spans(workload, &view)),
+        Output::Text => {
+            screen.styled(&plan::spans(workload, &view));
+            say(plan::hindrances(workload, &view), screen);
+        }
         Output::Json => screen.exact(&json::plan(workload, &view)),
     }
     Ok(Ending { exit: Exit::Done, errors: Vec::new() })

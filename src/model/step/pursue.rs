@@ -163,6 +163,19 @@ impl Scene<'_> {
         }
     }
 
+    /// Why the next batch would not begin now, if so.
+    pub(super) fn stops(&self) -> Option<Why> {
+        match self.next() {
+            _ if self.batch().is_some() => None,
+            Next::Batch(begun) => match self.validate(&begun) {
+                Some(Move::End(End::Stopped(why))) => Some(why),
+                _ => None,
+            },
+            Next::Blocked { pod, node } => Some(Why::OnUnreadyNode { pod, node }),
+            Next::Nothing => None,
+        }
+    }
+
     /// Whether pods that are not available forbid another batch.
     fn validate(&self, begun: &Begun) -> Option<Move> {
         let first = self.spots.iter().find(|spot| begun.places.contains(&spot.name))?;

@@ -93,7 +93,7 @@ pub fn foresee(
     if !has_to_end && !scene.spots.iter().any(Spot::is_outdated) {
         return Err(nothing_to_release(&scene.spots, document.hold.original()));
     }
-    Ok(scene.view(&BTreeMap::new(), Vec::new()))
+    Ok(View { stops: scene.stops(), ..scene.view(&BTreeMap::new(), Vec::new()) })
 }
 
 /// There is nothing to foresee of a plan that goes back.
@@ -153,6 +153,7 @@ impl Scene<'_> {
             is_worse_by_nodes: self.is_worse_by_nodes(),
             lease: self.document.lease.clone(),
             is_paused: self.document.hold.is_paused(),
+            stops: None,
             causes,
         }
     }

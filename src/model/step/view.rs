@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::batch::Batch;
+use super::end::Why;
 use super::lease::Lease;
 use super::pacing::{Pacing, Reach};
 use crate::model::cause::Cause;
@@ -40,6 +41,8 @@ pub struct View {
     pub lease: Option<Lease>,
     /// Whether somebody paused it.
     pub is_paused: bool,
+    /// Why the next batch would not begin as everything is now; looked at only where nothing is to be written.
+    pub stops: Option<Why>,
     /// The causes for which it does not go on.
     pub causes: Vec<Cause>,
 }

@@ -76,6 +76,9 @@ pub fn ended(scene: Scene<'_>, end: &End, exit: u8, elapsed: Duration) -> String
 pub fn plan(workload: &Workload, view: &View) -> String {
     let mut document = document("StepPlan", workload);
     merge(&mut document, plan_facts(view));
+    document["stops"] = view.stops.as_ref().map(|why| end_facts(&End::Stopped(why.clone()))).into();
+    document["steppedBy"] =
+        view.lease.as_ref().map(|lease| json!({"by": lease.by, "since": lease.since})).into();
     format!("{document}\n")
 }
 

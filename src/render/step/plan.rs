@@ -1,10 +1,12 @@
 //! A plan before anything is written: the batches, the very pods or nodes, and how long it takes at least.
 
-use super::lines::heading;
+use super::lines::{ended, heading};
 use super::words::{care, reach, time};
-use crate::model::step::View;
+use super::{Scene, Told};
+use crate::model::step::{End, View};
 use crate::model::workload::Workload;
 use crate::render::change::names;
+use crate::render::escape;
 use crate::render::frame::batch_rows;
 use crate::render::style::{Span, Style};
 
@@ -34,4 +36,22 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
     spans
+}
+
+/// What keeps a plan that is only shown from going like that: who steps it already, and why its next batch
+/// would not begin.
+#[must_use]
+pub fn hindrances(workload: &Workload, view: &View) -> Told {
+    let target = workload.target();
+    let told = view.lease.iter().fold(Told::default(), |told, lease| {
+        let by = lease.by.as_deref().unwrap_or("somebody else");
+        let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+        told.and_note(escape::line(&format!("note: {by} steps {target}{since}, and a step waits for them")))
+    });
+    let Some(why) = &view.stops else { return told };
+    let end = End::Stopped(why.clone());
+    let scene = Scene { workload, view: Some(view), way_back: None, holder: None };
+    let now = ended(scene, &end);
+    let told = told.and_note("note: as it is now, nothing would be released:");
+    now.notes.into_iter().fold(told, Told::and_note)
 }
