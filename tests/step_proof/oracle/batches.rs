@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::bound::taken_down;
 use super::{Oracle, Scene};
-use crate::timeline::Process;
+use crate::timeline::{Process, What};
 use crate::words::{Batches, Reach};
 use crate::world::{Millis, Pod, World, partition};
 
@@ -27,6 +27,7 @@ impl Oracle for BatchOrder {
         if let Some(ordinal) = taken_down(scene)
             && !scene.before.is_daemon_set()
             && !scene.before.released().contains(&ordinal)
+            && !heals(scene)
         {
             return Err(format!("db-{ordinal} is replaced, and was not let go"));
         }
@@ -169,6 +170,13 @@ impl BatchOrder {
         }
         said
     }
+}
+
+/// Whether we remove a pod that is not ready, which its controller waits for in vain: below the partition it
+/// comes back on the revision that is held there.
+fn heals(scene: &Scene<'_>) -> bool {
+    let What::Pod(name, _) = &scene.change.what else { return false };
+    scene.process().is_some() && scene.before.pods.get(name).is_some_and(|pod| pod.ready.is_none())
 }
 
 /// The places that are to run the new revision: those that the strategy of `set` lets go, and those
