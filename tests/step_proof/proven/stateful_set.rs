@@ -255,3 +255,17 @@ fn who_gives_up_its_lease_does_not_say_how_it_goes_on() {
     history.plan(1, Some(1), 2);
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
+
+#[test]
+fn a_pod_below_the_partition_that_is_removed_though_nothing_is_wrong_with_it() {
+    let mut history = History::new();
+    history.canary();
+    history.push(By::Process(0), What::Pod("db-0".to_owned(), None));
+    history.is_wrong("db-0 is replaced, and was not let go");
+    let mut healed = History::new();
+    healed.canary();
+    let broken = healed.pod(0, "app:1.5", None);
+    healed.push(By::Other, What::Pod("db-0".to_owned(), Some(broken)));
+    healed.push(By::Process(0), What::Pod("db-0".to_owned(), None));
+    assert_eq!(judge(&healed.timeline), [""; 0]);
+}
