@@ -5,6 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use crate::model::age::age;
 use crate::model::authorship::last_author;
 use crate::model::hold::{Holding, step_command};
+use crate::model::step::is_on_the_way_back;
 use crate::model::strategy;
 use crate::model::workload::Workload;
 
@@ -57,6 +58,12 @@ pub fn on_delete(workload: &Workload) -> String {
 /// A hold that somebody else ended: who, and when.
 #[must_use]
 pub fn ended_by_another(workload: &Workload, now: Timestamp) -> String {
+    if is_on_the_way_back(workload) {
+        return format!(
+            "note: a step of {} failed, and it goes back, or went; only the note of that is gone now",
+            workload.target()
+        );
+    }
     let author = last_author(workload.object(), &strategy::place(workload));
     let who = author.map_or_else(
         || "somebody".to_owned(),

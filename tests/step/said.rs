@@ -9,7 +9,7 @@ use simcluster::patch::Format;
 use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
 
-use crate::facts::{changed, run_of};
+use crate::facts::{changed, object, run_of};
 
 fn ends_the_hold(hands: &Hands) {
     let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
@@ -86,4 +86,50 @@ async fn who_steps_already_is_said_of_a_plan_too() {
     let planned = lab.run("step statefulset/db --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
     assert_eq!((&plan["steppedBy"]["by"], &plan["stops"]), (&json!("ada@laptop"), &json!(null)));
+}
+
+/// A process that takes everything back, and is killed right then.
+async fn killed_on_the_way_back() -> Lab {
+    let lab = Lab::new();
+    lab.stateful_set(3, &json!({}));
+    lab.pass(60).await;
+    lab.run("pause statefulset/db").await;
+    let db = Key::new(&STATEFULSETS, "default", "db");
+    lab.hands().image(&db, "app:2.0-bad");
+    lab.pass(5).await;
+    let goes_back = async {
+        while !object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"]
+            .to_string()
+            .contains("goesBack")
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        ended = lab.run("step statefulset/db --on-failure undo") => panic!("{}", ended.transcript),
+        () = goes_back => {}
+    }
+    lab
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_note_of_a_way_back_is_seen_to_its_end_or_forgotten() {
+    let lab = killed_on_the_way_back().await;
+    let on = lab.run("step statefulset/db").await;
+    assert_eq!(on.exit, 4, "{}", on.transcript);
+    let said = "error: statefulset.apps/db: it failed before or was undone, and was still on its way back\n\
+                error: it went back to revision 3, which is complete\n";
+    assert!(on.stderr.ends_with(said), "{}", on.transcript);
+    assert_eq!(lab.run("step statefulset/db").await.exit, 0);
+
+    let lab = killed_on_the_way_back().await;
+    let resumed = lab.run("resume statefulset/db").await;
+    let said =
+        "note: a step of statefulset/db failed, and it goes back, or went; only the note of that is gone now";
+    assert!(resumed.stderr.contains(said), "{}", resumed.transcript);
+
+    let lab = killed_on_the_way_back().await;
+    lab.hands().image(&Key::new(&STATEFULSETS, "default", "db"), "app:3.0");
+    let anew = lab.run("step statefulset/db --all").await;
+    assert!(!anew.stderr.contains("the hold of"), "{}", anew.transcript);
 }

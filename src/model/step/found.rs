@@ -79,7 +79,7 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
         return Err(End::Error(cannot_see(workload, "revisions", workload.kind().revision_type().plural())));
     }
     let hold = Hold::of(workload).map_err(End::Error)?;
-    let was = hold.is_some();
+    let was = hold.is_some() && !is_note_of_another(workload);
     let found = match hold.filter(|hold| hold.is_in_force(workload)) {
         None if let Some(note) = note(request, workload) => {
             Ok(Found { document: note, origin: Origin::WayBack, set: None })
@@ -102,6 +102,12 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
         plan.pacing.batches.check_end().map_err(End::Error)?;
     }
     Ok(found)
+}
+
+/// Whether all there is of a hold is the note of a way back that others have overtaken.
+fn is_note_of_another(workload: &Workload) -> bool {
+    let document = Document::of(workload).ok().flatten();
+    document.is_some_and(|document| document.plan.goes_back && !document.hold.is_in_force(workload))
 }
 
 /// The note of a way back, unless a new plan is to begin.
