@@ -166,8 +166,17 @@ fn anew(request: &Request, observed: &Observed, hold: Hold, other: Document) -> 
     let Document { plan, hold, .. } = begun(request, observed, hold);
     let own = hold.original().map_or(0, strategy::partition_in);
     let was_beyond = is_for_the_same && other.plan.beyond && strategy::partition(workload) < own;
-    let plan = Plan { beyond: plan.beyond || was_beyond, ..plan };
+    // What ran before that plan did is still what to go back to.
+    let from = other.plan.from.filter(|from| is_outdated(observed, from)).or(plan.from);
+    let plan = Plan { from, beyond: plan.beyond || was_beyond, ..plan };
     Ok(Found { document: Document { hold, plan, lease: other.lease }, origin: Origin::Anew, set })
+}
+
+/// Whether a revision is kept, and is not the live one.
+fn is_outdated(observed: &Observed, name: &str) -> bool {
+    let running = observed.revisions.running();
+    observed.revisions.iter().any(|one| one.name == name)
+        && running.is_none_or(|running| running.name != name)
 }
 
 /// Somebody changed the template under a plan.
@@ -191,11 +200,15 @@ fn check_again(request: &Request, plan: &Plan, workload: &Workload) -> Result<()
     Err(Error::usage(message).hint("give the same --check again, or --no-check"))
 }
 
-/// The revision that most outdated pods run.
+/// The revision to go back to: what a StatefulSet's controller calls the current one, as long as the live one
+/// is another; else the one that most outdated pods run. Where an update broke and another one is to mend
+/// it, most of them may run the one that broke.
 fn outdated_revision(observed: &Observed) -> Option<String> {
-    let running = observed.revisions.running();
-    let others =
-        observed.revisions.iter().filter(|one| running.is_none_or(|running| running.name != one.name));
+    let is_kept = |name: &&str| is_outdated(observed, name);
+    if let Some(current) = observed.workload.recorded_stable_revision().filter(is_kept) {
+        return Some(current.to_owned());
+    }
+    let others = observed.revisions.iter().filter(|one| is_outdated(observed, &one.name));
     let with_pods = others.map(|one| (observed.pods_of(one).filter(|pod| pod.is_active()).count(), one));
     let with_pods = with_pods.filter(|(pods, _)| *pods > 0);
     with_pods.max_by_key(|(pods, _)| *pods).map(|(_, revision)| revision.name.clone())

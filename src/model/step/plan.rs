@@ -6,7 +6,7 @@
 //! | member | is |
 //! |---|---|
 //! | `template` | digest of the template that is released |
-//! | `from` | the revision that outdated pods ran when it began |
+//! | `from` | the revision to go back to: what ran before it began |
 //! | `by`, `batches`, `soak`, ... | the pace, in the words of the command line |
 //! | `reach` | how far the command goes that is under way, or did not get there |
 //! | `beyond` | `true` when it goes below the partition that the set had itself |
@@ -26,7 +26,7 @@ use crate::model::hold::{Hold, Reason};
 pub struct Plan {
     /// Digest of the template that is released, in hexadecimal.
     pub template: String,
-    /// The name of the revision that outdated pods ran when it began, if they ran one.
+    /// The name of the revision to go back to: what ran before it began, if that is known.
     pub from: Option<String>,
     /// The pace.
     pub pacing: Pacing,

@@ -11,7 +11,7 @@ use crate::model::cause::Cause;
 /// How a plan stands at a moment, or how it would go.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// The revision that outdated pods run, as a person calls it; none when there is none or it is not kept.
+    /// The revision to go back to, as a person calls it; none when there is none or it is not kept.
     pub from: Option<String>,
     /// The revision that is released, as a person calls it; none while it is none yet.
     pub to: Option<String>,

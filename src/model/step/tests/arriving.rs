@@ -203,3 +203,21 @@ fn a_partition_that_lets_no_pod_update_holds() {
     let mut play = Play::of(Request::default(), world);
     assert_eq!(play.run(), End::Stopped(Why::OwnPartition { partition: 3 }));
 }
+
+/// An update broke when most pods ran it, and another template is to mend it.
+#[test]
+fn a_plan_that_mends_an_update_goes_back_to_what_ran_before_that() {
+    let mut world = World::paused(5);
+    for index in 2..5 {
+        world.pods.get_mut(&index).unwrap().revision = 2;
+    }
+    world.change("/spec/template", template(3));
+    let mut play = Play::of(Request::default(), world);
+    play.run();
+    assert_eq!(play.world.hold().unwrap()["plan"]["from"], "db-1");
+    play.world.object["status"]["currentRevision"] = "db-3".into(); // nothing says any more what was before
+    play.world.change("/spec/template", template(4));
+    let mut play = play.then("two", Request { new_plan: true, ..Request::default() });
+    play.run();
+    assert_eq!(play.world.hold().unwrap()["plan"]["from"], "db-1", "as the plan before said");
+}
