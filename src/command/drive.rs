@@ -1,5 +1,5 @@
 //! The loop over time of a follower: hands it what is seen, does what it asks for, tells what it says.
-//! Stepping has one of its own; both hear through [`super::hear`].
+//! Stepping has one of its own; both hear through `hear`.
 
 use std::time::Duration;
 
