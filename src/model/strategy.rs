@@ -37,11 +37,15 @@ pub fn says_on_delete(strategy: &Value) -> bool {
 #[must_use]
 pub fn partition(workload: &Workload) -> i64 {
     match workload {
-        Workload::StatefulSet(_) if !is_on_delete(workload) => {
-            strategy(workload).map_or(0, partition_in).max(0)
-        }
+        Workload::StatefulSet(_) => strategy(workload).map_or(0, partition_of),
         _ => 0,
     }
+}
+
+/// The index from which on a StatefulSet with this strategy updates its pods.
+#[must_use]
+pub fn partition_of(strategy: &Value) -> i64 {
+    if says_on_delete(strategy) { 0 } else { partition_in(strategy).max(0) }
 }
 
 /// `rollingUpdate.partition` of a strategy.

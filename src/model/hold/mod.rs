@@ -130,6 +130,12 @@ impl Hold {
         self.reason() == Some(Reason::Pause) || self.member("paused") == Some(&Value::Bool(true))
     }
 
+    /// The hold of a workload that is in force, if there is one that can be read.
+    #[must_use]
+    pub fn in_force(workload: &Workload) -> Option<Self> {
+        Self::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))
+    }
+
     /// Whether the strategy is still the one that holds. It is not once somebody applied a manifest
     /// that names `updateStrategy`: then this is a memory without its effect.
     ///

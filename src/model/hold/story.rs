@@ -20,7 +20,7 @@ impl Story {
     /// The story of a workload's hold; none when nothing of ours holds it.
     #[must_use]
     pub fn of(workload: &Workload) -> Option<Self> {
-        let hold = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload))?;
+        let hold = Hold::in_force(workload)?;
         let plan = Plan::of(&hold).ok().flatten();
         let lease = hold.member("lease").filter(|lease| !lease.is_null()).map(Lease::read);
         Some(Self { hold, plan, lease })

@@ -158,7 +158,7 @@ fn over(workload: &Workload) -> Why {
 /// The end where nothing is to be released: a set whose own partition lets no pod update is held by it,
 /// and one that lets some is as far as it goes.
 pub(super) fn nothing_to_release(spots: &[Spot<'_>], own: Option<&Value>) -> End {
-    let others = spots.iter().filter(|spot| spot.kept == Some(Kept::Selector) && !spot.is_new).count();
+    let others = spots.iter().filter(|spot| spot.is_not_selected()).count();
     if others > 0 {
         return End::Stopped(Why::NotSelected { others });
     }

@@ -117,6 +117,25 @@ impl Stepper {
         })
     }
 
+    /// Another process took everything back, or somebody did by hand, and it is not all there yet.
+    pub(super) fn found_going_back(
+        &mut self,
+        written: Box<Workload>,
+        is_held: bool,
+        limit: Duration,
+        now: Moment,
+    ) {
+        self.failed = Some(Failure::Earlier);
+        self.phase = self.goes_back(written, is_held, limit, now);
+    }
+
+    /// Everything is back.
+    pub(super) fn came_back(&mut self, out: &mut Vec<Output>) {
+        if let (Some(failure), Some(revision)) = (self.failed.clone(), self.went_back.clone()) {
+            self.over(End::Failed { failure, back: Some(Back::Done { revision }) }, out);
+        }
+    }
+
     /// What to do on the way back, until all pods that the controller takes there are there.
     pub(super) fn come_back(&self, back: &WayBack, now: Moment) -> Move {
         let Some(observed) = self.observed() else { return Move::Rest };

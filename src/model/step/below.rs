@@ -7,7 +7,7 @@
 //! brings that to its end.
 
 use super::document::Document;
-use super::end::{Back, End, Why};
+use super::end::Why;
 use super::phase::{Move, Purpose};
 use super::stepper::Stepper;
 use crate::model::digest::Digest;
@@ -50,8 +50,7 @@ impl Below {
 #[must_use]
 pub fn goes_back(workload: &Workload) -> bool {
     let document = Document::of(workload).ok().flatten();
-    document
-        .is_some_and(|plan| plan.plan.goes_back && plan.is_for(workload) && plan.hold.is_in_force(workload))
+    document.is_some_and(|document| document.goes_back_to(workload) && document.hold.is_in_force(workload))
 }
 
 impl Document {
@@ -66,9 +65,13 @@ impl Document {
         })
     }
 
+    /// Whether it goes back, to the template as it is now.
+    pub(super) fn goes_back_to(&self, workload: &Workload) -> bool {
+        self.plan.goes_back && self.is_for(workload)
+    }
+
     fn own_partition(&self) -> i64 {
-        let own = self.hold.original().filter(|own| !strategy::says_on_delete(own));
-        own.map_or(0, strategy::partition_in)
+        self.hold.original().map_or(0, strategy::partition_of)
     }
 }
 
@@ -88,12 +91,6 @@ impl Stepper {
     pub(super) fn end_hold(&self) -> Move {
         let (Some(observed), Some(document)) = (self.observed(), self.document()) else { return Move::Rest };
         Move::write(Purpose::EndHold, document.ending(&observed.workload), Vec::new())
-    }
-
-    /// Everything is back, and the hold ended.
-    pub(super) fn came_back(&self) -> Option<End> {
-        let back = Back::Done { revision: self.went_back.clone()? };
-        Some(End::Failed { failure: self.failed.clone()?, back: Some(back) })
     }
 }
 

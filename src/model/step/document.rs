@@ -48,8 +48,7 @@ impl Plan {
     /// The plan that holds a workload, if one does that can be read.
     #[must_use]
     pub fn in_force(workload: &Workload) -> Option<Self> {
-        let hold = Hold::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))?;
-        Self::of(&hold).ok()?
+        Self::of(&Hold::in_force(workload)?).ok()?
     }
 }
 

@@ -79,9 +79,10 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
         return Err(End::Error(cannot_see(workload, "revisions", workload.kind().revision_type().plural())));
     }
     let hold = Hold::of(workload).map_err(End::Error)?;
-    let was = hold.is_some() && !is_note_of_another(workload);
+    let left = left_of_a_way_back(workload);
+    let was = hold.is_some() && left.is_none();
     let found = match hold.filter(|hold| hold.is_in_force(workload)) {
-        None if let Some(note) = note(request, workload) => {
+        None if let Some(note) = left.filter(|left| left.is_for(workload) && !request.new_plan) => {
             Ok(Found { document: note, origin: Origin::WayBack, set: None })
         }
         // A lease in a hold that somebody ended protects nothing: what runs loose is held at once.
@@ -104,16 +105,11 @@ pub(super) fn find(request: &Request, observed: &Observed) -> Result<Found, End>
     Ok(found)
 }
 
-/// Whether all there is of a hold is the note of a way back that others have overtaken.
-fn is_note_of_another(workload: &Workload) -> bool {
+/// What is left of a hold where all of it is the note of a way back, be it for a template that others have
+/// changed since.
+fn left_of_a_way_back(workload: &Workload) -> Option<Document> {
     let document = Document::of(workload).ok().flatten();
-    document.is_some_and(|document| document.plan.goes_back && !document.hold.is_in_force(workload))
-}
-
-/// The note of a way back, unless a new plan is to begin.
-fn note(request: &Request, workload: &Workload) -> Option<Document> {
-    let document = Document::of(workload).ok().flatten();
-    document.filter(|document| document.is_note(workload) && !request.new_plan)
+    document.filter(|document| document.plan.goes_back && !document.hold.is_in_force(workload))
 }
 
 /// What the words and the workload alone show.
@@ -164,7 +160,7 @@ fn anew(request: &Request, observed: &Observed, hold: Hold, other: Document) -> 
     let is_for_the_same = other.is_for(workload);
     let set = if is_for_the_same { None } else { Some(kind::holding(observed).map_err(End::Error)?) };
     let Document { plan, hold, .. } = begun(request, observed, hold);
-    let own = hold.original().map_or(0, strategy::partition_in);
+    let own = hold.original().map_or(0, strategy::partition_of);
     let was_beyond = is_for_the_same && other.plan.beyond && strategy::partition(workload) < own;
     // What ran before that plan did is still what to go back to.
     let from = other.plan.from.filter(|from| is_outdated(observed, from)).or(plan.from);

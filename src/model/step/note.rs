@@ -7,7 +7,6 @@
 //! its hold is not in force, it has no lease, and it is removed once everything is back.
 
 use super::document::Document;
-use super::end::Failure;
 use super::event::{Beginning, Event};
 use super::phase::{Move, Purpose};
 use super::stepper::{Output, Stepper};
@@ -21,7 +20,7 @@ use crate::model::workload::Workload;
 #[must_use]
 pub fn is_on_the_way_back(workload: &Workload) -> bool {
     let document = Document::of(workload).ok().flatten();
-    document.is_some_and(|document| document.plan.goes_back && document.is_for(workload))
+    document.is_some_and(|document| document.goes_back_to(workload))
 }
 
 impl Document {
@@ -38,7 +37,7 @@ impl Document {
 
     /// Whether it is such a note, for the template as it is.
     pub(super) fn is_note(&self, workload: &Workload) -> bool {
-        self.plan.goes_back && self.is_for(workload) && !self.hold.is_in_force(workload)
+        self.goes_back_to(workload) && !self.hold.is_in_force(workload)
     }
 }
 
@@ -50,19 +49,13 @@ impl Stepper {
         document.is_note(workload).then(forgets)
     }
 
-    /// Everything is back, and the note stays: whoever steps next forgets it.
-    pub(super) fn leave_the_note(&mut self, out: &mut Vec<Output>) {
-        self.came_back().into_iter().for_each(|end| self.over(end, out));
-    }
-
     /// Goes on with a way back on which another process was killed.
     pub(super) fn take_up_the_way_back(&mut self, now: Moment, out: &mut Vec<Output>) {
         let (Some(observed), Some(document)) = (self.observed(), self.document()) else { return };
         let Some(revision) = observed.revisions.running().map(Revision::label) else { return };
         let (written, limit) = (Box::new(observed.workload.clone()), document.plan.pacing.batch_timeout);
-        self.failed = Some(Failure::Earlier);
         self.went_back = Some(revision.clone());
-        self.phase = self.goes_back(written, false, limit, now);
+        self.found_going_back(written, false, limit, now);
         let began = Event::Began { how: Beginning::GoesOn, went_without: Vec::new() };
         out.extend([began, Event::GoesBack { revision }].map(Output::Event));
     }

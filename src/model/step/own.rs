@@ -2,7 +2,7 @@
 
 use super::below::goes_back;
 use super::document::relying;
-use super::end::{End, Failure, Why};
+use super::end::{End, Why};
 use super::event::Event;
 use super::lease::Lease;
 use super::phase::{Move, Phase, Purpose, Pursuit, Written};
@@ -126,17 +126,14 @@ impl Stepper {
         match (purpose, &mut self.phase) {
             (Purpose::Finish, _) => return self.over(End::Complete, out),
             (Purpose::Leave, _) => return self.leave_it_at_that(out),
-            (Purpose::EndHold, _) => {
-                return self.came_back().into_iter().for_each(|end| self.over(end, out));
-            }
+            (Purpose::EndHold, _) => return self.came_back(out),
             (Purpose::GoBack, Phase::Failing(failing)) => {
                 let limit = failing.limit;
                 self.phase = self.goes_back(workload, is_held(), limit, now);
             }
             (Purpose::Take, Phase::Arriving(_)) if is_held() => {
                 let limit = self.document().map(|document| document.plan.pacing.batch_timeout);
-                self.failed = Some(Failure::Earlier);
-                self.phase = self.goes_back(workload, true, limit.unwrap_or_default(), now);
+                self.found_going_back(workload, true, limit.unwrap_or_default(), now);
             }
             (Purpose::Take, Phase::Arriving(_)) => self.phase = Phase::Stepping(Pursuit::of(&self.request)),
             (Purpose::Begin, Phase::Stepping(pursuit)) => {

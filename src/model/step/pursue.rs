@@ -8,7 +8,7 @@ use super::pacing::Reach;
 use super::phase::{CheckRun, Move, Purpose, Pursuit};
 use super::plan::Begun;
 use super::scene::Scene;
-use super::spot::{Kept, Spot};
+use super::spot::Spot;
 use super::stepper::Stepper;
 use crate::model::cause::CauseId;
 use crate::model::follow::{Moment, PodPlace};
@@ -129,8 +129,7 @@ impl Stepper {
         if !scene.has_soaked() {
             return Move::Rest;
         }
-        let is_left = |spot: &Spot<'_>| spot.kept == Some(Kept::Selector) && !spot.is_new;
-        if scene.spots.iter().any(|spot| is_left(spot) || spot.is_outdated()) {
+        if scene.spots.iter().any(|spot| spot.is_not_selected() || spot.is_outdated()) {
             return Move::End(scene.left_out());
         }
         if !kind::is_complete(&scene.sight) {

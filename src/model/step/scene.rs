@@ -11,7 +11,7 @@ use super::pacing::{Pacing, Reach};
 use super::phase::Pursuit;
 use super::plan::{Begun, Plan};
 use super::show::left_out;
-use super::spot::{Kept, Sight, Spot, allowed, unavailable};
+use super::spot::{Sight, Spot, allowed, unavailable};
 use super::stepper::Stepper;
 use crate::model::follow::Moment;
 
@@ -175,8 +175,7 @@ impl<'a> Scene<'a> {
     }
 
     fn not_selected(&self) -> Option<End> {
-        let is_other = |spot: &&Spot<'_>| spot.kept == Some(Kept::Selector) && !spot.is_new;
-        let others = self.spots.iter().filter(is_other).count();
+        let others = self.spots.iter().filter(|spot| spot.is_not_selected()).count();
         (others > 0 && self.passed.is_none()).then_some(End::Stopped(Why::NotSelected { others }))
     }
 

@@ -101,6 +101,11 @@ impl Spot<'_> {
         !self.is_new && self.kept.is_none()
     }
 
+    /// Whether the node selector keeps the plan from it, and it is still to be replaced.
+    pub(super) fn is_not_selected(&self) -> bool {
+        self.kept == Some(Kept::Selector) && !self.is_new
+    }
+
     /// Whether it waits for its release.
     pub(super) fn waits(&self) -> bool {
         self.is_outdated() && !self.is_released

@@ -85,8 +85,5 @@ fn released_from(workload: &Workload) -> i64 {
 
 /// The index below which the set by itself updates no pod.
 fn own_partition(sight: &Sight<'_>) -> i64 {
-    match sight.own {
-        Some(own) if !sight.beyond && !strategy::says_on_delete(own) => strategy::partition_in(own).max(0),
-        _ => 0,
-    }
+    if sight.beyond { 0 } else { sight.own.map_or(0, strategy::partition_of) }
 }

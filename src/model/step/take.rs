@@ -125,7 +125,7 @@ impl Stepper {
             Wrote::Not(error) => match (written.purpose, &mut self.phase) {
                 (Purpose::GoBack, _) => self.not_back(error.sentence(), now, out),
                 (Purpose::Leave, _) => self.leave_it_at_that(out),
-                (_, Phase::GoingBack(back)) if !back.is_held => self.leave_the_note(out),
+                (_, Phase::GoingBack(back)) if !back.is_held => self.came_back(out), // a note may stay
                 (_, Phase::GoingBack(back)) => {
                     back.stuck = Some(format!("its hold could not be written: {}", error.sentence()));
                 }

@@ -66,10 +66,7 @@ fn previous(observed: &Observed) -> Option<&Revision> {
 /// the service while it is paused. Who changes a template twice under a hold has made a revision that
 /// never ran, and the newest beside the running one would be that.
 fn before_the_hold(observed: &Observed) -> Option<&Revision> {
-    let hold = Hold::of(&observed.workload).ok().flatten()?;
-    if !hold.is_in_force(&observed.workload) {
-        return None;
-    }
+    let hold = Hold::in_force(&observed.workload)?;
     match Plan::of(&hold).ok().flatten() {
         Some(plan) => {
             let mut others = observed.revisions.iter().filter(|one| !observed.revisions.is_running(one));

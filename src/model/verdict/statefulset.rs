@@ -58,7 +58,7 @@ pub(super) fn kubectl(workload: &Workload) -> Result<Told, String> {
 
 /// Whether a pause or a plan of ours keeps the rest back, however much it let go.
 fn is_held_by_us(workload: &Workload) -> bool {
-    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
+    Hold::in_force(workload).is_some()
 }
 
 /// Whether pods that go back with a hold of ours are not there yet. What a partition keeps runs what they go

@@ -91,7 +91,7 @@ fn left(scene: Scene<'_>) -> String {
         let stays = if goes_back(workload) { ", and stays held" } else { "" };
         return format!("goes back to revision {revision} without us{stays}");
     }
-    let Some(hold) = Hold::of(workload).ok().flatten().filter(|hold| hold.is_in_force(workload)) else {
+    let Some(hold) = Hold::in_force(workload) else {
         return "is not held, and its controller goes on without us".to_owned();
     };
     match hold.member("lease").filter(|lease| !lease.is_null()).map(Lease::read) {

@@ -129,7 +129,7 @@ fn below_its_own_partition(workload: &Workload) -> Option<String> {
 
 /// A hold that has nothing to hold back is easily forgotten, until the next change of the template meets it.
 fn stays_held(workload: &Workload) -> Option<String> {
-    let hold = Hold::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))?;
+    let hold = Hold::in_force(workload)?;
     let flag = if hold.reason() == Some(Reason::Plan) { " --release-all" } else { "" };
     let target = workload.command_target();
     Some(format!("it stays held; to end that: kubectl rollout2 resume {target}{flag}"))
@@ -137,7 +137,7 @@ fn stays_held(workload: &Workload) -> Option<String> {
 
 /// Whether a hold of ours is in force.
 pub(super) fn is_held(workload: &Workload) -> bool {
-    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_in_force(workload))
+    Hold::in_force(workload).is_some()
 }
 
 /// A memory without its effect: somebody wrote another strategy.

@@ -124,13 +124,19 @@ fn leased(workload: &Workload, lease: &Lease, patience: Duration) -> String {
         let line = format!("note: took the step of {} over from {by}", workload.target());
         return escape::line(&line).into_owned();
     }
-    let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
     let line = format!(
-        "note: {by} steps {}{since}; waiting until nothing is seen of them for {} (--take-over goes on at once)",
-        workload.target(),
+        "note: {}; waiting until nothing is seen of them for {} (--take-over goes on at once)",
+        who_steps(workload, lease),
         time(patience)
     );
     escape::line(&line).into_owned()
+}
+
+/// `ada@laptop steps statefulset/db since 13:00`.
+pub(super) fn who_steps(workload: &Workload, lease: &Lease) -> String {
+    let by = lease.by.as_deref().unwrap_or("somebody else");
+    let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+    format!("{by} steps {}{since}", workload.target())
 }
 
 fn hold_ended(workload: &Workload, manager: Option<&str>) -> String {

@@ -1,6 +1,6 @@
 //! A plan before anything is written: the batches, the very pods or nodes, and how long it takes at least.
 
-use super::lines::{ended, heading};
+use super::lines::{ended, heading, who_steps};
 use super::words::{care, reach, time};
 use super::{Scene, Told};
 use crate::model::step::{End, View};
@@ -42,11 +42,9 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
 /// would not begin.
 #[must_use]
 pub fn hindrances(workload: &Workload, view: &View) -> Told {
-    let target = workload.target();
     let told = view.lease.iter().fold(Told::default(), |told, lease| {
-        let by = lease.by.as_deref().unwrap_or("somebody else");
-        let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-        told.and_note(escape::line(&format!("note: {by} steps {target}{since}, and a step waits for them")))
+        let line = format!("note: {}, and a step waits for them", who_steps(workload, lease));
+        told.and_note(escape::line(&line))
     });
     let Some(why) = &view.stops else { return told };
     let end = End::Stopped(why.clone());

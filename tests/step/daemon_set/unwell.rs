@@ -58,19 +58,23 @@ async fn a_node_that_is_ready_again_is_stepped_after_all() {
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
+/// The pod of a node, which somebody deleted, and which never ends.
+fn deleted_and_not_ended(nodes: &Nodes, node: &str) -> Key {
+    let (pod, author) = (nodes.pod_on(node), Author::new("kubectl"));
+    nodes.lab.cluster.store(|store| {
+        let stays = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["a/b"]);
+        store.edit(&pod, Part::Object, &author, stays).unwrap();
+        store.delete(&pod, &Deletion::default(), &author).unwrap();
+    });
+    pod
+}
+
 /// Its pod was deleted, and nobody there ends it: it is not waited for, and it is not on the new revision.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_cannot_end_on_a_node_that_is_not_ready_is_never_called_done() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");
-    let on_it = nodes.pod_on("node-1");
-    nodes.lab.cluster.store(|store| {
-        let author = Author::new("kubectl");
-        store
-            .edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!(["a/b"]))
-            .unwrap();
-        store.delete(&on_it, &Deletion::default(), &author).unwrap();
-    });
+    let on_it = deleted_and_not_ended(&nodes, "node-1");
     nodes.lab.pass(5).await;
     let ended = nodes.step("--all --ignore-unready-nodes").await;
     ends(&ended, 5);
@@ -106,14 +110,7 @@ async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_oth
 async fn the_flag_is_named_where_it_is_a_pod_on_its_way_out_that_counts() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");
-    let on_it = nodes.pod_on("node-1");
-    nodes.lab.cluster.store(|store| {
-        let author = Author::new("kubectl");
-        store
-            .edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!(["a/b"]))
-            .unwrap();
-        store.delete(&on_it, &Deletion::default(), &author).unwrap();
-    });
+    deleted_and_not_ended(&nodes, "node-1");
     nodes.lab.pass(700).await;
     let ended = nodes.step("--all").await;
     ends(&ended, 5);
