@@ -1,109 +1,109 @@
-//! What went wrong, in words a person can act on.
+//! Errors as users see them.
+
+use std::fmt;
+use std::sync::Arc;
 
 use crate::exit::Exit;
 
-/// The result of anything that can fail in front of a user.
+/// The result of an operation that can fail with an error for the user.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure this is; it decides the exit code.
+/// The kind of an error. It decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The words on the command line make no sense; nothing was read.
+    /// The command line is not valid. Nothing was read.
     Usage,
-    /// A file named on the command line cannot be read or is not what it should be.
+    /// A file named on the command line cannot be read or parsed.
     File,
-    /// An object, a revision or a kind of object is not there.
+    /// An object, a revision or a resource type does not exist.
     NotFound,
-    /// Something beside the workload may not be read, or is not in the snapshot; a command that can
-    /// do without it says so and goes on.
-    Withheld,
-    /// What the cluster keeps cannot be used: a selector, a revision's data.
+    /// Access to an additional resource is denied, or the snapshot lacks it. A command that can
+    /// work without it prints a note and continues.
+    NotReadable,
+    /// An object in the cluster is not usable: a selector, the data of a revision.
     Malformed,
-    /// A program that the environment names could not do its work.
+    /// A program named by the environment failed.
     Program,
-    /// The cluster could not be reached, or did not answer as an API server does.
+    /// The API server is unreachable, or it answered unlike an API server.
     Unreachable,
-    /// The cluster answered, and the answer was no.
+    /// The API server refused the request.
     Refused,
-    /// Someone else changed what we were about to change.
+    /// Another client changed the object first. Nothing was written.
     Conflict,
-    /// All was read and understood, and the rollout failed.
+    /// Everything was read, and the rollout failed.
     Failed,
 }
 
-/// One failure: one lowercase sentence, its cause, and the command that leads on.
+/// One error: a lowercase sentence, its source, and a hint with a command.
 ///
-/// `kubectl` says some of these things differently, and scripts match its words; under `--compat`
-/// the text given with [`Error::in_compat`] is printed instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// kubectl words some errors differently, and scripts match them. `--compat` prints the text given
+/// to [`Error::in_compat`] instead.
+#[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    cause: Option<String>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
     hint: Option<String>,
     compat: Option<String>,
 }
 
 impl Error {
-    /// A failure of a kind, told in one lowercase sentence.
+    /// Creates an error from one lowercase sentence.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), cause: None, hint: None, compat: None }
+        Self { kind, message: message.into(), source: None, hint: None, compat: None }
     }
 
-    /// A mistake on the command line.
+    /// Creates an error about the command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// Adds what lies beneath: the words of the system, the server or a parser.
+    /// Adds the source: an error of the system, of a parser or of our own, or the server's words.
     #[must_use]
-    pub fn caused_by(mut self, cause: impl std::fmt::Display) -> Self {
-        self.cause = Some(cause.to_string());
+    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(Arc::from(source.into()));
         self
     }
 
-    /// Adds the next step: a command to type.
+    /// Adds a hint: a command to run next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds kubectl's own words for the same failure.
+    /// Adds kubectl's message for the same error.
     #[must_use]
     pub fn in_compat(mut self, text: impl Into<String>) -> Self {
         self.compat = Some(text.into());
         self
     }
 
-    /// What kind of failure this is.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The sentence and its cause, without `error: `.
+    /// Returns the message with its source, without `error: `.
     #[must_use]
     pub fn sentence(&self) -> String {
-        match &self.cause {
-            Some(cause) => format!("{}: {cause}", self.message),
-            None => self.message.clone(),
-        }
+        self.to_string()
     }
 
-    /// The command that leads on, when there is one.
+    /// Returns the hint, if there is one.
     #[must_use]
     pub fn next_step(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// kubectl's words for this failure, our own where kubectl has none.
+    /// Returns the message for `--compat`: kubectl's, or ours if kubectl has none.
     #[must_use]
     pub fn compat_sentence(&self) -> String {
         self.compat.clone().unwrap_or_else(|| self.sentence())
     }
 
-    /// The exit code this failure stands for.
+    /// Returns the exit code for this error.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self.kind {
@@ -111,5 +111,48 @@ impl Error {
             ErrorKind::Failed => Exit::Failed,
             _ => Exit::Error,
         }
+    }
+}
+
+/// The sentence and its sources, without `error: `.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.source.iter().try_for_each(|source| write!(f, ": {source}"))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// Two errors are equal when a person cannot tell them apart: a source is compared by its words.
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        let told = |error: &Self| (error.kind, error.to_string(), error.hint.clone(), error.compat.clone());
+        told(self) == told(other)
+    }
+}
+
+impl Eq for Error {}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn an_error_keeps_its_source() {
+        let missing = io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let error = Error::new(ErrorKind::File, "cannot read web.yaml").caused_by(missing);
+        let error = Error::new(ErrorKind::Unreachable, "no kubeconfig").caused_by(error);
+        assert_eq!(error.sentence(), "no kubeconfig: cannot read web.yaml: no such file");
+        let beneath = error.source().and_then(|source| source.source());
+        let kind = beneath.and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
+        assert_eq!(kind, Some(io::ErrorKind::NotFound));
     }
 }

@@ -1,63 +1,66 @@
-//! The exit codes, which scripts rely on.
+//! The exit codes that scripts rely on.
 
-/// How a command ended. Each variant is one documented exit code.
+/// How a command ended. Each variant is a documented exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// 0: complete, changed, or nothing to do.
     Done,
     /// 1: not found, nothing matched, forbidden, unreachable, refused, conflict.
     Error,
-    /// 2: a bad flag, a bad argument, an unreadable file. Nothing was asked of the cluster.
+    /// 2: a bad flag, a bad argument, an unreadable file. No request was sent.
     Usage,
-    /// 3: timed out, or still going with `--watch=false`.
+    /// 3: timed out, or still progressing with `--watch=false`.
     Unfinished,
     /// 4: the rollout, a batch or a check failed.
     Failed,
-    /// 5: outdated pods remain because something holds them: a pause, a plan, `OnDelete`, a partition.
+    /// 5: outdated pods remain because of a pause, a plan, `OnDelete` or a partition.
     Held,
-    /// 1: the templates differ, told to `diff --exit-code` only.
+    /// 1: the templates differ; only with `diff --exit-code`.
     Differs,
-    /// 3: the templates could not be compared; what is 1 elsewhere, under `diff --exit-code`, which
-    /// has given away its 1.
-    Trouble,
+    /// 3: the templates could not be compared; only with `diff --exit-code`, where 1 means
+    /// different.
+    CompareError,
     /// 130: interrupted by SIGINT.
     Interrupted,
-    /// 143: ended by SIGTERM.
+    /// 143: terminated by SIGTERM.
     Terminated,
+    /// 129: ended by SIGHUP, because the terminal was closed.
+    HungUp,
 }
 
 impl Exit {
-    /// The number the process ends with.
+    /// Returns the number that the process exits with.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Error | Self::Differs => 1,
             Self::Usage => 2,
-            Self::Unfinished | Self::Trouble => 3,
+            Self::Unfinished | Self::CompareError => 3,
             Self::Failed => 4,
             Self::Held => 5,
             Self::Interrupted => 130,
             Self::Terminated => 143,
+            Self::HungUp => 129,
         }
     }
 
-    /// The one that counts when several targets ended differently:
-    /// 130/143 before 2, 1, 4, 3, 5 and 0.
+    /// Returns the worse of two exit codes, for several targets. The order is 130, 143 and 129, 2, 1, 4, 3,
+    /// 5, 0.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
-        if other.weight() > self.weight() { other } else { self }
+        if other.severity() > self.severity() { other } else { self }
     }
 
-    fn weight(self) -> u8 {
+    fn severity(self) -> u8 {
         match self {
             Self::Done | Self::Differs => 0,
             Self::Held => 1,
             Self::Unfinished => 2,
             Self::Failed => 3,
-            Self::Error | Self::Trouble => 4,
+            Self::Error | Self::CompareError => 4,
             Self::Usage => 5,
-            Self::Terminated => 6,
+            Self::Terminated | Self::HungUp => 6,
             Self::Interrupted => 7,
         }
     }

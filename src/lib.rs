@@ -1,13 +1,13 @@
-//! The library behind `kubectl rollout2`: what it reads, explains and drives.
+//! The library behind `kubectl rollout2`: it reads, explains and drives rollouts.
 //!
-//! The rooms, and the only way they may depend on each other:
+//! The rooms, and the only directions in which they may depend on each other:
 //!
 //! ```text
 //! cli  ->  command  ->  { cluster, render }  ->  model
 //! ```
 //!
-//! [`error`], [`exit`] and [`world`] are common ground: every room may use them, and they use none.
-//! `tests/arrows` holds the code to this.
+//! Every room may use [`error`], [`exit`] and [`world`], and those use no room. `tests/arrows`
+//! checks this.
 
 pub mod cli;
 pub mod cluster;
@@ -20,18 +20,18 @@ pub mod world;
 
 use std::ffi::OsString;
 
-use cli::Understood;
+use cli::ParsedArgs;
 use exit::Exit;
 use world::World;
 
-/// Runs one command line in a world: the whole program.
+/// Runs one command line: the whole program.
 ///
-/// The first of `args` is the program's own name. Everything the run prints goes to the world's
-/// streams, and how it ended is the exit code.
+/// The first of `args` is the program's own name. All output goes to the streams of `world`.
+/// Returns the exit code.
 pub async fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Exit {
-    match cli::understand(args, world) {
-        Understood::Command(command) => command::run(*command, world).await,
-        Understood::Completion(request) => command::complete::run(*request, world).await,
-        Understood::Answered(exit) => exit,
+    match cli::parse(args, world) {
+        ParsedArgs::Command(command) => command::run(*command, world).await,
+        ParsedArgs::Completion(request) => command::complete::run(*request, world).await,
+        ParsedArgs::Handled(exit) => exit,
     }
 }

@@ -1,11 +1,22 @@
-//! The `kubectl-rollout2` binary: the library's `run` in this process's world.
+//! The `kubectl-rollout2` binary, which calls the library's `run`.
 
-use rollout2::world::World;
+use rollout2::world::{World, core_dump};
+
+#[expect(clippy::print_stderr, reason = "a panic hook has no other stream")]
+fn main() {
+    core_dump::disable_core_dumps();
+    // Print only the location of a panic, since its message may contain text from the cluster.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        eprintln!("error: kubectl-rollout2 {} has a fault at {place}", env!("CARGO_PKG_VERSION"));
+    }));
+    let exit = std::panic::catch_unwind(run).unwrap_or(1);
+    // Returning would wait for blocking tasks of the runtime, such as a DNS look-up that hangs.
+    std::process::exit(exit);
+}
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() {
+async fn run() -> i32 {
     let exit = rollout2::run(std::env::args_os(), &mut World::of_this_process()).await;
-    // Not by returning: the runtime would wait for whatever still waits for the system, such as a name
-    // that no name server answers for, after all has been said.
-    std::process::exit(exit.code().into());
+    exit.code().into()
 }

@@ -1,11 +1,12 @@
-//! Everything a run takes from outside the cluster: environment, clock, input and the two streams.
+//! The inputs and outputs of a run besides the cluster: environment, clock, signals and streams.
 //!
-//! A command never asks the process for any of these, so a test can hand it a world of its own:
-//! no test sets an environment variable or waits for a clock.
+//! No command reads them from the process, so a test can replace each one: no test sets an environment
+//! variable or waits for a clock.
 
+pub mod core_dump;
 pub mod program;
-pub mod scratch;
 pub mod shell;
+pub mod temp_dir;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,28 +15,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
 
-/// The world one run lives in.
+/// The inputs and outputs of one run.
 pub struct World {
-    /// The variables the process was started with.
+    /// The environment variables.
     pub environment: Environment,
-    /// What the machine is called, where that is known.
+    /// The host name, if it is known.
     pub host: Option<String>,
     /// The wall clock. Durations are measured with the runtime's monotonic clock instead.
     pub clock: Clock,
     /// Standard input.
     pub stdin: Box<dyn Read + Send>,
-    /// Whether standard input is a terminal, so that somebody is there to be asked.
+    /// Whether standard input is a terminal, so that the user can be prompted.
     pub stdin_is_terminal: bool,
-    /// Who can ask a run to stop that waits for something.
+    /// Where signals that stop the run come from.
     pub signals: Signals,
-    /// Where results go.
+    /// The stream of results.
     pub out: Stream,
-    /// Where narration, warnings and errors go.
+    /// The stream of progress, warnings and errors.
     pub err: Stream,
 }
 
 impl World {
-    /// The world of this process.
+    /// Returns the inputs and outputs of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
         Self {
@@ -44,9 +45,9 @@ impl World {
             clock: Clock::System,
             stdin: Box::new(io::stdin()),
             stdin_is_terminal: io::stdin().is_terminal(),
-            signals: Signals::OfThisProcess,
-            out: Stream::own(io::stdout(), io::stdout().is_terminal()),
-            err: Stream::own(io::stderr(), io::stderr().is_terminal()),
+            signals: Signals::Process,
+            out: Stream::inherited(io::stdout(), io::stdout().is_terminal()),
+            err: Stream::inherited(io::stderr(), io::stderr().is_terminal()),
         }
     }
 }
@@ -63,19 +64,19 @@ fn host() -> Option<String> {
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// The value of a variable; an empty one counts as unset, as most Unix tools have it.
+    /// Returns the value of a variable. An empty variable counts as unset, as in most Unix tools.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// The value of a variable that is text.
+    /// Returns the value of a variable if it is valid UTF-8.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(OsStr::to_str)
     }
 
-    /// Every variable, for a process that is to live in the same world.
+    /// Returns all variables, for a child process.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
@@ -90,14 +91,14 @@ impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment 
 /// The wall clock.
 #[derive(Clone, Copy, Debug)]
 pub enum Clock {
-    /// The machine's.
+    /// The clock of this machine.
     System,
-    /// A clock that stands still, for tests.
+    /// A fixed time, for tests.
     Fixed(Timestamp),
 }
 
 impl Clock {
-    /// The time of day.
+    /// Returns the present time.
     #[must_use]
     pub fn now(self) -> Timestamp {
         match self {
@@ -107,14 +108,14 @@ impl Clock {
     }
 }
 
-/// Who can ask a run to stop.
+/// Where signals that stop the run come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Signals {
-    /// Nobody. A test's process is not its own, and its signals are not for the run.
+    /// No signal stops the run. Signals of a test process are not meant for the run.
     #[default]
-    Nobody,
-    /// Whoever sends SIGINT or SIGTERM to this process.
-    OfThisProcess,
+    Ignored,
+    /// SIGINT and SIGTERM to this process.
+    Process,
 }
 
 /// The size of a terminal, in character cells.
@@ -127,15 +128,15 @@ pub struct Terminal {
 }
 
 impl Default for Terminal {
-    /// What a terminal that does not tell is taken for.
+    /// The size that is assumed for a terminal that does not report one.
     fn default() -> Self {
         Self { width: 80, height: 24 }
     }
 }
 
 impl Terminal {
-    /// The one this process runs on, as large as it is now. Serial lines and some build servers say
-    /// that they have no rows or columns, and mean that they do not know.
+    /// Returns the present size of this process's terminal. Serial lines and some build servers report a
+    /// size of 0, which means unknown.
     fn of_this_process() -> Self {
         let size = terminal_size::terminal_size();
         let size = size.map(|(width, height)| Self { width: width.0, height: height.0 });
@@ -143,51 +144,50 @@ impl Terminal {
     }
 }
 
-/// How large a terminal is at the moment of asking.
-type Measure = Arc<dyn Fn() -> Terminal + Send + Sync>;
+/// Returns the present size of a terminal.
+type SizeFn = Arc<dyn Fn() -> Terminal + Send + Sync>;
 
-/// One output stream and what is at its other end. Clones write to the same one.
+/// An output stream, which may be a terminal. Clones write to the same stream.
 #[derive(Clone)]
 pub struct Stream {
     sink: Arc<Mutex<dyn Write + Send>>,
-    terminal: Option<Measure>,
-    /// Whether this is a stream of this process, which a program that it starts can have as well.
-    is_own: bool,
+    terminal: Option<SizeFn>,
+    /// Whether this is a stream of this process, which a child process can inherit.
+    is_inherited: bool,
 }
 
 impl Stream {
-    /// A stream into `sink`, which is a terminal of some size or is none.
+    /// Creates a stream into `sink`, which is a terminal if a size is given.
     pub fn new(sink: impl Write + Send + 'static, terminal: Option<Terminal>) -> Self {
-        let terminal = terminal.map(|size| -> Measure { Arc::new(move || size) });
-        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_own: false }
+        let terminal = terminal.map(|size| -> SizeFn { Arc::new(move || size) });
+        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: false }
     }
 
-    /// A stream into a terminal that may change its size.
+    /// Creates a stream into a terminal whose size can change.
     pub fn resizable(
         sink: impl Write + Send + 'static,
         size: impl Fn() -> Terminal + Send + Sync + 'static,
     ) -> Self {
-        Self { sink: Arc::new(Mutex::new(sink)), terminal: Some(Arc::new(size)), is_own: false }
+        Self { sink: Arc::new(Mutex::new(sink)), terminal: Some(Arc::new(size)), is_inherited: false }
     }
 
-    fn own(sink: impl Write + Send + 'static, is_terminal: bool) -> Self {
-        let terminal = is_terminal.then(|| -> Measure { Arc::new(Terminal::of_this_process) });
-        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_own: true }
+    fn inherited(sink: impl Write + Send + 'static, is_terminal: bool) -> Self {
+        let terminal = is_terminal.then(|| -> SizeFn { Arc::new(Terminal::of_this_process) });
+        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: true }
     }
 
-    /// The terminal at the other end, if there is one, as large as it is now.
+    /// Returns the present size of the terminal, if the stream is one.
     ///
-    /// Whoever draws asks each time, and draws once a second as time goes by, so no signal is needed to
-    /// tell of a new size (and Windows has none).
+    /// The live display asks before each frame, at least once a second, so no SIGWINCH handler is needed.
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
         self.terminal.as_ref().map(|size| size())
     }
 
-    /// Writes `text` as it is and hands it on at once, so that lines of the two streams keep their order.
+    /// Writes `text` unchanged and flushes, so that lines of the two streams keep their order.
     ///
     /// # Errors
-    /// Those of the sink; a reader that went away is [`io::ErrorKind::BrokenPipe`].
+    /// Those of the sink; a closed reader is [`io::ErrorKind::BrokenPipe`].
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         self.write_bytes(text.as_bytes())
     }

@@ -5,23 +5,23 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
-use crate::command::Common;
+use crate::command::CommonOptions;
+use crate::command::access::{Access, SnapshotPath};
 use crate::error::{Error, Result};
-use crate::model::access::{Access, SnapshotPath};
-use crate::model::name;
+use crate::model::api::name;
 use crate::render::appearance::Color;
 
 /// The flags that every verb takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for every verb")]
 pub(super) struct CommonArgs {
-    /// Look in this namespace
+    /// Select workloads in this namespace
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     namespace: Option<String>,
 
     /// Read recorded objects instead of a cluster: a file, a directory, or - for standard input
     ///
-    /// They are recorded with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml
+    /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml
     #[arg(long, value_name = "FILE|DIR|-", global = true)]
     from: Option<PathBuf>,
 
@@ -35,14 +35,14 @@ pub(super) struct CommonArgs {
 
     /// When to use colour
     #[arg(long, value_enum, value_name = "WHEN", default_value_t, global = true)]
-    color: When,
+    color: ColorArg,
 
     #[command(flatten)]
     connection: ConnectionArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum When {
+enum ColorArg {
     #[default]
     Auto,
     Always,
@@ -50,27 +50,27 @@ enum When {
 }
 
 impl CommonArgs {
-    /// `compat` was already decided from the flag and the environment together.
-    pub(super) fn lower(self, compat: bool) -> Result<Common> {
+    /// Lowers the flags. `compat` comes from the flag and the environment together.
+    pub(super) fn lower(self, compat: bool) -> Result<CommonOptions> {
         let snapshot = self.from.map(|path| match path.to_str() {
             Some("-") => SnapshotPath::Stdin,
             _ => SnapshotPath::Path(path),
         });
         let color = match self.color {
-            When::Auto => Color::Auto,
-            When::Always => Color::Always,
-            When::Never => Color::Never,
+            ColorArg::Auto => Color::Auto,
+            ColorArg::Always => Color::Always,
+            ColorArg::Never => Color::Never,
         };
-        let namespace = self.namespace.filter(|name| !name.is_empty()); // -n "$NS" where NS is not set
+        let namespace = self.namespace.filter(|name| !name.is_empty()); // as in -n "$NS" with NS unset
         if let Some(namespace) = &namespace {
             check_namespace(namespace, compat)?;
         }
         let access = Access { snapshot, namespace, overrides: self.connection.lower()? };
-        Ok(Common { access, compat, color })
+        Ok(CommonOptions { access, compat, color })
     }
 }
 
-/// kubectl asks for a namespace of any name that a URL can hold, and finds nothing in it.
+/// Checks a namespace. kubectl sends any name that a URL can contain, and finds nothing in it.
 fn check_namespace(namespace: &str, compat: bool) -> Result<()> {
     if compat {
         return name::check_namespace(namespace);
@@ -78,7 +78,6 @@ fn check_namespace(namespace: &str, compat: bool) -> Result<()> {
     if name::is_namespace(namespace) {
         return Ok(());
     }
-    Err(Error::usage(format!("{namespace:?} is no name of a namespace")).hint(
-        "lower-case letters, digits and '-' are allowed, 63 of them, with a letter or digit at both ends",
-    ))
+    Err(Error::usage(format!("{namespace:?} is not a valid namespace name"))
+        .hint("use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends"))
 }

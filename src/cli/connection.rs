@@ -1,19 +1,19 @@
-//! kubectl's flags about the connection, every one of them.
+//! kubectl's connection flags, and their lowering.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
+use super::duration::seconds_or_duration;
+use crate::command::access::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::error::{Error, Result};
-use crate::model::access::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
-use crate::model::go_duration;
 
-/// How to reach the cluster and as whom. They win over the kubeconfig.
+/// The connection flags, which override the kubeconfig.
 ///
-/// kubectl keeps them apart, under `kubectl options`; here `--help` shows them and `-h` does not.
+/// kubectl lists them under `kubectl options`. Here `--help` shows them and `-h` does not.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options for the connection, as kubectl's")]
+#[command(next_help_heading = "Connection options, as in kubectl")]
 pub(super) struct ConnectionArgs {
     /// Read this kubeconfig instead of $KUBECONFIG or ~/.kube/config
     #[arg(hide_short_help = true, long, value_name = "FILE", global = true)]
@@ -27,7 +27,7 @@ pub(super) struct ConnectionArgs {
     #[arg(hide_short_help = true, long, value_name = "NAME", global = true)]
     cluster: Option<String>,
 
-    /// Be this user of the kubeconfig
+    /// Use this user of the kubeconfig
     #[arg(hide_short_help = true, long, value_name = "NAME", global = true)]
     user: Option<String>,
 
@@ -35,11 +35,11 @@ pub(super) struct ConnectionArgs {
     #[arg(hide_short_help = true, short, long, value_name = "URL", global = true)]
     server: Option<String>,
 
-    /// The file with the certificates of the API server's authority
+    /// The file with the certificates of the API server's certificate authority
     #[arg(hide_short_help = true, long, value_name = "FILE", global = true)]
     certificate_authority: Option<PathBuf>,
 
-    /// Do not check the API server's certificate: whoever is in between can read and change everything
+    /// Do not verify the API server's certificate, which makes the connection insecure
     #[arg(hide_short_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     insecure_skip_tls_verify: Option<bool>,
 
@@ -47,9 +47,15 @@ pub(super) struct ConnectionArgs {
     #[arg(hide_short_help = true, long, value_name = "NAME", global = true)]
     tls_server_name: Option<String>,
 
-    /// Ask for answers that are not compressed
+    /// Request uncompressed responses
     #[arg(hide_short_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     disable_compression: Option<bool>,
+
+    /// Send credentials over plain HTTP too, if the server has a loopback address
+    ///
+    /// Otherwise a server with an http:// address gets no credentials, and no credential plugin is run.
+    #[arg(hide_short_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    insecure_loopback_credentials: Option<bool>,
 
     /// A bearer token
     #[arg(hide_short_help = true, long, value_name = "TOKEN", global = true)]
@@ -59,58 +65,58 @@ pub(super) struct ConnectionArgs {
     #[arg(hide_short_help = true, long, value_name = "NAME", global = true)]
     username: Option<String>,
 
-    /// The password that belongs to it
+    /// The password for basic authentication
     #[arg(hide_short_help = true, long, value_name = "PASSWORD", global = true)]
     password: Option<String>,
 
-    /// The file with our certificate
+    /// The file with the client certificate
     #[arg(hide_short_help = true, long, value_name = "FILE", global = true)]
     client_certificate: Option<PathBuf>,
 
-    /// The file with the key that belongs to it
+    /// The file with the key of the client certificate
     #[arg(hide_short_help = true, long, value_name = "FILE", global = true)]
     client_key: Option<PathBuf>,
 
-    /// Act as this user
+    /// Impersonate this user
     #[arg(hide_short_help = true, long = "as", value_name = "USER", global = true)]
     as_user: Option<String>,
 
-    /// Act as a member of this group; may be repeated
+    /// Impersonate this group; may be repeated
     #[arg(hide_short_help = true, long, value_name = "GROUP", global = true)]
     as_group: Vec<String>,
 
-    /// Act as the user with this uid
+    /// Impersonate the user with this uid
     #[arg(hide_short_help = true, long, value_name = "UID", global = true)]
     as_uid: Option<String>,
 
-    /// A further fact about the user to act as; may be repeated
+    /// An extra field of the impersonated user; may be repeated
     #[arg(hide_short_help = true, long, value_name = "KEY=VALUE", global = true)]
     as_user_extra: Vec<String>,
 
-    /// Give up on a request, its retries included, after this time: 30s, 2m, or a number of seconds
+    /// The time limit of a request with its retries: 30s, 2m, or a number of seconds
     ///
-    /// Without it, or with 0: a connection may take 10 seconds, an answer may fall silent for 30, and a
-    /// read that fails in passing is tried again for a minute.
-    #[arg(hide_short_help = true, long, value_name = "DURATION", global = true)]
-    request_timeout: Option<String>,
+    /// By default, and with 0, the limits are 10s for a connection, 30s for the next byte of a response, and
+    /// 1m for a read with its retries.
+    #[arg(hide_short_help = true, long, value_name = "DURATION", global = true, value_parser = seconds_or_duration)]
+    request_timeout: Option<Duration>,
 
-    /// Tell more of what is going on; from 6 on, every request
+    /// The log level; from 6 on, every request is logged
     #[arg(hide_short_help = true, short, long = "v", value_name = "LEVEL", global = true)]
     verbosity: Option<i32>,
 
-    /// Fail in the end when the server warned of something
+    /// Fail when the server sent a warning
     #[arg(hide_short_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     warnings_as_errors: Option<bool>,
 
     #[command(flatten)]
-    without_effect: WithoutEffect,
+    ignored: IgnoredArgs,
 }
 
-/// Flags that kubectl has and that mean nothing here: there is no cache, no profile and no log.
+/// kubectl's flags for its cache, profile and log, which have no effect here.
 ///
-/// They are taken, so that a line with `rollout2` in the place of `rollout` goes on working.
+/// They are accepted so that a command line works when `rollout` is replaced with `rollout2`.
 #[derive(Debug, Args)]
-struct WithoutEffect {
+struct IgnoredArgs {
     #[arg(long, hide = true, global = true)]
     cache_dir: Option<String>,
     #[arg(long, hide = true, global = true)]
@@ -129,7 +135,6 @@ struct WithoutEffect {
 
 impl ConnectionArgs {
     pub(super) fn lower(self) -> Result<Overrides> {
-        let request_timeout = self.request_timeout.as_deref().map(read_timeout).transpose()?;
         let extra = self.as_user_extra.iter().map(|word| read_extra(word)).collect::<Result<_>>()?;
         Ok(Overrides {
             kubeconfig: self.kubeconfig,
@@ -142,6 +147,7 @@ impl ConnectionArgs {
                 insecure: self.insecure_skip_tls_verify,
                 tls_server_name: self.tls_server_name,
                 disable_compression: self.disable_compression,
+                loopback_credentials: self.insecure_loopback_credentials.unwrap_or_default(),
             },
             credentials: CredentialOverrides {
                 token: self.token.map(Secret),
@@ -156,22 +162,11 @@ impl ConnectionArgs {
                 groups: self.as_group,
                 extra,
             },
-            request_timeout: request_timeout.filter(|timeout| !timeout.is_zero()),
+            request_timeout: self.request_timeout.filter(|timeout| !timeout.is_zero()),
             verbosity: self.verbosity.unwrap_or_default(),
             warnings_as_errors: self.warnings_as_errors.unwrap_or_default(),
         })
     }
-}
-
-fn read_timeout(text: &str) -> Result<Duration> {
-    go_duration::parse_or_seconds(text).ok_or_else(|| {
-        Error::usage(format!("--request-timeout {text:?} is no duration"))
-            .hint("write it as 30s, 2m or 1h")
-            .in_compat(
-                "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed \
-                 by a corresponding time unit (e.g. 1s | 2m | 3h)",
-            )
-    })
 }
 
 fn read_extra(word: &str) -> Result<(String, String)> {

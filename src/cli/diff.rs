@@ -1,28 +1,28 @@
-//! `diff`: its arguments and their lowering.
+//! The arguments of `diff`, and their lowering.
 
 use clap::{Args, ValueEnum};
 
-use crate::command::Common;
-use crate::command::diff::{Output, Request, SideWord};
-use crate::command::gather::Scope;
+use crate::command::CommonOptions;
+use crate::command::diff::{Output, Request, TemplateRef};
+use crate::command::targets::TargetScope;
+use crate::command::targets::target_words::read_one;
 use crate::error::{Error, Result};
-use crate::model::diff::Secrets;
 use crate::model::revision::RevisionWord;
-use crate::model::target::read_one;
+use crate::model::revision::diff::SecretValues;
 
-/// Show what differs between two revisions, or between a revision and the live template
+/// Compare two revisions, or a revision with the live template
 ///
-/// First the changes in words, then a unified diff of the two pod templates. Containers, env, ports,
-/// volumes and the like are compared by name and not by position, so another order is no difference.
-/// Values of env whose names look secret are shown as ***.
+/// Prints a summary of the changes, then a unified diff of the two pod templates. Containers, env, ports,
+/// volumes and similar lists are compared by name, so a different order is not a change. Values of env
+/// variables whose names look secret are shown as ***.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, override_usage = "kubectl rollout2 diff TARGET [FROM [TO]] [OPTIONS]")]
 pub(super) struct DiffArgs {
     /// The workload, as TYPE/NAME or TYPE NAME, and the revisions to compare [default: previous current]
     ///
-    /// A revision is named by its number, current, previous, -N (N before the current one), the name
-    /// of its ReplicaSet or ControllerRevision, hash:HASH, or the beginning of its digest. live is
-    /// the template of the workload itself, revision or not.
+    /// A revision is a number, current, previous, -N (N before the current one), the name of its
+    /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest. live is the template in
+    /// the workload's spec.
     #[arg(value_name = "TARGET [FROM [TO]]", allow_negative_numbers = true)]
     words: Vec<String>,
 
@@ -30,15 +30,15 @@ pub(super) struct DiffArgs {
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
     context: usize,
 
-    /// Show the changes in words only
+    /// Print only the summary of the changes
     #[arg(long, conflicts_with = "output")]
     stat: bool,
 
-    /// Print in another form: json is a list of {path, container, field, from, to}
+    /// The output format: json is a list of {path, container, field, from, to}
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<Form>,
+    output: Option<DiffFormat>,
 
-    /// Exit with 1 when there are differences, with 2 or more after an error
+    /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]
     exit_code: bool,
 
@@ -55,38 +55,44 @@ Examples:
   kubectl rollout2 diff deployment/web previous --stat
 
 Environment:
-  KUBECTL_EXTERNAL_DIFF  another program for the unified diff, run as kubectl diff runs it";
+  KUBECTL_EXTERNAL_DIFF  a program for the unified diff, called as kubectl diff calls it";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
+enum DiffFormat {
     Json,
 }
 
 impl DiffArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let (ask, sides) = read_one(&self.words, "deployment/web")?;
         let (from, to) = match sides {
-            [] => (SideWord::Revision(RevisionWord::Back(1)), SideWord::Revision(RevisionWord::Current)),
-            [from] => (side(from)?, SideWord::Revision(RevisionWord::Current)),
+            [] => {
+                (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))
+            }
+            [from] => (side(from)?, TemplateRef::Revision(RevisionWord::Current)),
             [from, to] => (side(from)?, side(to)?),
             [_, _, rest @ ..] => return Err(too_many(rest)),
         };
         let output = match (self.output, self.stat) {
-            (Some(Form::Json), _) => Output::Json,
+            (Some(DiffFormat::Json), _) => Output::Json,
             (None, true) => Output::Stat,
             (None, false) => Output::Text { context: self.context },
         };
-        let secrets = if self.show_values { Secrets::Shown } else { Secrets::Masked };
-        let scope = Scope { asks: vec![ask], namespace: common.access.namespace.clone(), ..Scope::default() };
+        let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
+        let scope = TargetScope {
+            targets: vec![ask],
+            namespace: common.access.namespace.clone(),
+            ..TargetScope::default()
+        };
         Ok(Request { scope, from, to, output, secrets, exit_code: self.exit_code })
     }
 }
 
-fn side(word: &str) -> Result<SideWord> {
-    if word == "live" { Ok(SideWord::Live) } else { RevisionWord::read(word).map(SideWord::Revision) }
+fn side(word: &str) -> Result<TemplateRef> {
+    if word == "live" { Ok(TemplateRef::Live) } else { RevisionWord::read(word).map(TemplateRef::Revision) }
 }
 
 fn too_many(rest: &[String]) -> Error {
-    Error::usage(format!("two revisions can be compared, {:?} is one too many", rest.join(" ")))
+    Error::usage(format!("diff compares two revisions, unexpected argument {:?}", rest.join(" ")))
         .hint("kubectl rollout2 diff --help")
 }

@@ -1,18 +1,18 @@
-//! `history`: its arguments and their lowering.
+//! The arguments of `history`, and their lowering.
 
 use clap::{Args, ValueEnum};
 
 use super::revision;
 use super::scope::ScopeArgs;
-use crate::command::Common;
+use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
 use crate::error::{Error, Result};
 
-/// Show the revisions of workloads: what each one changed, and which one runs
+/// Show the revisions of workloads: what each one changed, and which one is current
 ///
-/// Every row is one template that the workload has had. CHANGES says what it changed against the
-/// row above; STATE says what it is to the rollout: current, or updating and stable while a rollout
-/// is under way. A revision that a rollback brought back keeps its age and tells its old number.
+/// Each row is one pod template. CHANGES lists the changes against the row above. STATE is current, or
+/// updating and stable during a rollout. A revision that a rollback restored keeps its age and shows its
+/// former number.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
@@ -21,17 +21,17 @@ pub(super) struct HistoryArgs {
 
     /// Show one revision, as kubectl does
     ///
-    /// A revision is named by its number, current, previous, -N (N before the current one), the name
-    /// of its ReplicaSet or ControllerRevision, hash:HASH, or the beginning of its digest.
+    /// A revision is a number, current, previous, -N (N before the current one), the name of its
+    /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     revision: Option<String>,
 
-    /// Print in another form
+    /// The output format
     ///
-    /// json is the facts of the table in one document; yaml and name, and json together with
-    /// --revision or --compat, are the objects that kubectl prints.
+    /// json contains the facts of the table in one document. yaml and name, and json together with
+    /// --revision or --compat, print the same objects as kubectl.
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<Form>,
+    output: Option<HistoryFormat>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long)]
@@ -46,7 +46,7 @@ Examples:
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
+enum HistoryFormat {
     Wide,
     Json,
     Yaml,
@@ -54,15 +54,15 @@ enum Form {
 }
 
 impl HistoryArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let revision = revision::read(self.revision.as_deref(), "history", common)?;
         let output = match self.output {
             None => Output::Text,
-            Some(Form::Wide) if common.compat => return Err(wide_in_compat()),
-            Some(Form::Wide) => Output::Wide,
-            Some(Form::Json) => Output::Json,
-            Some(Form::Yaml) => Output::Yaml,
-            Some(Form::Name) => Output::Name,
+            Some(HistoryFormat::Wide) if common.compat => return Err(wide_in_compat()),
+            Some(HistoryFormat::Wide) => Output::Wide,
+            Some(HistoryFormat::Json) => Output::Json,
+            Some(HistoryFormat::Yaml) => Output::Yaml,
+            Some(HistoryFormat::Name) => Output::Name,
         };
         let scope = self.scope.lower(common)?;
         Ok(Request { scope, revision, output, show_managed_fields: self.show_managed_fields })

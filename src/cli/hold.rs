@@ -1,35 +1,35 @@
-//! `pause` and `resume`: their arguments and their lowering.
+//! The arguments of `pause` and `resume`, and their lowering.
 
 use clap::Args;
 
-use super::writing::WritingArgs;
-use crate::command::Common;
-use crate::command::hold::{Request, Verb};
+use super::write::WriteArgs;
+use crate::command::CommonOptions;
+use crate::command::hold::{HoldVerb, Request};
 use crate::error::Result;
 
-/// Hold rollouts where they are
+/// Hold rollouts in their present state
 ///
-/// A Deployment is paused as kubectl does it. A StatefulSet is held by its partition, a DaemonSet by
-/// OnDelete, which holds running pods only: a pod that dies and a new node get the new revision. What
-/// was there before is remembered in the annotation kubectl-rollout2/held until resume.
+/// A Deployment is paused, as with kubectl. A StatefulSet is held with its partition. A DaemonSet is held
+/// with OnDelete, which holds running pods only: a replaced pod or a new node gets the current revision.
+/// The annotation kubectl-rollout2/held stores the previous update strategy until resume.
 #[derive(Debug, Args)]
 #[command(after_help = PAUSE_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 pub(super) struct PauseArgs {
     #[command(flatten)]
-    writing: WritingArgs,
+    write: WriteArgs,
 }
 
-/// Let rollouts go on
+/// Resume held rollouts
 ///
-/// What pause found is put back to the letter. A rollout that is being stepped goes on by step; with
-/// --release-all it goes on by itself.
+/// Restores the update strategy exactly as pause found it. A rollout with a plan of step stays under its
+/// plan; with --release-all the plan ends and the controller updates all pods.
 #[derive(Debug, Args)]
 #[command(after_help = RESUME_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 pub(super) struct ResumeArgs {
     #[command(flatten)]
-    writing: WritingArgs,
+    write: WriteArgs,
 
-    /// End a plan of step too, and let the controller go on at its own pace
+    /// End a plan of step too, and let the controller update all pods
     #[arg(long)]
     release_all: bool,
 }
@@ -45,15 +45,15 @@ Examples:
   kubectl rollout2 resume statefulset/db --release-all";
 
 impl PauseArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
-        let (scope, how) = self.writing.lower(common)?;
-        Ok(Request { scope, how, verb: Verb::Pause })
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+        let (scope, options) = self.write.lower(common)?;
+        Ok(Request { scope, options, verb: HoldVerb::Pause })
     }
 }
 
 impl ResumeArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
-        let (scope, how) = self.writing.lower(common)?;
-        Ok(Request { scope, how, verb: Verb::Resume { release_all: self.release_all } })
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+        let (scope, options) = self.write.lower(common)?;
+        Ok(Request { scope, options, verb: HoldVerb::Resume { release_all: self.release_all } })
     }
 }

@@ -1,17 +1,18 @@
-//! The command line: what may be typed, all help text, and its lowering into plain requests.
+//! The command line: clap types, help text, and lowering into plain requests.
 //!
-//! Lowering is pure: nothing is read from the cluster or from a file while arguments are checked,
-//! so a mistake in them never reaches the cluster.
+//! Lowering reads neither the cluster nor a file, except manifests, so a usage error never reaches the
+//! cluster.
 
 mod common;
 mod completion;
 mod connection;
 mod diff;
-mod following;
+mod duration;
+mod follow;
 mod history;
 mod hold;
-pub mod manual;
-mod mistake;
+mod parse_error;
+pub mod reference;
 mod restart;
 mod revision;
 mod scope;
@@ -19,8 +20,8 @@ mod status;
 mod step;
 mod undo;
 mod undo_on_failure;
-mod waiting;
-mod writing;
+mod wait;
+mod write;
 
 use std::ffi::OsString;
 
@@ -35,8 +36,8 @@ use crate::world::{Environment, World};
 
 /// Status, history, diff, undo and step-by-step rollouts for Deployments, DaemonSets and StatefulSets.
 ///
-/// The verbs of `kubectl rollout`, with the same arguments and the same words, and more to go by:
-/// what each revision changed, which one runs, and why a rollout does not go on.
+/// Has the verbs of `kubectl rollout`, with the same arguments and output. In addition it shows what each
+/// revision changed, which revision is current, and why a rollout does not progress.
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-rollout2",
@@ -46,7 +47,7 @@ use crate::world::{Environment, World};
     subcommand_required = true,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    args_override_self = true // the last counts, as with kubectl: aliases and wrappers put flags in front
+    args_override_self = true // the last value is used, as in kubectl, since aliases put flags in front
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -68,65 +69,65 @@ enum VerbArguments {
     Completion(completion::CompletionArgs),
 }
 
-/// The verbs that `kubectl rollout` has not. To them `--compat` means nothing: least of all that an error
-/// is 1, which `diff --exit-code` has another meaning for.
-const OURS: [&str; 3] = ["diff", "step", "completion"];
+/// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
+const NON_KUBECTL_VERBS: [&str; 3] = ["diff", "step", "completion"];
 
-/// The definition of the whole command line, from which man pages and completions are made.
+/// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
 pub fn definition() -> clap::Command {
-    Arguments::command().after_long_help(manual::below_the_flags())
+    Arguments::command().after_long_help(reference::after_help())
 }
 
-/// What a command line comes to: something to do, or something that was already answered.
-pub enum Understood {
-    /// Do this.
+/// The result of parsing a command line.
+pub enum ParsedArgs {
+    /// A verb to run.
     Command(Box<Command>),
-    /// Tell a shell what could come next.
+    /// A request of a shell for completions.
     Completion(Box<complete::Request>),
-    /// Help or a mistake was printed; end like this.
-    Answered(Exit),
+    /// Help or an error was printed; exit with this code.
+    Handled(Exit),
 }
 
-/// Reads a command line, whose first word is the program's own name.
-pub fn understand(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Understood {
+/// Parses a command line, whose first word is the program's name.
+pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> ParsedArgs {
     let args: Vec<OsString> = args.into_iter().collect();
     if let [_, asked, words @ ..] = args.as_slice()
-        && asked == completion::ASKED
+        && asked == completion::COMPLETE_VERB
     {
-        return Understood::Completion(Box::new(completion::understand(words)));
+        return ParsedArgs::Completion(Box::new(completion::parse(words, definition())));
     }
-    let asks = asks_for_compat(&args, &world.environment);
-    let compat_of = |verb: Option<&str>| asks && verb.is_none_or(|verb| !OURS.contains(&verb));
+    let asks = wants_compat(&args, &world.environment);
+    let compat_of = |verb: Option<&str>| asks && verb.is_none_or(|verb| !NON_KUBECTL_VERBS.contains(&verb));
     let parsed = definition().try_get_matches_from(&args).and_then(|matches| {
         Ok((Arguments::from_arg_matches(&matches)?, compat_of(matches.subcommand_name())))
     });
-    let compat = compat_of(mistake::verb(&args)); // as far as a mistake lets one tell
+    let verb = parse_error::verb(&args, &definition());
+    let compat = compat_of(verb); // the verb is a guess when parsing failed
     match parsed {
         Ok((arguments, compat)) => match arguments.lower(compat) {
-            Ok(Lowered::Command(command)) => Understood::Command(command),
-            Ok(Lowered::Text(text)) => Understood::Answered(print(text, Exit::Done, world, compat)),
-            Err(error) => Understood::Answered(refuse(&error, world, compat)),
+            Ok(LoweredArgs::Command(command)) => ParsedArgs::Command(command),
+            Ok(LoweredArgs::Text(text)) => ParsedArgs::Handled(print(text, Exit::Done, world, compat)),
+            Err(error) => ParsedArgs::Handled(refuse(&error, world, compat)),
         },
         Err(answer) if !answer.use_stderr() => {
-            Understood::Answered(print(&answer.render().to_string(), Exit::Done, world, compat))
+            ParsedArgs::Handled(print(&answer.render().to_string(), Exit::Done, world, compat))
         }
-        Err(mistake) if mistake::lacks_verb(&mistake) => {
-            Understood::Answered(print(&definition().render_help().to_string(), Exit::Usage, world, compat))
+        Err(mistake) if parse_error::is_missing_verb(&mistake) => {
+            ParsedArgs::Handled(print(&definition().render_help().to_string(), Exit::Usage, world, compat))
         }
-        Err(mistake) => Understood::Answered(refuse(&mistake::error(&mistake, &args), world, compat)),
+        Err(mistake) => ParsedArgs::Handled(refuse(&parse_error::error(&mistake, verb), world, compat)),
     }
 }
 
-/// What arguments come to.
-enum Lowered {
+/// The result of lowering arguments.
+enum LoweredArgs {
     Command(Box<Command>),
-    /// Text that needs nothing but to be printed.
+    /// A text to print.
     Text(&'static str),
 }
 
 impl Arguments {
-    fn lower(self, compat: bool) -> Result<Lowered, Error> {
+    fn lower(self, compat: bool) -> Result<LoweredArgs, Error> {
         let common = self.common.lower(compat)?;
         let verb = match self.verb {
             VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common)?),
@@ -137,14 +138,14 @@ impl Arguments {
             VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
             VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
-            VerbArguments::Completion(arguments) => return Ok(Lowered::Text(arguments.script())),
+            VerbArguments::Completion(arguments) => return Ok(LoweredArgs::Text(arguments.script())),
         };
-        Ok(Lowered::Command(Box::new(Command { common, verb })))
+        Ok(LoweredArgs::Command(Box::new(Command { common, verb })))
     }
 }
 
-/// Looked for by hand, because a mistake in the arguments must be told in the right words too.
-fn asks_for_compat(args: &[OsString], environment: &Environment) -> bool {
+/// Looks for `--compat` without clap, because parse errors follow it too.
+fn wants_compat(args: &[OsString], environment: &Environment) -> bool {
     args.iter().take_while(|word| *word != "--").any(|word| word == "--compat")
         || environment.text("ROLLOUT2_COMPAT") == Some("kubectl")
 }
@@ -156,7 +157,7 @@ fn refuse(error: &Error, world: &mut World, compat: bool) -> Exit {
     screen.finish().map_or(Exit::Error, |()| exit)
 }
 
-/// Help goes to stdout, asked for or not, as kubectl has it.
+/// Prints help to stdout, also after an error, as kubectl does.
 fn print(text: &str, exit: Exit, world: &mut World, compat: bool) -> Exit {
     let mut screen = Screen::new(world, Color::Auto, compat);
     screen.result(text);

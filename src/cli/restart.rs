@@ -1,37 +1,37 @@
-//! `restart`: its arguments and their lowering.
+//! The arguments of `restart`, and their lowering.
 
 use clap::Args;
 
 use super::undo_on_failure::UndoOnFailureArgs;
-use super::waiting::WaitArgs;
-use super::writing::WritingArgs;
-use crate::command::Common;
-use crate::command::change::How;
+use super::wait::WaitArgs;
+use super::write::WriteArgs;
+use crate::command::CommonOptions;
+use crate::command::change::ChangeOptions;
 use crate::command::restart::Request;
 use crate::error::Result;
 use crate::model::follow::Options;
 
-/// Make every pod anew
+/// Restart all pods of workloads with a rollout
 ///
-/// A new stamp in the template makes a new revision of it, which is rolled out like any other. Where
-/// the update strategy leaves pods alone, that is said.
+/// Sets the annotation kubectl.kubernetes.io/restartedAt in the pod template, which creates a new revision.
+/// Prints a warning when the update strategy does not replace pods.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 #[command(mut_arg("undo_on_failure", |arg| arg.requires("wait")))]
 pub(super) struct RestartArgs {
     #[command(flatten)]
-    writing: WritingArgs,
+    write: WriteArgs,
 
-    /// Delete the pods that a StatefulSet waits for and does not replace, lowest first, and wait for each
+    /// Delete the pods that block a StatefulSet, lowest ordinal first, and wait for each replacement
     #[arg(long)]
     replace_stuck_pods: bool,
 
-    /// Say why, in the change-cause
+    /// Set the change-cause
     #[arg(long, value_name = "TEXT")]
     cause: Option<String>,
 
     #[command(flatten)]
-    waiting: WaitArgs,
+    wait: WaitArgs,
 
     #[command(flatten)]
     undo: UndoOnFailureArgs,
@@ -45,15 +45,15 @@ Examples:
   kubectl rollout2 restart sts,ds -l app=db --dry-run";
 
 impl RestartArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
-        let (scope, how) = self.writing.lower(common)?;
-        let how = How { replace_stuck_pods: self.replace_stuck_pods, ..how };
-        let how = self.waiting.lower(how, "restart", common)?;
-        let wait = how.wait.map(|options| {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+        let (scope, options) = self.write.lower(common)?;
+        let options = ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
+        let options = self.wait.lower(options, "restart", common)?;
+        let wait = options.wait.map(|options| {
             let options = Options { replace_stuck_pods: self.replace_stuck_pods, ..options };
             self.undo.lower(options)
         });
-        let how = How { wait, ..how };
-        Ok(Request { scope, how, cause: self.cause })
+        let options = ChangeOptions { wait, ..options };
+        Ok(Request { scope, options, cause: self.cause })
     }
 }

@@ -1,20 +1,22 @@
-//! `--revision`, in our words and in kubectl's.
+//! Parses `--revision`, with kubectl's rules under `--compat`.
 
-use crate::command::Common;
+use crate::command::CommonOptions;
 use crate::error::{Error, Result};
 use crate::model::revision::RevisionWord;
 
-/// The revision that a verb's `--revision` names, if it names one.
-pub(super) fn read(word: Option<&str>, verb: &str, common: &Common) -> Result<Option<RevisionWord>> {
+/// Returns the revision of a verb's `--revision`, if it selects one.
+pub(super) fn read(word: Option<&str>, verb: &str, common: &CommonOptions) -> Result<Option<RevisionWord>> {
     match word {
         None => Ok(None),
-        Some(word) if common.compat => read_as_kubectl(word, verb),
-        Some(word) => RevisionWord::read(word).map(Some),
+        Some(word) if common.compat => parse_as_kubectl(word, verb),
+        Some(word) => {
+            RevisionWord::read(word).map(|word| Some(word).filter(|word| *word != RevisionWord::Number(0)))
+        }
     }
 }
 
-/// kubectl takes positive numbers only, and 0 for all revisions or the last one.
-fn read_as_kubectl(word: &str, verb: &str) -> Result<Option<RevisionWord>> {
+/// Parses as kubectl does: positive numbers only, and 0 for all revisions or the last one.
+fn parse_as_kubectl(word: &str, verb: &str) -> Result<Option<RevisionWord>> {
     match word.parse::<i64>() {
         Ok(0) => Ok(None),
         Ok(number) if number > 0 => Ok(Some(RevisionWord::Number(number))),

@@ -1,53 +1,54 @@
-//! The arguments that say which workloads are meant.
+//! The arguments that select workloads, and their lowering.
 
 use clap::Args;
 
-use crate::command::Common;
-use crate::command::gather::Scope;
+use crate::command::CommonOptions;
+use crate::command::access::SnapshotPath;
+use crate::command::targets::TargetScope;
+use crate::command::targets::manifest::Manifests;
+use crate::command::targets::target_words::read_targets;
 use crate::error::{Error, Result};
-use crate::model::access::SnapshotPath;
-use crate::model::manifest::Manifests;
-use crate::model::selector::Selector;
-use crate::model::target::read_targets;
+use crate::model::api::selector::Selector;
+use crate::model::text::shell_command::{Word, command};
 
-/// Which workloads are meant.
+/// The arguments that select workloads.
 #[derive(Debug, Args)]
 pub(super) struct ScopeArgs {
-    /// The workloads: TYPE/NAME..., TYPE NAME..., or TYPE for every one of it
+    /// The workloads: TYPE/NAME..., TYPE NAME..., or TYPE for all of a type
     ///
-    /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), several of them separated by
-    /// commas, or all.
+    /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), a comma-separated list of these, or
+    /// all.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
 
-    /// Only workloads with these labels: app=web,tier!=cache or 'env in (prod,test)'
+    /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     selector: Option<String>,
 
-    /// Only the workloads that these manifests name: a file, a directory, a pattern, or - for standard input
+    /// Select the workloads in these manifests: a file, a directory, a pattern, or - for standard input
     #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',')]
     files: Vec<String>,
 
-    /// Read the directories in a directory too
+    /// Read subdirectories too
     #[arg(short = 'R', long)]
     recursive: bool,
 
-    /// Refused, with the line that does it
+    /// Rejected, with a hint at the command that does it
     #[arg(short, long, value_name = "DIR", hide = true)]
     kustomize: Option<String>,
 
-    /// Look in all namespaces
+    /// Select workloads in all namespaces
     #[arg(short = 'A', long)]
-    all_namespaces: bool, // wins over -n, as with kubectl get
+    all_namespaces: bool, // overrides -n, as in kubectl get
 }
 
 impl ScopeArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Scope> {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<TargetScope> {
         if let Some(directory) = &self.kustomize {
             return Err(self.refuse_kustomize(directory));
         }
         let manifests = Manifests::read(&self.files, self.recursive)?;
-        let asks = if self.files.is_empty() {
+        let targets = if self.files.is_empty() {
             read_targets(&self.targets, self.selector.is_some())?
         } else {
             self.refuse_targets()?;
@@ -58,17 +59,17 @@ impl ScopeArgs {
         }
         let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let namespace = common.access.namespace.clone().filter(|_| !self.all_namespaces);
-        Ok(Scope {
-            asks,
+        Ok(TargetScope {
+            targets,
             selector,
             namespace,
             all_namespaces: self.all_namespaces,
             manifests,
-            ..Scope::default()
+            ..TargetScope::default()
         })
     }
 
-    /// A workload is named by words or by a manifest, not by both.
+    /// Rejects targets beside `-f`, with kubectl's text.
     fn refuse_targets(&self) -> Result<()> {
         match self.targets.first() {
             None => Ok(()),
@@ -88,7 +89,9 @@ impl ScopeArgs {
         if self.recursive {
             return Error::usage("the -k flag can't be used with -f or -R");
         }
-        Error::usage("-k does not build here")
-            .hint(format!("kubectl kustomize {directory} | kubectl rollout2 ... -f -"))
+        Error::usage("-k is not supported").hint(command(
+            "kubectl kustomize {} | kubectl rollout2 ... -f -",
+            [Word::text(directory, "DIRECTORY")],
+        ))
     }
 }

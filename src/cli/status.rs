@@ -1,50 +1,49 @@
-//! `status`: its arguments and their lowering.
+//! The arguments of `status`, and their lowering.
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::following::FollowArgs;
+use super::follow::FollowArgs;
 use super::revision;
 use super::scope::ScopeArgs;
 use super::undo_on_failure::{ReplaceStuckPodsArgs, UndoOnFailureArgs};
-use crate::command::Common;
-use crate::command::gather::Scope;
+use crate::command::CommonOptions;
 use crate::command::status::{Output, Request};
+use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
-use crate::model::revision::RevisionWord;
 
-/// Follow rollouts until they are done, failed or held, and say why
+/// Follow rollouts until they complete, fail or are held, and show the causes
 ///
-/// Prints kubectl's line for each workload, and a line for each cause that keeps it: on a terminal
-/// below it, otherwise on standard error. A cause that somebody must mend begins with !, one that may
-/// pass by itself with ~, and a hold, which somebody wished for, with -.
+/// Prints kubectl's line for each workload, and a line for each cause: on a terminal below it, otherwise on
+/// standard error. A cause that needs a fix begins with !, one that may resolve without a fix with ~, and
+/// a hold with -.
 ///
-/// All workloads are followed at once. Ends with 0 when all rollouts are complete, 1 when one was deleted
-/// or cannot be read, 3 when the time was up before one was finished, 4 when one failed, and 5 when one is
-/// held: paused, OnDelete, or a partition that lets no pod update.
+/// All workloads are followed at once. Exits with 0 when all rollouts are complete, 1 when a workload was
+/// deleted or cannot be read, 3 when it timed out, 4 when a rollout failed, and 5 when one is held:
+/// paused, OnDelete, or a partition that lets no pod update.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StatusArgs {
     #[command(flatten)]
     scope: ScopeArgs,
 
-    /// Follow the rollouts until they are done
+    /// Follow the rollouts until they end
     ///
-    /// Recorded objects (--from) do not change, so they are looked at once in either case.
+    /// Recorded objects (--from) do not change, so they are always evaluated once.
     #[arg(
         short, long, value_name = "BOOL", value_parser = go_bool, action = ArgAction::Set,
         num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true"
     )]
     watch: bool,
 
-    /// Fail unless this is the revision being rolled out
+    /// Fail unless the current revision is this one
     ///
-    /// A revision is named by its number, current, previous, -N (N before the current one), the name
-    /// of its ReplicaSet or ControllerRevision, hash:HASH, or the beginning of its digest.
+    /// A revision is a number, current, previous, -N (N before the current one), the name of its
+    /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     revision: Option<String>,
 
     #[command(flatten)]
-    following: FollowArgs,
+    follow: FollowArgs,
 
     #[command(flatten)]
     undo: UndoOnFailureArgs,
@@ -52,19 +51,19 @@ pub(super) struct StatusArgs {
     #[command(flatten)]
     stuck: ReplaceStuckPodsArgs,
 
-    /// Print kubectl's lines on a terminal too, instead of drawing how the rollouts stand
+    /// Print kubectl's lines on a terminal too, instead of a live display
     ///
-    /// Lines are also printed when TERM is dumb, and when CI is set.
+    /// Lines are also printed when TERM is dumb or CI is set.
     #[arg(long)]
     plain: bool,
 
-    /// End with 0 when nothing matches
+    /// Exit with 0 when nothing matches
     #[arg(long)]
     allow_empty: bool,
 
-    /// Print in another form: json is one document a line, for each change, and a last one with the verdict
+    /// The output format: json is one document per line for each change, then one with the verdict
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<Form>,
+    output: Option<StatusFormat>,
 }
 
 const EXAMPLES: &str = "\
@@ -79,25 +78,25 @@ Examples:
   kubectl rollout2 status all --from snapshot.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
+enum StatusFormat {
     Json,
 }
 
 impl StatusArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         if self.output.is_some() && common.compat {
             return Err(no_output_in_compat());
         }
         let revision = revision::read(self.revision.as_deref(), "status", common)?;
         let scope = self.scope.lower(common)?;
-        let options = self.stuck.lower(self.undo.lower(self.following.lower()?));
+        let options = self.stuck.lower(self.undo.lower(self.follow.lower()));
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }
         Ok(Request {
             scope,
-            revision: revision.filter(|word| *word != RevisionWord::Number(0)), // the last one, as in kubectl
-            output: self.output.map_or(Output::Text, |Form::Json| Output::Json),
+            revision,
+            output: self.output.map_or(Output::Text, |StatusFormat::Json| Output::Json),
             watch: self.watch,
             plain: self.plain,
             options,
@@ -106,27 +105,29 @@ impl StatusArgs {
     }
 }
 
-/// A truth value in any of the spellings that Go's flags take.
+/// Parses a boolean as Go's flags do.
 fn go_bool(word: &str) -> Result<bool, String> {
     match word {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("true or false is needed".to_owned()),
+        _ => Err("expected true or false".to_owned()),
     }
 }
 
-/// What only looks must not write.
-fn check_undo(watch: bool, scope: &Scope, common: &Common) -> Result<()> {
+/// Rejects `--undo-on-failure` where nothing is followed or may be written.
+fn check_undo(watch: bool, scope: &TargetScope, common: &CommonOptions) -> Result<()> {
     if common.compat {
         let text = "unknown flag: --undo-on-failure\nSee 'kubectl rollout status --help' for usage.";
         return Err(Error::usage(text));
     }
     if scope.all_namespaces {
-        return Err(Error::usage("-A is for what reads only, and --undo-on-failure writes")
-            .hint("name a namespace with -n"));
+        return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")
+            .hint("select a namespace with -n"));
     }
     if !watch || common.access.snapshot.is_some() {
-        return Err(Error::usage("--undo-on-failure needs to follow: leave --watch=false and --from out"));
+        return Err(Error::usage(
+            "--undo-on-failure must follow the rollout: remove --watch=false and --from",
+        ));
     }
     Ok(())
 }

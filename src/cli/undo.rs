@@ -1,42 +1,42 @@
-//! `undo`: its arguments and their lowering.
+//! The arguments of `undo`, and their lowering.
 
 use clap::Args;
 
-use super::waiting::WaitArgs;
-use super::writing::WritingArgs;
-use crate::command::Common;
-use crate::command::change::How;
+use super::wait::WaitArgs;
+use super::write::WriteArgs;
+use crate::command::CommonOptions;
+use crate::command::change::ChangeOptions;
 use crate::command::undo::Request;
 use crate::error::{Error, Result};
-use crate::model::diff::Secrets;
+use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::revision::RevisionWord;
-use crate::model::undo::{Goal, Wishes};
+use crate::model::revision::diff::SecretValues;
 
-/// Go back to an earlier revision
+/// Roll back to an earlier revision
 ///
-/// Without --to-revision that is the one before the running one; of what pause or step holds, the one
-/// that ran before it was held. On a terminal the changes and their effect on the pods are shown first.
-/// The write is one patch that is made on exactly the state that was shown, or not at all. Annotations
-/// of the workload stay; its change-cause becomes the revision's.
+/// Without --to-revision, this is the revision before the current one. For a workload that pause or step
+/// holds, it is the revision that ran before the hold. On a terminal the changes and their effect on the
+/// pods are shown first. One patch applies the rollback, and fails if the workload changed since it was
+/// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
 pub(super) struct UndoArgs {
     #[command(flatten)]
-    writing: WritingArgs,
+    write: WriteArgs,
 
-    /// Go back to this revision
+    /// Roll back to this revision
     ///
-    /// It is named by its number, current, previous, -N (N before the current one), the name of its
-    /// ReplicaSet or ControllerRevision, hash:HASH, or the beginning of its digest.
+    /// A revision is a number, current, previous, -N (N before the current one), the name of its
+    /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true, conflicts_with = "to")]
     to_revision: Option<String>,
 
-    /// Go back to stable: the revision that carries the service now, other than the one being rolled out
+    /// Roll back to stable: the revision that served before the rollout began
     #[arg(long, value_name = "stable")]
     to: Option<String>,
 
-    /// Show what will change, also where no terminal is
+    /// Show the changes without a terminal too
     #[arg(long)]
     diff: bool,
 
@@ -48,28 +48,28 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     resume: bool,
 
-    /// Leave a pause or a plan of ours as it is
+    /// Keep a hold of pause or step
     #[arg(long)]
     keep_hold: bool,
 
-    /// Delete the pods that a StatefulSet waits for and does not replace, lowest first, and wait for each
+    /// Delete the pods that block a StatefulSet, lowest ordinal first, and wait for each replacement
     #[arg(long)]
     replace_stuck_pods: bool,
 
-    /// Go on over what somebody else changed meanwhile
+    /// Apply the rollback even if another client changed the workload meanwhile
     #[arg(long)]
     force: bool,
 
-    /// Say why; otherwise the change-cause is the revision's own
+    /// Set the change-cause [default: the revision's]
     #[arg(long, value_name = "TEXT")]
     cause: Option<String>,
 
-    /// Bring the memory of kubectl apply in line with the revision
+    /// Update the last-applied annotation of kubectl apply to the revision
     #[arg(long)]
     sync_last_applied: bool,
 
     #[command(flatten)]
-    waiting: WaitArgs,
+    wait: WaitArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -82,37 +82,40 @@ Examples:
   kubectl patch deployment/web --type=json -p \"$(kubectl rollout2 undo deployment/web --dry-run -o patch)\"";
 
 impl UndoArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
-        let goal = match (self.to_revision.as_deref(), self.to.as_deref()) {
-            (None, None) => Goal::Previous,
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+        let to_revision = match (self.to_revision.as_deref(), self.to.as_deref()) {
+            (None, None) => TargetRevision::Previous,
             (Some(word), _) if common.compat => compat_goal(word)?,
-            (Some("stable"), _) | (None, Some("stable")) => Goal::Stable,
-            (Some(word), _) | (None, Some(word)) => Goal::Named(RevisionWord::read(word)?),
+            (Some("stable"), _) | (None, Some("stable")) => TargetRevision::Stable,
+            (Some(word), _) | (None, Some(word)) => match RevisionWord::read(word)? {
+                RevisionWord::Number(0) => TargetRevision::Previous, // as in kubectl
+                word => TargetRevision::Named(word),
+            },
         };
-        let (scope, how) = self.writing.lower(common)?;
-        let how = self.waiting.lower(how, "undo", common)?;
+        let (scope, options) = self.write.lower(common)?;
+        let options = self.wait.lower(options, "undo", common)?;
         Ok(Request {
             scope,
-            goal,
-            wishes: Wishes {
+            to_revision,
+            undo_options: UndoOptions {
                 resume: self.resume,
                 keep_hold: self.keep_hold,
                 sync_last_applied: self.sync_last_applied,
                 cause: self.cause,
             },
-            how: How { replace_stuck_pods: self.replace_stuck_pods, ..how },
+            options: ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options },
             diff: self.diff,
-            secrets: if self.show_values { Secrets::Shown } else { Secrets::Masked },
+            secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
             force: self.force,
         })
     }
 }
 
-/// kubectl takes any whole number, and 0 for the one before.
-fn compat_goal(word: &str) -> Result<Goal> {
+/// Parses as kubectl does: any integer, and 0 for the previous revision.
+fn compat_goal(word: &str) -> Result<TargetRevision> {
     match word.parse::<i64>() {
-        Ok(0) => Ok(Goal::Previous),
-        Ok(number) => Ok(Goal::Named(RevisionWord::Number(number))),
+        Ok(0) => Ok(TargetRevision::Previous),
+        Ok(number) => Ok(TargetRevision::Named(RevisionWord::Number(number))),
         Err(_) => Err(Error::usage(format!(
             "invalid argument {word:?} for \"--to-revision\" flag: strconv.ParseInt: parsing {word:?}: invalid syntax\n\
              See 'kubectl rollout undo --help' for usage."

@@ -1,36 +1,34 @@
-//! `--undo-on-failure`: the flag, and what it implies.
+//! The flag `--undo-on-failure`, and the options that it implies.
 
 use std::time::Duration;
 
 use clap::Args;
 
+use super::follow::GRACE;
 use crate::model::follow::Options;
+use crate::model::text::go_duration;
 
-/// How long a cause may last when nothing else is said.
-const GRACE: Duration = Duration::from_secs(30);
-
-/// How long the kinds without a deadline of their own may stand still when nothing else is said. It is
-/// the one that a Deployment has by default.
+/// The default progress deadline of StatefulSets and DaemonSets; a Deployment's default is the same.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// Whether what fails is undone.
+/// Whether to roll back a failed rollout.
 #[derive(Debug, Args)]
 pub(super) struct UndoOnFailureArgs {
-    /// Roll back what failed to the revision that carried the service before, and wait for that
+    /// Roll back a failed rollout to the revision that served before, and wait for it
     ///
-    /// Only a workload that failed is rolled back, and only while it still has the template that it had
-    /// when following began: not what somebody else rolled out meanwhile. Where no other revision carried
-    /// the service then, nothing is written. It ends with 4 either way. A timeout is no failure.
-    /// Implies --fail-fast, and --deadline 10m for StatefulSets and DaemonSets.
-    #[arg(long, help_heading = "What to wait for, and when to give up")]
+    /// Only a failed workload is rolled back, and only while it still has the template that it had when
+    /// following began. Nothing is written when no other revision served then. The exit code is 4 in both
+    /// cases. A timeout is not a failure. Implies --fail-fast, and --deadline 10m for StatefulSets and
+    /// DaemonSets.
+    #[arg(long, help_heading = "Goal and time limits")]
     undo_on_failure: bool,
 }
 
-/// Whether pods are deleted on the way back.
+/// Whether a rollback deletes stuck pods.
 #[derive(Debug, Args)]
 pub(super) struct ReplaceStuckPodsArgs {
-    /// Delete the pods that a StatefulSet on its way back waits for and does not replace, one at a time
-    #[arg(long, requires = "undo_on_failure", help_heading = "What to wait for, and when to give up")]
+    /// Delete the pods that block the rollback of a StatefulSet, one at a time
+    #[arg(long, requires = "undo_on_failure", help_heading = "Goal and time limits")]
     replace_stuck_pods: bool,
 }
 
@@ -45,15 +43,15 @@ impl UndoOnFailureArgs {
         self.undo_on_failure
     }
 
-    /// The options with it and all that it implies.
+    /// Returns the options with the flag and its implied options.
     pub(super) fn lower(&self, options: Options) -> Options {
         if !self.undo_on_failure {
             return options;
         }
         Options {
             undo_on_failure: true,
-            fail_fast: options.fail_fast.or(Some(GRACE)),
-            deadline_of_sets: Some(DEADLINE),
+            fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
+            set_deadline: Some(DEADLINE),
             ..options
         }
     }

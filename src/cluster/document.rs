@@ -1,27 +1,36 @@
-//! Text into objects: JSON or YAML, one document or several, Lists flattened.
+//! Parses text into objects: JSON or YAML, one or several documents, with Lists flattened.
 
+use serde::de::DeserializeSeed;
 use serde_json::Value;
 
+use super::budget::{ALL_OBJECTS, MemoryBudget};
+use super::item::ItemSeed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::object::Object;
+use crate::model::api::object::Object;
 
-/// A parser for YAML has to bound what a small text may expand to; aliases are what expands, and
-/// kubectl never writes them. All other limits follow the size of the text, so that a snapshot of
-/// any size can be read.
+/// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
 const MOST_ALIASES: usize = 100;
 
-/// Lists nest only by mistake or malice.
+/// The limit of YAML nodes, which take about 1 GiB of memory.
+const MOST_NODES: usize = 5_000_000;
+
+/// The limit of nested Lists.
 const DEEPEST_LIST: usize = 8;
 
-/// Reads every object in a text.
+/// Parses every object in a text.
 ///
 /// `origin` names the text in errors: a path, or `standard input`.
 ///
 /// # Errors
-/// When the text is empty, is no JSON or YAML, or holds something that is no object.
+/// When the text is empty, is neither JSON nor YAML, or contains a value that is not an object.
 pub fn read_objects(text: &str, origin: &str) -> Result<Vec<Object>> {
+    read_within(text, origin, &mut MemoryBudget::new(ALL_OBJECTS))
+}
+
+/// The same, where the memory is shared with other texts.
+pub(super) fn read_within(text: &str, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
     let mut objects = Vec::new();
-    for document in read_documents(text, origin)? {
+    for document in read_documents(text, origin, budget)? {
         flatten(document, origin, DEEPEST_LIST, &mut objects)?;
     }
     if objects.is_empty() && text.trim().is_empty() {
@@ -30,13 +39,18 @@ pub fn read_objects(text: &str, origin: &str) -> Result<Vec<Object>> {
     Ok(objects)
 }
 
-fn read_documents(text: &str, origin: &str) -> Result<Vec<Value>> {
+fn read_documents(text: &str, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Value>> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with(['{', '[']) {
-        let documents = serde_json::Deserializer::from_str(text).into_iter();
-        return documents.collect::<Result<_, _>>().map_err(|error| unreadable(origin, "JSON", &error));
+        let mut json = serde_json::Deserializer::from_str(text);
+        let mut documents = Vec::new();
+        while json.end().is_err() {
+            let document = ItemSeed::whole(budget).deserialize(&mut json);
+            documents.push(document.map_err(|error| unreadable(origin, "JSON", &error))?);
+        }
+        return Ok(documents);
     }
-    let size = text.len().max(1 << 16);
+    let size = text.len().clamp(1 << 16, MOST_NODES);
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_aliases: MOST_ALIASES,
@@ -44,7 +58,7 @@ fn read_documents(text: &str, origin: &str) -> Result<Vec<Value>> {
             max_events: size,
             max_nodes: size,
             max_documents: size,
-            max_total_scalar_bytes: size,
+            max_total_scalar_bytes: text.len().max(1 << 16),
         },
     };
     serde_saphyr::from_multiple_with_options(text, options)
@@ -58,37 +72,36 @@ fn flatten(document: Value, origin: &str, depth: usize, objects: &mut Vec<Object
         Value::Object(mut members) if is_list(&members) => match members.remove("items") {
             Some(Value::Array(items)) => items,
             None | Some(Value::Null) => Vec::new(),
-            Some(_) => return Err(not_objects(origin, "a List whose items are no list")),
+            Some(_) => return Err(not_objects(origin, "a List whose items are not a list")),
         },
         document => {
             objects.push(
-                Object::read(document)
-                    .map_err(|why| not_objects(origin, &format!("something that {why}")))?,
+                Object::read(document).map_err(|why| not_objects(origin, &format!("a value that {why}")))?,
             );
             return Ok(());
         }
     };
     if depth == 0 {
-        return Err(not_objects(origin, "Lists within Lists without end"));
+        return Err(not_objects(origin, "Lists nested too deeply"));
     }
     items.into_iter().try_for_each(|item| flatten(item, origin, depth - 1, objects))
 }
 
-/// `List`, `DeploymentList` and their like, which have items and no name of their own.
+/// Whether this is a `List`, a `DeploymentList` or the like, which has no name.
 fn is_list(members: &serde_json::Map<String, Value>) -> bool {
     members.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"))
         && members.get("metadata").is_none_or(|metadata| metadata.get("name").is_none())
 }
 
-/// A parser's message may run over several lines, to show the place; only the first says what is wrong.
+/// A parser's message may span several lines to show the position; only the first describes the error.
 fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Error {
     let cause = error.to_string();
-    Error::new(ErrorKind::File, format!("{origin} is not readable as {format}"))
+    Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}"))
         .caused_by(cause.lines().next().unwrap_or_default().trim())
 }
 
 fn not_objects(origin: &str, what: &str) -> Error {
-    Error::new(ErrorKind::File, format!("{origin} does not hold Kubernetes objects: it has {what}"))
+    Error::new(ErrorKind::File, format!("{origin} does not contain Kubernetes objects: it has {what}"))
         .hint("record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml")
 }
 
@@ -101,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_that_kubectl_writes_is_read() {
+    fn every_form_that_kubectl_writes_is_parsed() {
         for text in [
             r#"{"kind": "List", "items": [{"kind": "A", "metadata": {"name": "a"}}, {"kind": "A", "metadata": {"name": "b"}}]}"#,
             "{\"kind\": \"A\", \"metadata\": {\"name\": \"a\"}}\n{\"kind\": \"A\", \"metadata\": {\"name\": \"b\"}}",
@@ -114,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_in_one_line() {
+    fn other_text_is_rejected_with_one_line() {
         for text in [
             "",
             " \n",

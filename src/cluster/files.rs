@@ -1,33 +1,71 @@
-//! Files of objects: one, those of a directory, those that a pattern names, standard input.
+//! Reads objects from files, directories and standard input.
 
-use std::io::Read;
+use std::fs::{File, Metadata};
+use std::io::{Read, Result as IoResult};
 use std::path::{Path, PathBuf};
 
-use super::document::read_objects;
+use super::budget::{ALL_OBJECTS, FILE, MemoryBudget};
+use super::document::read_within;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::object::Object;
+use crate::model::api::object::Object;
 
-/// The files of a directory that are read, as kubectl has it. A file that is named may end as it likes.
+/// The extensions of files that are read from a directory, as in kubectl. A named file can have any.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// The objects of one file.
-pub(super) fn objects_of(path: &Path) -> Result<Vec<Object>> {
+/// Reads the objects of one file.
+pub(crate) fn objects_of(path: &Path) -> Result<Vec<Object>> {
+    objects_within(path, &mut MemoryBudget::new(ALL_OBJECTS))
+}
+
+/// The same, where the memory is shared with other files.
+pub(super) fn objects_within(path: &Path, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
     let origin = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| cannot_read(&origin, &error))?;
-    objects_in(bytes, &origin)
+    let bytes = read(path).map_err(|error| cannot_read(&origin, error))?;
+    objects_in(bytes, &origin, budget)
 }
 
-/// The objects on standard input.
-pub(super) fn objects_on(stdin: &mut dyn Read) -> Result<Vec<Object>> {
+/// Reads the objects on standard input.
+pub(crate) fn objects_on(stdin: &mut dyn Read) -> Result<Vec<Object>> {
+    let bytes = bounded(stdin).map_err(|error| cannot_read("standard input", error))?;
+    objects_in(bytes, "standard input", &mut MemoryBudget::new(ALL_OBJECTS))
+}
+
+/// Reads a file or a pipe, up to 1 GiB. A device may have no end.
+pub(crate) fn read(path: &Path) -> IoResult<Vec<u8>> {
+    let mut file = File::open(path)?;
+    if !has_end(&file.metadata()?) {
+        return Err(std::io::Error::other("it is a device, and no file"));
+    }
+    bounded(&mut file)
+}
+
+/// The same, as text.
+pub(crate) fn read_text(path: &Path) -> IoResult<String> {
+    String::from_utf8(read(path)?).map_err(|_| std::io::Error::other("it is not UTF-8"))
+}
+
+fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
     let mut bytes = Vec::new();
-    stdin.read_to_end(&mut bytes).map_err(|error| cannot_read("standard input", &error))?;
-    objects_in(bytes, "standard input")
+    source.take(FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE {
+        return Err(std::io::Error::other("it has more than 1 GiB"));
+    }
+    Ok(bytes)
 }
 
-/// The files in a directory, in the order of their names; with `recursive` also those further down.
-/// Directories that are links are left alone, as by kubectl: they make circles, and a mounted ConfigMap
-/// has every file twice.
-pub(super) fn files_in(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+/// Whether it is a file, or a pipe such as those of a shell's `<(...)`. Of a directory, reading says so.
+fn has_end(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type()) {
+        return true;
+    }
+    metadata.is_file() || metadata.is_dir()
+}
+
+/// Lists the files in a directory, sorted by name; with `recursive` also those in its subdirectories.
+/// Symbolic links to directories are skipped, as in kubectl: they can form cycles, and a mounted ConfigMap
+/// would contain every file twice.
+pub(crate) fn files_in(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     walk(directory, recursive, &mut files)?;
     Ok(files)
@@ -35,11 +73,11 @@ pub(super) fn files_in(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>
 
 fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<()> {
     let origin = directory.display().to_string();
-    let entries = std::fs::read_dir(directory).map_err(|error| cannot_read(&origin, &error))?;
+    let entries = std::fs::read_dir(directory).map_err(|error| cannot_read(&origin, error))?;
     let mut paths = entries
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<std::io::Result<Vec<PathBuf>>>()
-        .map_err(|error| cannot_read(&origin, &error))?;
+        .map_err(|error| cannot_read(&origin, error))?;
     paths.sort();
     for path in paths {
         if recursive && path.is_dir() && !path.is_symlink() {
@@ -51,12 +89,12 @@ fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(
     Ok(())
 }
 
-fn objects_in(bytes: Vec<u8>, origin: &str) -> Result<Vec<Object>> {
+fn objects_in(bytes: Vec<u8>, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::new(ErrorKind::File, format!("{origin} is no text: it is not UTF-8")))?;
-    read_objects(&text, origin)
+        .map_err(|_| Error::new(ErrorKind::File, format!("{origin} is not UTF-8 text")))?;
+    read_within(&text, origin, budget)
 }
 
-fn cannot_read(origin: &str, error: &std::io::Error) -> Error {
+fn cannot_read(origin: &str, error: std::io::Error) -> Error {
     Error::new(ErrorKind::File, format!("cannot read {origin}")).caused_by(error)
 }

@@ -1,11 +1,11 @@
-//! Patterns of file names: `*`, `?` and `[a-z]`, within one segment of a path, as Go's `filepath.Glob`.
+//! Expands file name patterns (`*`, `?`, `[a-z]`) within one path segment, as Go's `filepath.Glob`.
 //!
-//! A shell expands most of them; kubectl takes the quoted ones.
+//! A shell expands unquoted patterns; kubectl expands quoted ones.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The paths that a pattern matches, in the order of their names; none when it is no pattern.
-pub(super) fn matches(pattern: &Path) -> Vec<PathBuf> {
+/// Returns the paths that a pattern matches, sorted; none when it contains no wildcard.
+pub(crate) fn matches(pattern: &Path) -> Vec<PathBuf> {
     if !pattern.to_string_lossy().contains(['*', '?', '[']) {
         return Vec::new();
     }
@@ -50,7 +50,7 @@ fn fits(pattern: &[char], name: &[char]) -> bool {
     }
 }
 
-/// `abc`, `a-c`, and `^a-c` for everything else.
+/// Whether a class such as `abc`, `a-c` or `^a-c` contains a character.
 fn is_in(class: &[char], character: char) -> bool {
     match class {
         ['^', class @ ..] => !is_in(class, character),
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_fit_as_gos_do() {
+    fn patterns_match_as_in_go() {
         for (pattern, name, expected) in [
             ("*.yaml", "a.yaml", true),
             ("*.yaml", "a.yml", false),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_pattern_is_looked_for() {
+    fn only_a_pattern_is_expanded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert_eq!(matches(&root.join("src/ma?n.rs")), [root.join("src/main.rs")]);
         assert!(matches(&root.join("src/main.rs")).is_empty());

@@ -1,52 +1,68 @@
-//! A list, read object by object: of each only what somebody makes of it stays.
+//! Decodes a list object by object, and keeps only what the caller makes of each.
 //!
-//! A page of five hundred objects parsed whole would be a hundred times what is kept of it.
+//! A page of 500 objects as JSON takes a hundred times the memory of the facts that are kept.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::item::Item;
-use crate::model::object::Object;
-use crate::model::resource_type::ResourceType;
+use super::budget::MemoryBudget;
+use super::item::ItemSeed;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::ResourceType;
 
-/// What was read of a list.
+/// The estimated memory of the facts that are kept of an object, in bytes.
+const FACTS: usize = 1 << 10;
+
+/// A decoded list.
 #[derive(Debug)]
 pub(super) struct List<T> {
-    /// What was kept of its objects.
+    /// The number of its items, including values that are not objects.
+    pub(super) items: usize,
+    /// What the caller kept of the objects.
     pub(super) kept: Vec<T>,
-    /// Where the next page begins; empty when there is none.
+    /// The `continue` token; empty on the last page.
     pub(super) rest: String,
-    /// The version of the whole list.
+    /// The resourceVersion of the list.
     pub(super) version: String,
 }
 
-/// Reads a list of objects of a type; none when it is no list.
-pub(super) fn read<T>(
-    json: &[u8],
-    type_: &ResourceType,
-    item: Item,
-    keep: impl FnMut(Object) -> Option<T>,
-) -> Option<List<T>> {
-    let mut json = serde_json::Deserializer::from_slice(json);
-    let list = json.deserialize_map(Reader(Items { type_, item, keep, kept: Vec::new() })).ok()??;
-    json.end().ok()?;
-    Some(list)
+/// Decodes the pages of a list within a memory budget.
+#[derive(Debug)]
+pub(super) struct ListReader<'a> {
+    /// The type of the objects.
+    pub(super) type_: &'a ResourceType,
+    /// Whether the objects are kept as complete JSON.
+    pub(super) is_whole: bool,
+    /// The memory budget of all pages.
+    pub(super) budget: MemoryBudget,
 }
 
-/// Reads the list itself.
-struct Reader<'a, T, K>(Items<'a, T, K>);
+impl ListReader<'_> {
+    /// Decodes a page; none when the JSON is not a list or exceeds the budget.
+    pub(super) fn read<T>(&mut self, json: &[u8], keep: impl FnMut(Object) -> Option<T>) -> Option<List<T>> {
+        let mut json = serde_json::Deserializer::from_slice(json);
+        let items = ItemsSeed { reader: self, keep, kept: Vec::new(), read: 0 };
+        let list = json.deserialize_map(ListVisitor(items)).ok()??;
+        json.end().ok()?;
+        Some(list)
+    }
+}
 
-/// Reads its items. They leave out their own kind and version, which are the list's.
-struct Items<'a, T, K> {
-    type_: &'a ResourceType,
-    item: Item,
+/// Decodes the list.
+struct ListVisitor<'a, 'r, T, K>(ItemsSeed<'a, 'r, T, K>);
+
+/// Decodes the items, and adds the kind and apiVersion that items of a list lack.
+struct ItemsSeed<'a, 'r, T, K> {
+    reader: &'a mut ListReader<'r>,
     keep: K,
     kept: Vec<T>,
+    /// How many were read.
+    read: usize,
 }
 
-impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for Reader<'_, T, K> {
+impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for ListVisitor<'_, '_, T, K> {
     type Value = Option<List<T>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +73,9 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for Reader<'_, T, K> {
         let (mut metadata, mut is_list) = (Value::Null, false);
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
-                "metadata" => metadata = members.next_value()?,
+                "metadata" => {
+                    metadata = members.next_value_seed(ItemSeed::whole(&mut self.0.reader.budget))?;
+                }
                 "items" => {
                     is_list = true;
                     members.next_value_seed(&mut self.0)?;
@@ -66,12 +84,14 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for Reader<'_, T, K> {
             }
         }
         let text = |name| metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let list = || List { kept: self.0.kept, rest: text("continue"), version: text("resourceVersion") };
+        let items = self.0.read;
+        let list =
+            || List { items, kept: self.0.kept, rest: text("continue"), version: text("resourceVersion") };
         Ok(is_list.then(list))
     }
 }
 
-impl<'de, T, K: FnMut(Object) -> Option<T>> DeserializeSeed<'de> for &mut Items<'_, T, K> {
+impl<'de, T, K: FnMut(Object) -> Option<T>> DeserializeSeed<'de> for &mut ItemsSeed<'_, '_, T, K> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, items: D) -> Result<(), D::Error> {
@@ -79,7 +99,7 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> DeserializeSeed<'de> for &mut Items<
     }
 }
 
-impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut Items<'_, T, K> {
+impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut ItemsSeed<'_, '_, T, K> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,29 +115,42 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut Items<'_, T, K
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(mut item) = items.next_element_seed(self.item)? {
+        let ListReader { type_, is_whole, budget } = &mut *self.reader;
+        loop {
+            // The budget of the list is that of one object too; what is not kept as JSON is given back.
+            let before = budget.left();
+            let item = if *is_whole { ItemSeed::whole(budget) } else { ItemSeed::of(type_, budget) };
+            let Some(mut item) = items.next_element_seed(item)? else { return Ok(()) };
+            self.read += 1;
             if let Some(members) = item.as_object_mut() {
-                members.entry("kind").or_insert_with(|| self.type_.title().into());
-                members.entry("apiVersion").or_insert_with(|| self.type_.api_version().into());
+                members.entry("kind").or_insert_with(|| type_.title().into());
+                members.entry("apiVersion").or_insert_with(|| type_.api_version().into());
             }
             self.kept.extend(Object::read(item).ok().and_then(&mut self.keep));
+            if !*is_whole {
+                budget.give_back(before, FACTS);
+            }
         }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::resource_type::{DEPLOYMENT, POD};
+    use crate::model::api::resource_type::POD;
+    use crate::model::workload::deployment::DEPLOYMENT;
     use serde_json::json;
 
+    fn reading(type_: &ResourceType) -> ListReader<'_> {
+        ListReader { type_, is_whole: false, budget: MemoryBudget::new(1 << 20) }
+    }
+
     fn all(list: &Value, type_: &ResourceType) -> Option<List<Object>> {
-        read(list.to_string().as_bytes(), type_, Item::of(type_), Some)
+        reading(type_).read(list.to_string().as_bytes(), Some)
     }
 
     #[test]
-    fn items_get_the_kind_that_they_leave_out() {
+    fn items_get_the_kind_and_version_of_the_list() {
         let list = json!({
             "kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "on", "resourceVersion": "7"},
             "items": [{"metadata": {"name": "a"}}, 7, {"kind": "Pod", "metadata": {"name": "b"}}]
@@ -126,18 +159,18 @@ mod tests {
         assert_eq!((list.rest.as_str(), list.version.as_str()), ("on", "7"));
         assert_eq!(list.kept.iter().map(Object::name).collect::<Vec<_>>(), ["a", "b"]);
         assert!(list.kept.iter().all(|pod| pod.kind() == "Pod" && pod.text("/apiVersion") == Some("v1")));
-        let list = all(&json!({"items": [{"metadata": {"name": "a"}}]}), &DEPLOYMENT).unwrap();
+        let list = all(&json!({"items": [{"metadata": {"name": "a"}}]}), DEPLOYMENT.type_()).unwrap();
         assert_eq!(list.kept[0].text("/apiVersion"), Some("apps/v1"));
         assert!(all(&json!({"items": null}), &POD).unwrap().kept.is_empty());
     }
 
     #[test]
-    fn what_is_no_list_is_none() {
+    fn other_json_is_not_a_list() {
         for other in [json!({"kind": "Status"}), json!({"items": {}}), json!([]), json!("x"), json!(null)] {
             assert!(all(&other, &POD).is_none(), "{other}");
         }
         for broken in ["", "{\"items\": [", "{\"items\": []} x", "<html>"] {
-            assert!(read(broken.as_bytes(), &POD, Item::WHOLE, Some).is_none(), "{broken}");
+            assert!(reading(&POD).read(broken.as_bytes(), Some).is_none(), "{broken}");
         }
     }
 }

@@ -1,39 +1,44 @@
-//! Who hears what the way to the cluster has to tell.
+//! The callback that receives notices from this room.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::notice::Notice;
+use crate::cluster::notice::Notice;
 
-/// Hears notices as they happen. This room prints nothing: its owner decides what becomes of them.
+/// Receives notices as they happen. This room prints nothing, so `command` decides how to show them.
 #[derive(Clone)]
 pub struct Listener(Arc<dyn Fn(&Notice) + Send + Sync>);
 
 impl Listener {
-    /// A listener that does this with every notice.
-    pub fn new(hear: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(hear))
+    /// Creates a listener that calls `handle` with each notice.
+    pub fn new(handle: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(handle))
     }
 
-    pub(super) fn tell(&self, notice: &Notice) {
+    pub(super) fn notify(&self, notice: &Notice) {
         (self.0)(notice);
     }
 
-    /// Waits for some work, and says what for when it takes longer than `untold`.
-    pub(super) async fn told_after<T>(
+    /// Waits for `work`, and reports a notice when it takes longer than `notice_after`.
+    pub(super) async fn notify_if_slow<T>(
         &self,
-        untold: Duration,
+        notice_after: Duration,
         work: impl Future<Output = T>,
         notice: impl FnOnce() -> Notice,
     ) -> T {
-        let mut work = std::pin::pin!(work);
-        if let Ok(done) = tokio::time::timeout(untold, &mut work).await {
-            return done;
-        }
-        self.tell(&notice());
-        work.await
+        run_if_slow(notice_after, work, || self.notify(&notice())).await
     }
+}
+
+/// Waits for some work, and runs `slow` when it takes longer than `limit`.
+pub(super) async fn run_if_slow<T>(limit: Duration, work: impl Future<Output = T>, slow: impl FnOnce()) -> T {
+    let mut work = std::pin::pin!(work);
+    if let Ok(done) = tokio::time::timeout(limit, &mut work).await {
+        return done;
+    }
+    slow();
+    work.await
 }
 
 impl fmt::Debug for Listener {
@@ -51,15 +56,15 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn only_what_takes_long_is_told() {
+    async fn only_slow_work_is_reported() {
         let told = Arc::new(Mutex::new(0));
         let counter = Arc::clone(&told);
         let listener = Listener::new(move |_| *counter.lock().unwrap() += 1);
         let notice = || Notice::Warning("waiting".to_owned());
         let second = Duration::from_secs(1);
-        listener.told_after(second * 2, sleep(second), notice).await;
+        listener.notify_if_slow(second * 2, sleep(second), notice).await;
         assert_eq!(*told.lock().unwrap(), 0);
-        listener.told_after(second * 2, sleep(second * 9), notice).await;
+        listener.notify_if_slow(second * 2, sleep(second * 9), notice).await;
         assert_eq!(*told.lock().unwrap(), 1);
     }
 }

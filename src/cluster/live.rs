@@ -1,4 +1,4 @@
-//! A cluster that is asked over the network.
+//! A live cluster, reached over the network.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,106 +7,106 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::connection::{Answer, Ask, Connection, Failure};
+use super::collection::{collection, is_not_found};
+use super::connection::{Allowance, ApiRequest, ApiResponse, Connection, RequestError};
 use super::listener::Listener;
-use super::observe::{Breadth, Observer};
+use super::observe::{Observer, WatchScope};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
 use super::write::{WriteFailure, WriteOptions};
+use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::access::Overrides;
-use crate::model::event::Event;
-use crate::model::follow::LogPlace;
-use crate::model::kind::Kind;
-use crate::model::object::Object;
-use crate::model::patch::Patch;
-use crate::model::resource_type::{EVENT, NAMESPACE, POD, ResourceType};
-use crate::model::selector::Selector;
+use crate::model::api::event::Event;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::{EVENT, NAMESPACE, POD, ResourceType};
+use crate::model::api::selector::Selector;
+use crate::model::change::patch::Patch;
+use crate::model::follow::LogRef;
+use crate::model::workload::KindSpec;
 use crate::model::workload::Workload;
 use crate::world::{Clock, World};
 
-/// More of a log than this is not read, however long its lines are.
-const LONGEST_LOG: usize = 8 << 10;
+/// The limit of a log, in bytes.
+const LOG_LIMIT_BYTES: usize = 8 << 10;
 
-/// Who waits for a log waits for a rollout that has failed already.
-const LOG_PATIENCE: Duration = Duration::from_secs(5);
+/// The limit for reading a log. The rollout has failed already when a log is read.
+const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A cluster that is asked over the network.
-/// Clones share one way there.
+/// A live cluster, reached over the network. Clones share the connection.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     connection: Arc<Connection>,
 }
 
 impl Cluster {
-    /// Decides where the cluster is and who we are; the first request is the first that is sent.
+    /// Chooses the API server and the credentials. It sends no request.
     ///
     /// # Errors
-    /// When the kubeconfig and the flags do not make a whole.
+    /// A usage or file error when the kubeconfig and the flags do not select a server and a user.
     pub fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
         Ok(Self { connection: Arc::new(Connection::open(overrides, world, listener)?) })
     }
 
-    /// A cluster that is asked through a client that somebody else made: one in the same process.
+    /// Creates a cluster that is reached through a client of the caller, in the same process.
     #[must_use]
-    pub fn through(client: kube::Client, clock: Clock, listener: Listener) -> Self {
-        Self { connection: Arc::new(Connection::through(client, clock, listener)) }
+    pub fn in_process(client: kube::Client, clock: Clock, listener: Listener) -> Self {
+        Self { connection: Arc::new(Connection::in_process(client, clock, listener)) }
     }
 
-    /// The namespace meant when none is named.
+    /// Returns the namespace of the context, or `default`.
     #[must_use]
     pub fn default_namespace(&self) -> &str {
         self.connection.namespace().unwrap_or("default")
     }
 
-    /// The server's time.
+    /// Returns the server's time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.connection.now()
     }
 
-    /// How many different warnings the server sent.
+    /// Returns the number of distinct warnings that the server sent.
     #[must_use]
     pub fn warnings(&self) -> usize {
         self.connection.warnings()
     }
 
-    /// One object, if it is there: one request.
+    /// Reads one object with one request; none if it does not exist.
     ///
     /// # Errors
-    /// When the server cannot be asked or says no.
+    /// When the server cannot be reached or refuses the request.
     pub async fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
         let path = format!("{}/{}", collection(type_, Some(namespace)), percent_encoded(name));
-        let answer = self.connection.read(&path, is_not_found).await;
-        let answer = answer.map_err(|failure| self.explain(type_, failure))?;
-        if is_not_found(&answer) {
+        let response = self.connection.read(&path, is_not_found).await;
+        let response = response.map_err(|failure| self.explain(type_, failure))?;
+        if is_not_found(&response) {
             return Ok(None);
         }
-        let object = Object::read(answer.json());
+        let object = Object::read(response.json());
         object.map(Some).map_err(|why| {
             Error::new(
                 ErrorKind::Malformed,
-                format!("what the server has for {} {name:?} {why}", type_.singular()),
+                format!("the server's response for {} {name:?} {why}", type_.singular()),
             )
         })
     }
 
-    /// Whether a namespace is there. Who may not look is told that it is.
+    /// Whether a namespace exists. Returns true when RBAC forbids reading it.
     ///
     /// # Errors
-    /// When the server cannot be asked.
+    /// When the server cannot be reached.
     pub async fn has_namespace(&self, name: &str) -> Result<bool> {
         let path = format!("{}/{}", collection(&NAMESPACE, None), percent_encoded(name));
         match self.connection.read(&path, is_not_found).await {
-            Ok(answer) => Ok(!is_not_found(&answer)),
+            Ok(response) => Ok(!is_not_found(&response)),
             Err(failure) if failure.is_forbidden() => Ok(true),
             Err(failure) => Err(self.connection.explain(failure)),
         }
     }
 
-    /// The objects of a type in one namespace, or in all of them, with everything in them.
+    /// Lists the complete objects of a type in one namespace, or in all.
     ///
     /// # Errors
-    /// When the server cannot be asked or says no.
+    /// When the server cannot be reached or refuses the request.
     pub async fn list(
         &self,
         type_: &ResourceType,
@@ -117,11 +117,11 @@ impl Cluster {
         self.read_all(Pages::of(type_, &collection, &query).whole(), type_, |object| object).await
     }
 
-    /// What `keep` makes of the objects of a type, read a page at a time. Of what is not a workload, nobody
-    /// is told who wrote which field.
+    /// Lists the objects of a type page by page, and returns what `keep` makes of each. Objects other than
+    /// workloads come without `managedFields`.
     ///
     /// # Errors
-    /// When the server cannot be asked or says no.
+    /// When the server cannot be reached or refuses the request.
     pub async fn list_as<T>(
         &self,
         type_: &ResourceType,
@@ -133,11 +133,10 @@ impl Cluster {
         self.read_all(Pages::of(type_, &collection, &query), type_, keep).await
     }
 
-    /// The warnings in one namespace, or in all of them. The server picks them out of the events, of which
-    /// most only tell what was done.
+    /// Lists the events of type `Warning` in one namespace, or in all.
     ///
     /// # Errors
-    /// When the server cannot be asked or says no.
+    /// When the server cannot be reached or refuses the request.
     pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
         let (collection, query) = (collection(&EVENT, namespace), warning_query());
         let pages = Pages::of(&EVENT, &collection, &query);
@@ -151,45 +150,48 @@ impl Cluster {
         type_: &ResourceType,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
+        let mut allowance = Allowance::of_list();
         while let Some(path) = pages.next() {
-            let answer = self.connection.read(&path, |answer| pages.may_begin_anew(answer)).await;
-            let answer = answer.map_err(|failure| self.explain(type_, failure))?;
-            if !pages.take(&answer, |object| Some(keep(object))) {
-                return Err(no_list(type_));
-            }
+            let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
+            let response = self.connection.read_within(&mut allowance, &path, is_expired).await;
+            let response = response.map_err(|failure| self.explain(type_, failure))?;
+            pages.accept(&response, |object| Some(keep(object))).map_err(|why| unusable_list(type_, why))?;
         }
         Ok(pages.kept)
     }
 
-    /// Begins to watch workloads as they were found.
+    /// Starts to watch workloads, from the state in which they were read.
     #[must_use]
-    pub fn observe(&self, found: &[Workload], breadth: Breadth) -> Observer {
-        Observer::new(Arc::clone(&self.connection), found, breadth)
+    pub fn observe(&self, found: &[Workload], scope: WatchScope) -> Observer {
+        Observer::new(Arc::clone(&self.connection), found, scope)
     }
 
-    /// The last lines of a container, so many at most and bounded in length: what a person wants to see
-    /// of a crash.
+    /// Returns the last `lines` lines of a container's log, up to 8 KiB.
     ///
     /// # Errors
-    /// When there are none, or they may not be read.
-    pub async fn last_lines(&self, namespace: &str, place: &LogPlace, lines: usize) -> Result<Vec<String>> {
+    /// When the log cannot be read.
+    pub async fn log_tail(&self, namespace: &str, place: &LogRef, lines: usize) -> Result<Vec<String>> {
         let pod = format!("{}/{}", collection(&POD, Some(namespace)), percent_encoded(&place.pod));
         let (container, previous) = (percent_encoded(&place.container), place.previous);
         let path = format!(
-            "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LONGEST_LOG}"
+            "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
         );
         let read = async {
             let stream = self.connection.stream(&path).await?;
-            stream.all(LONGEST_LOG, Instant::now() + LOG_PATIENCE).await
+            stream.read_to_limit(LOG_LIMIT_BYTES, Instant::now() + LOG_TIMEOUT).await
         };
         let bytes = read.await.map_err(|failure| self.explain(&POD, failure))?;
-        Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+        let text = String::from_utf8_lossy(&bytes);
+        if is_missing_log(&text) {
+            return Ok(Vec::new());
+        }
+        Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// Makes one change of one object: one request.
+    /// Patches one object with one request.
     ///
     /// # Errors
-    /// When it was not made, or when nobody knows.
+    /// When the patch was not applied, or the outcome is unknown.
     pub async fn patch(
         &self,
         type_: &ResourceType,
@@ -205,15 +207,15 @@ impl Cluster {
             percent_encoded(name),
             percent_encoded(options.field_manager)
         );
-        let answer = self.connection.write(&Ask::json_patch(&address, patch.body())).await;
-        let answer = answer.map_err(|failure| self.not_written(failure))?;
-        Object::read(answer.json()).map_err(WriteFailure::of_no_object)
+        let response = self.connection.write(&ApiRequest::json_patch(&address, patch.body())).await;
+        let response = response.map_err(|failure| self.write_failure(failure))?;
+        Object::read(response.json()).map_err(WriteFailure::without_object)
     }
 
-    /// Deletes one object, if it is still the one with this uid: one request.
+    /// Deletes one object with one request, on the precondition that it has this uid.
     ///
     /// # Errors
-    /// When it was not deleted, or when nobody knows.
+    /// When the object was not deleted, or the outcome is unknown.
     pub async fn delete(
         &self,
         type_: &ResourceType,
@@ -223,38 +225,39 @@ impl Cluster {
     ) -> Result<(), WriteFailure> {
         let path = format!("{}/{}", collection(type_, Some(namespace)), percent_encoded(name));
         let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
-        let answer = self.connection.write(&Ask::delete(&path, options.to_string())).await;
-        answer.map(drop).map_err(|failure| self.not_written(failure))
+        let response = self.connection.write(&ApiRequest::delete(&path, options.to_string())).await;
+        response.map(drop).map_err(|failure| self.write_failure(failure))
     }
 
-    /// Evicts one pod, if it is still the one with this uid: one request. PodDisruptionBudgets may
-    /// refuse that.
+    /// Evicts one pod with one request, on the precondition that it has this uid. A PodDisruptionBudget may
+    /// refuse it.
     ///
     /// # Errors
-    /// When it was not evicted, or when nobody knows.
+    /// When the pod was not evicted, or the outcome is unknown.
     pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
         let path = format!("{}/{}/eviction", collection(&POD, Some(namespace)), percent_encoded(pod));
         let eviction = json!({
             "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
             "deleteOptions": {"preconditions": {"uid": uid}},
         });
-        let answer = self.connection.write(&Ask::post(&path, eviction.to_string())).await;
-        answer.map(drop).map_err(|failure| self.not_written(failure))
+        let response = self.connection.write(&ApiRequest::post(&path, eviction.to_string())).await;
+        response.map(drop).map_err(|failure| self.write_failure(failure))
     }
 
-    fn not_written(&self, failure: Failure) -> WriteFailure {
+    fn write_failure(&self, failure: RequestError) -> WriteFailure {
         WriteFailure::of(failure, |failure| self.connection.explain(failure))
     }
 
-    /// What lies beside the workloads can be done without; the workloads themselves cannot.
-    fn explain(&self, type_: &ResourceType, failure: Failure) -> Error {
-        let is_withheld = failure.is_forbidden() && Kind::of(type_.title()).is_none();
+    /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
+    /// without those objects.
+    fn explain(&self, type_: &ResourceType, failure: RequestError) -> Error {
+        let is_withheld = failure.is_forbidden() && KindSpec::of_type(type_).is_none();
         let error = self.connection.explain(failure);
         if !is_withheld {
             return error;
         }
-        let withheld = Error::new(ErrorKind::Withheld, format!("{} may not be read", type_.plural()))
-            .caused_by(error.sentence())
+        let withheld = Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
+            .caused_by(error.clone())
             .in_compat(error.compat_sentence());
         match error.next_step() {
             Some(hint) => withheld.hint(hint),
@@ -263,18 +266,13 @@ impl Cluster {
     }
 }
 
-/// `/apis/apps/v1/namespaces/shop/deployments`. The versions that we know are all `v1`: no discovery.
-pub(super) fn collection(type_: &ResourceType, namespace: Option<&str>) -> String {
-    let group = if type_.group().is_empty() { "/api".to_owned() } else { format!("/apis/{}", type_.group()) };
-    let within =
-        namespace.map_or_else(String::new, |namespace| format!("/namespaces/{}", percent_encoded(namespace)));
-    format!("{group}/v1{within}/{}", type_.plural())
+fn unusable_list(type_: &ResourceType, why: &str) -> Error {
+    Error::new(ErrorKind::Malformed, format!("the server's list of {} {why}", type_.plural()))
 }
 
-pub(super) fn is_not_found(answer: &Answer) -> bool {
-    answer.is_no("NotFound")
-}
-
-pub(super) fn no_list(type_: &ResourceType) -> Error {
-    Error::new(ErrorKind::Malformed, format!("the server's list of {} is no list", type_.plural()))
+/// Whether a kubelet answers that it has no such log. It does so with 200, in the place of the log, when the
+/// container was removed meanwhile (`pkg/kubelet/kuberuntime`, seen with 1.36).
+fn is_missing_log(text: &str) -> bool {
+    let answers = ["unable to retrieve container logs for ", "failed to try resolving symlinks in path "];
+    text.lines().count() == 1 && answers.iter().any(|answer| text.starts_with(answer))
 }

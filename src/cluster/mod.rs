@@ -1,19 +1,23 @@
-//! What is read and written: a snapshot on disk, or a cluster.
+//! Reads and writes objects: an API server, or a recorded snapshot on disk.
 //!
-//! This room knows requests and files. It prints nothing and judges nothing; what happens on the way is
-//! told to a [`Listener`](listener::Listener).
+//! This room makes requests and reads files. It prints nothing and computes no verdict. It reports retries,
+//! warnings and slow responses to a [`Listener`](listener::Listener).
 
+pub mod access;
+mod budget;
+mod collection;
+pub mod concurrently;
 mod connection;
-mod credential;
+pub mod credential;
 pub mod document;
-mod files;
-mod glob;
+pub(crate) mod files;
+pub(crate) mod glob;
 mod item;
 pub mod kubeconfig;
 mod list;
 pub mod listener;
 pub mod live;
-pub mod manifest;
+pub mod notice;
 pub mod observe;
 mod page;
 mod proxy;

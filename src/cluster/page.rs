@@ -1,122 +1,158 @@
-//! Lists, a page at a time.
+//! Reads a list in pages.
+//!
+//! The server decides whether there is another page, so the number of pages is limited here.
 
-use super::connection::Answer;
-use super::item::Item;
-use super::list;
-use crate::model::object::Object;
-use crate::model::resource_type::ResourceType;
+use std::collections::HashSet;
+
+use super::budget::{ALL_OBJECTS, MemoryBudget};
+use super::connection::ApiResponse;
+use super::list::ListReader;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::ResourceType;
 use http::StatusCode;
 
-/// Objects on a page. kubectl asks for as many.
+/// The number of objects of a page, as in kubectl.
 const LIMIT: usize = 500;
 
-/// Where a page begins.
+/// The limit of pages without objects in a list.
+const EMPTY_PAGES: usize = 16;
+
+/// The limit of objects in a list. Kubernetes is tested with 150,000 pods.
+const MOST_OBJECTS: usize = 1_000_000;
+
+/// Where a page starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Start {
+enum PageStart {
     /// At the first object.
     Beginning,
-    /// After the page that said so.
+    /// At the `continue` token of the previous page.
     After(String),
-    /// At the first object, and all of them on one page.
+    /// At the first object, with all objects on one page.
     Everything,
 }
 
-impl Start {
-    /// The query that asks for the page, with what is asked beside.
-    fn query(&self, beside: &str) -> String {
+impl PageStart {
+    /// Returns the query of the page, joined with the selectors in `selectors`.
+    fn query(&self, selectors: &str) -> String {
         let mut query = match self {
             Self::Beginning => format!("limit={LIMIT}"),
             Self::After(rest) => format!("limit={LIMIT}&continue={}", percent_encoded(rest)),
             Self::Everything => String::new(),
         };
-        if !beside.is_empty() {
+        if !selectors.is_empty() {
             let separator = if query.is_empty() { "" } else { "&" };
-            query += &format!("{separator}{beside}");
+            query += &format!("{separator}{selectors}");
         }
         query
     }
 }
 
-/// The pages of a list, one after the other: which to ask for next, and what came of those so far.
+/// The pages of a list: the next one to request, and the objects kept so far.
 #[derive(Debug)]
 pub(super) struct Pages<'a, T> {
-    type_: &'a ResourceType,
     collection: &'a str,
     query: &'a str,
-    item: Item,
-    next: Option<Start>,
-    /// What was kept of the objects.
+    reader: ListReader<'a>,
+    next: Option<PageStart>,
+    /// The `continue` tokens used so far.
+    tokens: HashSet<String>,
+    /// The number of pages read.
+    page_count: usize,
+    /// The number of items read.
+    objects: usize,
+    /// What the caller kept of the objects.
     pub(super) kept: Vec<T>,
-    /// The version of the list, from which a watch goes on.
+    /// The resourceVersion of the list, at which a watch can start.
     pub(super) version: String,
 }
 
 impl<'a, T> Pages<'a, T> {
-    /// Begins to read a collection; `query` is what is asked of it beside.
+    /// Creates the pages of a collection; `query` holds its selectors.
     pub(super) fn of(type_: &'a ResourceType, collection: &'a str, query: &'a str) -> Self {
         Self {
-            type_,
             collection,
             query,
-            item: Item::of(type_),
-            next: Some(Start::Beginning),
+            reader: ListReader { type_, is_whole: false, budget: MemoryBudget::new(ALL_OBJECTS) },
+            next: Some(PageStart::Beginning),
+            tokens: HashSet::new(),
+            page_count: 0,
+            objects: 0,
             kept: Vec::new(),
             version: String::new(),
         }
     }
 
-    /// Leaves nothing out of the objects.
-    pub(super) fn whole(self) -> Self {
-        Self { item: Item::WHOLE, ..self }
+    /// Keeps `managedFields` in the objects.
+    pub(super) fn whole(mut self) -> Self {
+        self.reader.is_whole = true;
+        self
     }
 
-    /// The path of the next page; none after the last.
+    /// Returns the path of the next page; none after the last.
     pub(super) fn next(&self) -> Option<String> {
         Some(format!("{}?{}", self.collection, self.next.as_ref()?.query(self.query)))
     }
 
-    /// Whether an answer only says that the list has to be read anew. A list on one page begins at no
-    /// place that could be forgotten, so the same answer to that is a failure.
-    pub(super) fn may_begin_anew(&self, answer: &Answer) -> bool {
-        self.next != Some(Start::Everything) && is_too_old(answer)
+    /// Whether a response says that the `continue` token expired, so that the list must start again. A list
+    /// on one page has no token, so there the same response is a failure.
+    pub(super) fn is_expired_page(&self, response: &ApiResponse) -> bool {
+        self.next != Some(PageStart::Everything) && is_expired(response)
     }
 
-    /// Takes in the page that was asked for, and keeps of each object what `keep` makes of it; false when
-    /// what came is no list.
-    #[must_use]
-    pub(super) fn take(&mut self, answer: &Answer, keep: impl FnMut(Object) -> Option<T>) -> bool {
-        if is_too_old(answer) {
-            // The list changed under the pages. Whoever was too slow for them once will be again.
+    /// Adds a page, and keeps what `keep` makes of each object.
+    ///
+    /// # Errors
+    /// What is wrong with the response, as a fragment: `is not a list`.
+    pub(super) fn accept(
+        &mut self,
+        response: &ApiResponse,
+        keep: impl FnMut(Object) -> Option<T>,
+    ) -> Result<(), &'static str> {
+        if is_expired(response) {
+            // The token expired between two pages. Paging again could expire again, so read one large page.
             self.kept.clear();
-            self.next = Some(Start::Everything);
-            return true;
+            self.reader.budget = MemoryBudget::new(ALL_OBJECTS);
+            self.next = Some(PageStart::Everything);
+            return Ok(());
         }
-        let Some(page) = list::read(answer.body(), self.type_, self.item, keep) else {
-            return false;
+        let Some(page) = self.reader.read(response.body(), keep) else {
+            let is_exceeded = self.reader.budget.is_exceeded();
+            return Err(if is_exceeded { "takes more than 1 GiB of memory" } else { "is not a list" });
         };
+        self.page_count += 1;
+        self.objects += page.items;
         self.kept.extend(page.kept);
-        self.next = (!page.rest.is_empty()).then_some(Start::After(page.rest));
         self.version = page.version;
-        true
+        self.next = (!page.rest.is_empty()).then(|| PageStart::After(page.rest.clone()));
+        if self.objects > MOST_OBJECTS {
+            return Err("has more than 1,000,000 objects");
+        }
+        if self.next.is_some() && self.page_count > self.objects + EMPTY_PAGES {
+            return Err("has more pages than objects");
+        }
+        if self.next.is_some() && !self.tokens.insert(page.rest) {
+            return Err("repeats a continue token");
+        }
+        Ok(())
     }
 }
 
-/// The answer to a page that begins where the server no longer remembers.
-fn is_too_old(answer: &Answer) -> bool {
-    answer.status == StatusCode::GONE
+/// Whether the `continue` token of the request has expired (410).
+fn is_expired(response: &ApiResponse) -> bool {
+    response.status == StatusCode::GONE
 }
 
-/// The query that selects by labels; empty for no selector.
+/// Returns the query for a label selector; empty for no selector.
 pub(super) fn label_query(selector: &str) -> String {
     if selector.is_empty() { String::new() } else { format!("labelSelector={}", percent_encoded(selector)) }
 }
 
-/// The query that selects warnings among events.
+/// Returns the query that selects warnings among events.
 pub(super) fn warning_query() -> String {
     format!("fieldSelector={}", percent_encoded("type=Warning"))
 }
 
-/// A text as one piece of a URL: everything but letters, digits and `-._~` escaped.
+/// Percent-encodes everything but letters, digits and `-._~`.
 pub(super) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -134,14 +170,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_asked_for_by_where_it_begins() {
-        assert_eq!(Start::Beginning.query(&label_query("")), "limit=500");
+    fn a_page_is_requested_by_its_start() {
+        assert_eq!(PageStart::Beginning.query(&label_query("")), "limit=500");
         assert_eq!(
-            Start::Beginning.query(&label_query("a=b,c in (d)")),
+            PageStart::Beginning.query(&label_query("a=b,c in (d)")),
             "limit=500&labelSelector=a%3Db%2Cc%20in%20%28d%29"
         );
-        assert_eq!(Start::After("x/y".into()).query(""), "limit=500&continue=x%2Fy");
-        assert_eq!(Start::Everything.query(&label_query("a")), "labelSelector=a");
-        assert_eq!(Start::Everything.query(""), "");
+        assert_eq!(PageStart::After("x/y".into()).query(""), "limit=500&continue=x%2Fy");
+        assert_eq!(PageStart::Everything.query(&label_query("a")), "labelSelector=a");
+        assert_eq!(PageStart::Everything.query(""), "");
     }
 }

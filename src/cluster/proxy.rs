@@ -1,8 +1,7 @@
-//! Whether a proxy stands between us and the server, and which.
+//! Selects the proxy for a server, by the rules of Go's `net/http`, as kubectl does.
 //!
-//! kube decides this too, but it matches `NO_PROXY` against the proxy instead of the server, and reads
-//! the process's own environment; so the decision is made here, by the rules of Go's `net/http`, which
-//! kubectl follows.
+//! kube matches `NO_PROXY` against the proxy instead of the server, and reads the process environment, so
+//! its selection is not used.
 
 use http::Uri;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
@@ -10,13 +9,13 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use crate::error::{Error, Result};
 use crate::world::Environment;
 
-/// The proxy to reach `server` through, if any.
+/// Returns the proxy for `server`, if any.
 ///
-/// The kubeconfig's `proxy-url` wins and knows no exceptions. Otherwise `HTTPS_PROXY` or `HTTP_PROXY`
-/// by the server's scheme, unless `NO_PROXY` names the server or it is this very machine.
+/// The kubeconfig's `proxy-url` comes first and has no exceptions. Otherwise it is `HTTPS_PROXY` or
+/// `HTTP_PROXY`, by the server's scheme, unless `NO_PROXY` lists the server or it is a loopback address.
 ///
 /// # Errors
-/// When what names the proxy is no address of one that we can speak to.
+/// When the proxy's URL is invalid or its scheme is not supported.
 pub(super) fn proxy_for(
     server: &Uri,
     kubeconfig: Option<&str>,
@@ -25,7 +24,6 @@ pub(super) fn proxy_for(
     if let Some(url) = kubeconfig {
         return understood(url, server, "the kubeconfig's proxy-url").map(Some);
     }
-    let host = host_of(server);
     let names = match server.scheme_str() {
         Some("http") => ["HTTP_PROXY", "http_proxy"],
         _ => ["HTTPS_PROXY", "https_proxy"],
@@ -33,7 +31,7 @@ pub(super) fn proxy_for(
     let Some((name, url)) = first_of(names, environment) else {
         return Ok(None);
     };
-    if is_this_machine(host) || is_excepted(server, environment) {
+    if is_this_machine(server) || is_excepted(server, environment) {
         return Ok(None);
     }
     understood(url, server, name).map(Some)
@@ -44,9 +42,9 @@ fn understood(url: &str, server: &Uri, origin: &str) -> Result<Intercept> {
     let speaks = |intercept: &Intercept| {
         matches!(intercept.uri().scheme_str(), Some("http" | "https" | "socks5" | "socks5h"))
     };
-    // The address is not repeated: it may hold a password.
+    // The message omits the URL, which may contain a password.
     intercept.filter(speaks).ok_or_else(|| {
-        Error::usage(format!("{origin} is not the address of a proxy we can use"))
+        Error::usage(format!("{origin} is not the URL of a supported proxy"))
             .hint("write it as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")
     })
 }
@@ -58,14 +56,14 @@ fn is_excepted(server: &Uri, environment: &Environment) -> bool {
     let host = host_of(server);
     let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("http") { 80 } else { 443 });
     let entries: Vec<_> = list.split(',').filter_map(|entry| entry_for(entry.trim(), host, port)).collect();
-    // Addresses, networks and domains are the matcher's; only its proxy is of no interest here.
+    // The matcher compares addresses, networks and domains. Its proxy is not used.
     Matcher::builder().all("http://proxy").no(entries.join(",")).build().intercept(server).is_none()
 }
 
-/// An entry of `NO_PROXY` as the matcher has to see it, if it can concern this host and port at all.
+/// Returns an entry of `NO_PROXY` in the matcher's syntax, if it can apply to this host and port.
 fn entry_for<'a>(entry: &'a str, host: &str, port: u16) -> Option<&'a str> {
     let entry = match entry.rsplit_once(':') {
-        // `fd00::1` is an address and not a name with a port.
+        // `fd00::1` is an IPv6 address, not a name with a port.
         Some((name, number)) if !name.contains(':') || name.ends_with(']') => {
             (number.parse() == Ok(port)).then_some(name)?
         }
@@ -73,7 +71,7 @@ fn entry_for<'a>(entry: &'a str, host: &str, port: u16) -> Option<&'a str> {
     };
     let entry = entry.trim_start_matches('[').trim_end_matches(']');
     let entry = entry.strip_prefix('*').filter(|rest| rest.starts_with('.')).unwrap_or(entry);
-    // To Go `.corp` are the names below corp; to the matcher corp itself is one of them.
+    // In Go `.corp` matches only subdomains of corp; the matcher would match corp too.
     let is_parent = entry.strip_prefix('.').is_some_and(|parent| parent.eq_ignore_ascii_case(host));
     (!entry.is_empty() && !is_parent).then_some(entry)
 }
@@ -89,7 +87,9 @@ fn host_of(server: &Uri) -> &str {
     server.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
 }
 
-fn is_this_machine(host: &str) -> bool {
+/// Whether an address is a loopback address of this machine.
+pub(super) fn is_this_machine(server: &Uri) -> bool {
+    let host = host_of(server);
     host.eq_ignore_ascii_case("localhost")
         || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kubeconfig_wins_and_knows_no_exceptions() {
+    fn the_kubeconfig_comes_first_and_has_no_exceptions() {
         let environment = [("HTTPS_PROXY", "http://other:1"), ("NO_PROXY", "*")];
         let found = proxy("https://api.corp:6443", Some("socks5://p:1080"), &environment).unwrap();
         assert_eq!(found.unwrap(), "socks5://p:1080/");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_asked_by_the_servers_scheme() {
+    fn the_servers_scheme_selects_the_variable() {
         let both = [("HTTPS_PROXY", "p:3128"), ("http_proxy", "http://q:80")];
         assert_eq!(proxy("https://api.corp", None, &both).unwrap().unwrap(), "http://p:3128/");
         assert_eq!(proxy("http://api.corp", None, &both).unwrap().unwrap(), "http://q:80/");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn no_proxy_is_about_the_server() {
+    fn no_proxy_applies_to_the_server() {
         for (list, server, is_direct) in [
             ("10.0.0.1", "https://10.0.0.1:6443", true),
             ("10.0.0.0/8", "https://10.9.9.9:6443", true),

@@ -1,4 +1,4 @@
-//! A recorded cluster: what `kubectl get ... -o yaml` wrote, read instead of an API server.
+//! A snapshot: objects recorded with `kubectl get ... -o yaml`, read instead of an API server.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::files::{files_in, objects_of, objects_on};
+use super::budget::{ALL_OBJECTS, MemoryBudget};
+use super::files::{files_in, objects_of, objects_on, objects_within};
+use crate::cluster::access::SnapshotPath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::access::SnapshotPath;
-use crate::model::object::Object;
-use crate::model::resource_type::{
-    CONTROLLER_REVISION, DAEMON_SET, DEPLOYMENT, EVENT, POD, REPLICA_SET, ResourceType, STATEFUL_SET,
-};
-use crate::model::selector::Selector;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
+use crate::model::api::selector::Selector;
+use crate::model::workload::KindSpec;
 
 /// The command that records a whole snapshot.
 const HOW_TO_RECORD: &str =
     "record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml";
 
-/// What is read of a snapshot. Other objects in it may tell of times to come: when a certificate ends.
-static READ: [&ResourceType; 7] =
-    [&DEPLOYMENT, &DAEMON_SET, &STATEFUL_SET, &REPLICA_SET, &CONTROLLER_REVISION, &POD, &EVENT];
+/// The resources that are read from a snapshot besides workloads. Other objects may contain future times,
+/// such as the expiry of a certificate.
+static READ: [&ResourceType; 4] = [&REPLICA_SET, &CONTROLLER_REVISION, &POD, &EVENT];
 
 /// Objects recorded from a cluster.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Snapshot {
     /// Reads a snapshot from a file, a directory of files, or standard input.
     ///
     /// # Errors
-    /// When something cannot be read, is no JSON or YAML, or holds no objects.
+    /// When a file cannot be read, is neither JSON nor YAML, or contains no objects.
     pub fn read(path: &SnapshotPath, stdin: &mut dyn Read) -> Result<Self> {
         let (origin, objects) = match path {
             SnapshotPath::Stdin => ("standard input".to_owned(), objects_on(stdin)?),
@@ -42,22 +42,28 @@ impl Snapshot {
             SnapshotPath::Path(path) => (path.display().to_string(), objects_of(path)?),
         };
         if objects.is_empty() {
-            return Err(Error::new(ErrorKind::File, format!("{origin} holds no objects")).hint(HOW_TO_RECORD));
+            return Err(
+                Error::new(ErrorKind::File, format!("{origin} contains no objects")).hint(HOW_TO_RECORD)
+            );
         }
         Ok(Self { origin, objects })
     }
 
-    /// The time at which the snapshot was taken, as nearly as it tells: its newest stamp.
+    /// Returns the approximate time of the snapshot: its newest stamp.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        let read = self.objects.iter().filter(|object| READ.iter().any(|type_| is_a(object, type_)));
+        let is_read = |object: &&Object| {
+            let mut types = KindSpec::all().map(KindSpec::type_).chain(READ);
+            types.any(|type_| is_a(object, type_))
+        };
+        let read = self.objects.iter().filter(is_read);
         read.filter_map(newest_stamp).max().unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// The namespace meant when none is named: the only one there is, or `default`.
+    /// Returns the default namespace: the only one in the snapshot, or `default`.
     ///
     /// # Errors
-    /// When there are several and none is `default`.
+    /// When there are several namespaces and none is `default`.
     pub fn default_namespace(&self) -> Result<&str> {
         let mut namespaces: Vec<&str> =
             self.objects.iter().map(Object::namespace).filter(|namespace| !namespace.is_empty()).collect();
@@ -66,27 +72,28 @@ impl Snapshot {
         match namespaces.as_slice() {
             [only] => Ok(only),
             several if several.is_empty() || several.contains(&"default") => Ok("default"),
-            several => {
-                Err(Error::usage(format!("{} holds several namespaces: {}", self.origin, several.join(", ")))
-                    .hint("choose one with -n NAMESPACE, or read all of them with -A"))
-            }
+            several => Err(Error::usage(format!(
+                "{} contains several namespaces: {}",
+                self.origin,
+                several.join(", ")
+            ))
+            .hint("choose one with -n NAMESPACE, or read all of them with -A")),
         }
     }
 
-    /// One object, if it is there.
+    /// Returns one object, if it exists.
     ///
     /// # Errors
-    /// When the snapshot has no object of the type at all.
+    /// When the snapshot has no object of the type.
     pub fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<&Object>> {
         let is_named = |object: &&&Object| object.name() == name && object.namespace() == namespace;
         Ok(self.all_of(type_)?.iter().find(is_named).copied())
     }
 
-    /// The objects of a type in one namespace, or in all of them.
+    /// Lists the objects of a type in one namespace, or in all.
     ///
     /// # Errors
-    /// When the snapshot has no object of the type at all: it was not recorded, or there was none,
-    /// and nobody can tell which.
+    /// When the snapshot has no object of the type: either none existed, or the type was not recorded.
     pub fn list(
         &self,
         type_: &ResourceType,
@@ -104,13 +111,13 @@ impl Snapshot {
         let objects: Vec<_> = self.objects.iter().filter(|object| is_a(object, type_)).collect();
         if objects.is_empty() {
             let message = format!("{} has no {}", self.origin, type_.plural());
-            return Err(Error::new(ErrorKind::Withheld, message).hint(HOW_TO_RECORD));
+            return Err(Error::new(ErrorKind::NotReadable, message).hint(HOW_TO_RECORD));
         }
         Ok(objects)
     }
 }
 
-/// Kind and group, but any version: a group is told from a namesake's, such as `apps.kruise.io`.
+/// Compares kind and group, and ignores the version. `apps.kruise.io` has kinds with the same names.
 fn is_a(object: &Object, type_: &ResourceType) -> bool {
     let version = object.text("/apiVersion").unwrap_or_default();
     let group = version.split_once('/').map_or("", |(group, _)| group);
@@ -120,15 +127,16 @@ fn is_a(object: &Object, type_: &ResourceType) -> bool {
 fn objects_of_all(directory: &Path) -> Result<Vec<Object>> {
     let files = files_in(directory, false)?;
     if files.is_empty() {
-        let message = format!("{} has no file that ends in .json, .yaml or .yml", directory.display());
+        let message = format!("{} contains no .json, .yaml or .yml file", directory.display());
         return Err(Error::new(ErrorKind::File, message));
     }
-    let objects = files.iter().map(|file| objects_of(file)).collect::<Result<Vec<_>>>()?;
+    let mut budget = MemoryBudget::new(ALL_OBJECTS);
+    let objects = files.iter().map(|file| objects_within(file, &mut budget)).collect::<Result<Vec<_>>>()?;
     Ok(objects.into_iter().flatten().collect())
 }
 
-/// The newest time the server or a controller wrote into an object. What users write (annotations,
-/// specs) is left out, and so is `deletionTimestamp`, which lies ahead by the grace period.
+/// Returns the newest time that the server or a controller wrote into an object. It ignores annotations
+/// and specs, which users write, and `deletionTimestamp`, which is in the future by the grace period.
 fn newest_stamp(object: &Object) -> Option<Timestamp> {
     let managed = object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
     let managed = managed.filter_map(|entry| entry.get("time")?.as_str()?.parse().ok());
@@ -154,7 +162,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn now_is_the_newest_stamp_of_what_we_know_how_to_read() {
+    fn now_is_the_newest_stamp_of_the_known_resources() {
         let pod = json!({
             "kind": "Pod", "apiVersion": "v1",
             "metadata": {"name": "p", "creationTimestamp": "2026-11-20T13:00:00Z", "deletionTimestamp": "2026-11-20T15:00:00Z"},

@@ -1,4 +1,4 @@
-//! Where objects come from: a snapshot or a cluster, just the same.
+//! The source of objects: a snapshot or a live cluster, behind one interface.
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -6,30 +6,30 @@ use super::listener::Listener;
 use super::live::Cluster;
 use super::snapshot::Snapshot;
 use super::write::{WriteFailure, WriteOptions};
+use crate::cluster::access::Access;
 use crate::error::Result;
-use crate::model::access::Access;
-use crate::model::event::Event;
-use crate::model::object::Object;
-use crate::model::patch::Patch;
-use crate::model::resource_type::{EVENT, ResourceType};
-use crate::model::selector::Selector;
+use crate::model::api::event::Event;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::{EVENT, ResourceType};
+use crate::model::api::selector::Selector;
+use crate::model::change::patch::Patch;
 use crate::world::World;
 
-/// Something that objects can be read from.
+/// A source of objects.
 #[derive(Debug)]
 pub enum Source {
-    /// Recorded objects.
+    /// A recorded snapshot.
     Snapshot(Snapshot),
     /// An API server.
     Cluster(Box<Cluster>),
 }
 
 impl Source {
-    /// Opens what was asked for. A cluster is not asked anything yet; `listener` hears of everything
-    /// that happens on the way there.
+    /// Opens a snapshot or a connection to a cluster. It sends no request. `listener` receives the notices of
+    /// later requests.
     ///
     /// # Errors
-    /// When a snapshot cannot be read, or nothing tells where the cluster is.
+    /// When the snapshot cannot be read, or no cluster is configured.
     pub fn open(access: &Access, world: &mut World, listener: Listener) -> Result<Self> {
         match &access.snapshot {
             Some(path) => Ok(Self::Snapshot(Snapshot::read(path, &mut world.stdin)?)),
@@ -37,10 +37,10 @@ impl Source {
         }
     }
 
-    /// The namespace meant when none is named.
+    /// Returns the default namespace.
     ///
     /// # Errors
-    /// When nothing tells.
+    /// When a snapshot contains several namespaces and none is `default`.
     pub fn default_namespace(&self) -> Result<String> {
         match self {
             Self::Snapshot(snapshot) => snapshot.default_namespace().map(str::to_owned),
@@ -48,13 +48,13 @@ impl Source {
         }
     }
 
-    /// Whether what is read from it changes.
+    /// Whether this is a live cluster, whose objects change.
     #[must_use]
     pub fn is_live(&self) -> bool {
         !matches!(self, Self::Snapshot(_))
     }
 
-    /// The time by which ages are told.
+    /// Returns the time that ages are relative to: the server's, or the newest stamp of a snapshot.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         match self {
@@ -63,7 +63,7 @@ impl Source {
         }
     }
 
-    /// How many different warnings the server sent.
+    /// Returns the number of distinct warnings that the server sent.
     #[must_use]
     pub fn warnings(&self) -> usize {
         match self {
@@ -72,10 +72,10 @@ impl Source {
         }
     }
 
-    /// One object, if it is there.
+    /// Reads one object; none if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the object cannot be read.
     pub async fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
         match self {
             Self::Snapshot(snapshot) => Ok(snapshot.get(type_, namespace, name)?.cloned()),
@@ -83,10 +83,10 @@ impl Source {
         }
     }
 
-    /// Whether a namespace is there, as far as anybody can tell.
+    /// Whether a namespace exists. Returns true for a snapshot, and when RBAC forbids reading it.
     ///
     /// # Errors
-    /// When the cluster cannot be asked.
+    /// When the cluster cannot be reached.
     pub async fn has_namespace(&self, name: &str) -> Result<bool> {
         match self {
             Self::Snapshot(_) => Ok(true),
@@ -94,10 +94,10 @@ impl Source {
         }
     }
 
-    /// The objects of a type in one namespace, or in all of them, with everything in them.
+    /// Lists the complete objects of a type in one namespace, or in all.
     ///
     /// # Errors
-    /// When they cannot be read; of the kind `Withheld` when it is something that a command can do without.
+    /// When the objects cannot be read; of the kind `NotReadable` when a command can continue without them.
     pub async fn list(
         &self,
         type_: &ResourceType,
@@ -110,9 +110,8 @@ impl Source {
         }
     }
 
-    /// What `keep` makes of the objects of a type; who wrote which field is told of workloads alone. The
-    /// objects themselves are dropped a page at a time: ten thousand pods as JSON would be hundreds of
-    /// megabytes.
+    /// Lists the objects of a type and returns what `keep` makes of each. Objects other than workloads come
+    /// without `managedFields`. Only one page is in memory: 10,000 pods as JSON take hundreds of megabytes.
     ///
     /// # Errors
     /// As [`Source::list`].
@@ -131,7 +130,7 @@ impl Source {
         }
     }
 
-    /// The warnings in one namespace, or in all of them.
+    /// Lists the events of type `Warning` in one namespace, or in all.
     ///
     /// # Errors
     /// As [`Source::list`].
@@ -145,10 +144,10 @@ impl Source {
         }
     }
 
-    /// Makes one change of one object, once: nothing is tried again.
+    /// Patches one object. The request is not retried.
     ///
     /// # Errors
-    /// When it was not made, or when nobody knows.
+    /// When the patch was not applied, or the outcome is unknown.
     pub async fn patch(
         &self,
         type_: &ResourceType,
@@ -158,15 +157,15 @@ impl Source {
         options: WriteOptions<'_>,
     ) -> Result<Object, WriteFailure> {
         match self {
-            Self::Snapshot(_) => Err(WriteFailure::of_a_snapshot()),
+            Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
             Self::Cluster(cluster) => cluster.patch(type_, namespace, name, patch, options).await,
         }
     }
 
-    /// Deletes one object, if it is still the one with this uid, once.
+    /// Deletes one object, on the precondition that it has this uid. The request is not retried.
     ///
     /// # Errors
-    /// When it was not deleted, or when nobody knows.
+    /// When the object was not deleted, or the outcome is unknown.
     pub async fn delete(
         &self,
         type_: &ResourceType,
@@ -175,18 +174,18 @@ impl Source {
         uid: &str,
     ) -> Result<(), WriteFailure> {
         match self {
-            Self::Snapshot(_) => Err(WriteFailure::of_a_snapshot()),
+            Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
             Self::Cluster(cluster) => cluster.delete(type_, namespace, name, uid).await,
         }
     }
 
-    /// Evicts one pod, if it is still the one with this uid, once: PodDisruptionBudgets may refuse that.
+    /// Evicts one pod, on the precondition that it has this uid. A PodDisruptionBudget may refuse it.
     ///
     /// # Errors
-    /// When it was not evicted, or when nobody knows.
+    /// When the pod was not evicted, or the outcome is unknown.
     pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
         match self {
-            Self::Snapshot(_) => Err(WriteFailure::of_a_snapshot()),
+            Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
             Self::Cluster(cluster) => cluster.evict(namespace, pod, uid).await,
         }
     }

@@ -1,91 +1,94 @@
-//! What came of a write, and how sure we are of it.
+//! The options of a write, and the outcome of a failed one.
 
 use http::StatusCode;
 
-use super::connection::{Answer, Failure, Fault};
+use super::connection::{ApiResponse, RequestError, TransportError};
 use crate::error::{Error, ErrorKind};
 
-/// How a write is to be made.
+/// The options of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteOptions<'a> {
-    /// Whether the server only judges it (`dryRun=All`).
+    /// Whether the server validates the write and discards it (`dryRun=All`).
     pub dry_run: bool,
-    /// The name under which the server remembers who owns the fields.
+    /// The field manager, which owns the changed fields in `managedFields`.
     pub field_manager: &'a str,
 }
 
-/// A write that did not bring the answer that it was made.
+/// A write that the server did not confirm.
 #[derive(Clone, Debug)]
 pub struct WriteFailure {
-    /// What happened, in words.
+    /// The error for the user.
     pub error: Error,
-    /// The server's own sentence, when it gave one.
+    /// The message of the server's `Status`, if there was one.
     pub message: Option<String>,
-    /// What that means for the object.
-    pub fate: Fate,
+    /// What is known of the object.
+    pub outcome: WriteOutcome,
 }
 
-/// What a failure says of the object.
+/// What a failed write says about the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It was not changed.
+pub enum WriteOutcome {
+    /// The object was not changed.
     Unchanged,
-    /// It was not changed, because a test of the patch did not hold, or the patch makes no sense: the
-    /// server says the same of both.
+    /// The object was not changed: a `test` of the patch failed, or the patch is malformed. The server sends
+    /// the same response for both.
     TestsFailed,
-    /// It was not changed, because others changed it too often in the meantime.
-    Contended,
-    /// It was not changed, and may be later: the server asks for patience, or a PodDisruptionBudget
-    /// does not let the pod go now.
-    NotNow,
-    /// It is not there any more.
+    /// The object was not changed: other clients changed it at the same time (409).
+    Conflict,
+    /// The object was not changed, and a later attempt may succeed: the server is overloaded, or a
+    /// PodDisruptionBudget does not allow the eviction now (429).
+    RetryLater,
+    /// The object does not exist any more.
     Gone,
-    /// Nobody knows: the request may have arrived.
+    /// Unknown: the server may have applied the write.
     Unknown,
 }
 
 impl WriteFailure {
-    /// A write that a snapshot cannot take.
-    pub(super) fn of_a_snapshot() -> Self {
+    /// Returns the failure of a write to a snapshot.
+    pub(super) fn for_snapshot() -> Self {
         let error = Error::new(ErrorKind::Refused, "a snapshot cannot be changed")
-            .hint("look at what would be done with --dry-run=client");
-        Self { error, message: None, fate: Fate::Unchanged }
+            .hint("to see the change: add --dry-run=client");
+        Self { error, message: None, outcome: WriteOutcome::Unchanged }
     }
 
-    /// A yes without the object that was changed.
-    pub(super) fn of_no_object(why: &str) -> Self {
-        let error = Error::new(ErrorKind::Malformed, format!("the server's answer to the change {why}"));
-        Self { error, message: None, fate: Fate::Unknown }
+    /// Returns the failure for a 2xx response that does not contain the changed object.
+    pub(super) fn without_object(why: &str) -> Self {
+        let error = Error::new(ErrorKind::Malformed, format!("the server's response to the write {why}"));
+        Self { error, message: None, outcome: WriteOutcome::Unknown }
     }
 
-    /// A request that failed; `explain` has words for what is no refusal of the object itself.
-    pub(super) fn of(failure: Failure, explain: impl FnOnce(Failure) -> Error) -> Self {
-        let fate = Fate::of(&failure);
+    /// Classifies a failed request. `explain` describes failures other than a rejected object.
+    pub(super) fn of(failure: RequestError, explain: impl FnOnce(RequestError) -> Error) -> Self {
+        let outcome = WriteOutcome::of(&failure);
         let (message, invalid) = match &failure {
-            Failure::Refused(answer) => (answer.message(), invalid(answer).or_else(|| not_evicted(answer))),
+            RequestError::Status(response) => {
+                (response.message(), invalid(response).or_else(|| not_evicted(response)))
+            }
             _ => (None, None),
         };
-        Self { error: invalid.unwrap_or_else(|| explain(failure)), message, fate }
+        Self { error: invalid.unwrap_or_else(|| explain(failure)), message, outcome }
     }
 }
 
-impl Fate {
-    fn of(failure: &Failure) -> Self {
+impl WriteOutcome {
+    fn of(failure: &RequestError) -> Self {
         match failure {
-            // Before the connection stands nothing is sent; a connection that broke may have carried it.
-            Failure::Fault(Fault::Broken(_) | Fault::Tls(_)) | Failure::Silent(_) | Failure::OutOfTime(_) => {
-                Self::Unknown
-            }
-            Failure::NotSent(_) | Failure::Fault(_) => Self::Unchanged,
-            Failure::Refused(answer) => match answer.status {
-                StatusCode::UNPROCESSABLE_ENTITY if answer.causes().is_empty() => Self::TestsFailed,
-                StatusCode::CONFLICT => Self::Contended,
+            // Nothing is sent before the connection is established. A lost connection may have delivered it.
+            RequestError::Transport(TransportError::ConnectionBroken(_) | TransportError::Tls(_))
+            | RequestError::ReadTimeout(_)
+            | RequestError::DeadlineExceeded(_)
+            | RequestError::TooLarge(_) => Self::Unknown,
+            RequestError::NotSent(_) | RequestError::Transport(_) => Self::Unchanged,
+            RequestError::Status(response) => match response.status {
+                StatusCode::UNPROCESSABLE_ENTITY if response.causes().is_empty() => Self::TestsFailed,
+                StatusCode::CONFLICT => Self::Conflict,
                 StatusCode::NOT_FOUND => Self::Gone,
-                StatusCode::TOO_MANY_REQUESTS => Self::NotNow,
-                _ if answer.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => {
+                StatusCode::TOO_MANY_REQUESTS => Self::RetryLater,
+                _ if response.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => {
                     Self::Unchanged
                 }
-                // A server or a proxy that gave up may have passed it on before.
+                // A server or a proxy that failed may have forwarded the request before.
                 status if status.is_server_error() || status.is_success() => Self::Unknown,
                 _ => Self::Unchanged,
             },
@@ -93,24 +96,24 @@ impl Fate {
     }
 }
 
-/// What an API server says with a 500, though nothing went wrong, of a pod that several budgets match.
+/// The API server responds with this text and a 500 when several budgets match a pod.
 const SEVERAL_BUDGETS: &str = "more than one PodDisruptionBudget";
 
-/// An eviction that a PodDisruptionBudget does not allow now, in the server's words.
-fn not_evicted(answer: &Answer) -> Option<Error> {
-    let causes = answer.causes();
-    let is_refused = answer.status == StatusCode::TOO_MANY_REQUESTS && !causes.is_empty();
+/// Returns the error of an eviction that a PodDisruptionBudget does not allow now.
+fn not_evicted(response: &ApiResponse) -> Option<Error> {
+    let causes = response.causes();
+    let is_refused = response.status == StatusCode::TOO_MANY_REQUESTS && !causes.is_empty();
     is_refused.then(|| Error::new(ErrorKind::Refused, causes.join("; ")))
 }
 
-/// A change that the server understood and does not accept, with its reasons.
-fn invalid(answer: &Answer) -> Option<Error> {
-    let causes = answer.causes();
-    if answer.status != StatusCode::UNPROCESSABLE_ENTITY || causes.is_empty() {
+/// Returns the error of a change that the server's validation rejected, with the causes.
+fn invalid(response: &ApiResponse) -> Option<Error> {
+    let causes = response.causes();
+    if response.status != StatusCode::UNPROCESSABLE_ENTITY || causes.is_empty() {
         return None;
     }
-    let error = Error::new(ErrorKind::Refused, "the server refuses the change").caused_by(causes.join("; "));
-    Some(match answer.subject() {
+    let error = Error::new(ErrorKind::Refused, "the server rejected the change").caused_by(causes.join("; "));
+    Some(match response.named_object() {
         Some((kind, name)) => error.in_compat(match causes.as_slice() {
             [only] => format!("The {kind} {name:?} is invalid: {only}"),
             several => format!("The {kind} {name:?} is invalid: \n* {}", several.join("\n* ")),

@@ -1,61 +1,62 @@
-//! What every verb that writes shares: how it was asked to, and one write with all that can come of it.
+//! The options and steps that every writing verb shares: find the targets, confirm, write, print.
 
 use serde_json::Value;
 
-use super::Ending;
-use super::gather::{Gathered, Refusal, Scope, workloads};
-use super::heal::heal;
+use super::CommandOutcome;
+use super::pod_deletion::replace_stuck_pods;
 use crate::cluster::source::Source;
+use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::change::patch::Patch;
 use crate::model::follow::Options;
-use crate::model::object::Object;
-use crate::model::patch::Patch;
-use crate::model::resource_type::ResourceType;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
 use crate::render::{change as render, revision_document};
 
-/// The name under which the server remembers what we wrote, where no other was given.
+/// The default of `--field-manager`.
 pub const FIELD_MANAGER: &str = "kubectl-rollout2";
 
-/// How a verb was asked to write.
+/// The options of a writing verb.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
-pub struct How {
+#[expect(clippy::struct_excessive_bools, reason = "each field is one flag of the command line")]
+pub struct ChangeOptions {
     /// Whether to write at all.
     pub dry_run: DryRun,
-    /// In which form to tell what was done.
+    /// The output format.
     pub output: Output,
     /// Whether documents keep `metadata.managedFields`.
     pub show_managed_fields: bool,
-    /// The name under which the server remembers who owns the fields.
+    /// The name that the API server records in `metadata.managedFields`.
     pub field_manager: String,
-    /// Whether to delete, after the change, the pods that a StatefulSet waits for in vain.
+    /// Whether to delete the stuck pods of a StatefulSet after the change.
     pub replace_stuck_pods: bool,
-    /// Whether lines are wanted even where frames could be drawn while waiting.
+    /// Whether `--wait` prints lines even on a terminal that can draw frames.
     pub plain: bool,
     /// Whether to ask before each write.
     pub interactive: bool,
-    /// Whether it is all right that nothing matches.
+    /// Whether exit code 0 is returned when nothing matches.
     pub allow_empty: bool,
-    /// How to follow what was written to its end, if that was asked for.
+    /// How to follow the rollout after the write, with `--wait`.
     pub wait: Option<Options>,
 }
 
-/// Whether to write.
+/// The value of `--dry-run`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DryRun {
-    /// Yes.
+    /// Write.
     #[default]
     None,
-    /// No, and nobody is asked.
+    /// Send nothing to the API server.
     Client,
-    /// No, but the server judges it.
+    /// Send the write as a dry run: the API server validates it and stores nothing.
     Server,
 }
 
-/// The forms of what was done.
+/// The output formats of a writing verb.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// kubectl's line.
@@ -71,127 +72,145 @@ pub enum Output {
     Patch,
 }
 
-/// What one workload came to.
+/// The results of a verb for all of its targets.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TargetResults {
     errors: Vec<Error>,
     done: usize,
     found_nothing: bool,
 }
 
-impl Tally {
-    /// Takes note of one workload.
-    pub(super) fn count(&mut self, result: Result<()>) {
+impl TargetResults {
+    /// Records the result for one workload.
+    pub(super) fn record(&mut self, result: Result<()>) {
         match result {
             Ok(()) => self.done += 1,
             Err(error) => self.errors.push(error),
         }
     }
 
-    /// How the verb ended. When some of several failed, a line says how many.
-    pub(super) fn ending(self, screen: &mut Screen<'_>) -> Ending {
+    /// Returns the outcome of the verb. Prints how many workloads failed if only some of them did.
+    pub(super) fn outcome(self, screen: &mut Screen<'_>) -> CommandOutcome {
         let all = self.done + self.errors.len();
         if self.done > 0 && !self.errors.is_empty() && !screen.is_compat() {
-            screen.note(&format!("{} of {all} failed", self.errors.len()));
+            screen.note(&format!("{} of {all} workloads failed", self.errors.len()));
         }
         let exit = if self.found_nothing { Exit::Error } else { Exit::Done };
-        Ending { exit, errors: self.errors }
+        CommandOutcome { exit, errors: self.errors }
     }
 }
 
-/// A verb that writes, as far as the verbs differ before they write.
-pub(super) struct Writer {
-    /// kubectl's words for an object that it does nothing for.
-    pub(super) refusal: Refusal,
-    /// Whether kubectl says that nothing was found.
-    pub(super) kubectl_says_nothing_found: bool,
+/// What differs between the writing verbs before they write.
+pub(super) struct WritingVerb {
+    /// Returns kubectl's message for an object that the verb does not support.
+    pub(super) refusal: UnsupportedMessage,
+    /// Whether kubectl prints a line when nothing was found.
+    pub(super) kubectl_reports_nothing_found: bool,
 }
 
-/// Finds the workloads to write to, and says how many there are when they were not named one by one.
+/// Finds the workloads to write to. Prints them when a type or a selector selected several.
 ///
 /// # Errors
-/// When nothing can be looked for.
-pub(super) async fn chosen(
-    scope: &Scope,
-    writer: &Writer,
-    how: &How,
+/// When the search cannot start, and when a patch is to be printed without its secret values.
+pub(super) async fn select_targets(
+    scope: &TargetScope,
+    verb: &WritingVerb,
+    options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
-) -> Result<(Vec<Workload>, Tally)> {
-    if how.output == Output::Patch && screen.redacts() {
-        return Err(Error::usage("a patch without the secrets in it would write *** in their place")
-            .hint("unset ROLLOUT2_REDACT to see it whole"));
+) -> Result<(Vec<Workload>, TargetResults)> {
+    if options.output == Output::Patch && screen.redacts() {
+        return Err(Error::usage(
+            "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
+        )
+        .hint("unset ROLLOUT2_REDACT"));
     }
-    let Gathered { workloads, errors, nothing_found } =
-        workloads(scope, writer.refusal, source, screen).await?;
-    let mut tally = Tally { errors, ..Tally::default() };
+    let FoundTargets { workloads, errors, nothing_found } =
+        find_workloads(scope, verb.refusal, source, screen).await?;
+    let mut results = TargetResults { errors, ..TargetResults::default() };
     if let Some(line) = nothing_found {
-        if !screen.is_compat() || writer.kubectl_says_nothing_found {
+        if !screen.is_compat() || verb.kubectl_reports_nothing_found {
             screen.note(&line);
         }
-        tally.found_nothing = !how.allow_empty && !screen.is_compat();
+        results.found_nothing = !options.allow_empty && !screen.is_compat();
     }
-    if scope.is_a_search() && workloads.len() > 1 && !screen.is_compat() {
+    if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
         let names: Vec<_> = workloads.iter().map(Workload::target).collect();
         let counted = render::counted(workloads.iter().map(|workload| workload.kind().type_().singular()));
         screen.note(&format!("{counted}: {}", names.join(" ")));
     }
-    Ok((workloads, tally))
+    let being_deleted =
+        workloads.iter().filter(|one| one.object().text("/metadata/deletionTimestamp").is_some());
+    if !screen.is_compat() {
+        for workload in being_deleted {
+            screen.note(&format!(
+                "warning: {} is being deleted, so its controller ignores changes",
+                workload.target()
+            ));
+        }
+    }
+    Ok((workloads, results))
 }
 
-/// kubectl's words for what a verb cannot be done to.
+/// Returns kubectl's message for a type that a verb does not support.
 pub(super) fn unsupported(type_: &ResourceType, name: &str, verb: &str) -> String {
     format!("error: {} {name:?} {verb} is not supported", type_.resource())
 }
 
-/// Replaces the stuck pods of a StatefulSet, where that was wished for and something was written.
+/// Replaces the stuck pods of a StatefulSet if `--replace-stuck-pods` was given and this is no dry run.
 ///
 /// # Errors
-/// As [`heal`].
-pub(super) async fn heal_if_asked(
+/// As [`replace_stuck_pods`].
+pub(super) async fn replace_stuck_pods_if_requested(
     workload: &Workload,
     written: &Object,
-    how: &How,
+    options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let is_wanted = how.replace_stuck_pods && how.dry_run == DryRun::None;
-    match workload {
-        Workload::StatefulSet(_) if is_wanted => heal(written, source, screen).await,
-        _ => Ok(()),
+    let is_wanted = options.replace_stuck_pods && options.dry_run == DryRun::None;
+    match Workload::of(written.clone()).filter(|_| is_wanted && workload.kind().pods == PodIdentity::Ordinal)
+    {
+        Some(written) => replace_stuck_pods(&written, source, screen).await,
+        None => Ok(()),
     }
 }
 
-/// Asks whether to go on, where that was wished for.
+/// Asks the user to confirm the write, with `--interactive`.
 ///
 /// # Errors
-/// When the answer is no.
-pub(super) fn confirm(question: &str, how: &How, screen: &mut Screen<'_>) -> Result<()> {
-    let asks = how.interactive && how.dry_run == DryRun::None;
+/// When the user does not confirm.
+pub(super) fn confirm(question: &str, options: &ChangeOptions, screen: &mut Screen<'_>) -> Result<()> {
+    let asks = options.interactive && options.dry_run == DryRun::None;
     if asks && !screen.confirms(question) {
         return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
     }
     Ok(())
 }
 
-/// Tells what was done, in the form asked for.
-pub(super) fn report(
+/// Prints what was written, in the output format of the request.
+pub(super) fn print_change(
     workload: &Workload,
     operation: &str,
     object: &Value,
     patch: &Patch,
-    how: &How,
+    options: &ChangeOptions,
     screen: &mut Screen<'_>,
 ) {
     let document = match Object::read(object.clone()) {
-        Ok(object) if !how.show_managed_fields => object.without_managed_fields(),
+        Ok(object) if !options.show_managed_fields => object.without_managed_fields(),
         _ => object.clone(),
     };
     let document = screen.shown(&document);
-    match how.output {
-        Output::Text => screen.line(&format!("{} {operation}{}", workload.reference(), how.dry_run.suffix())),
+    if options.dry_run == DryRun::None && !patch.is_empty() {
+        screen.record_change(format!("{} {operation}", workload.reference()));
+    }
+    match options.output {
+        Output::Text => {
+            screen.line(&format!("{} {operation}{}", workload.reference(), options.dry_run.suffix()));
+        }
         Output::Name => screen.line(&workload.reference()),
-        // kubectl's verbs that write have a printer for each object, so nothing stands between documents.
+        // kubectl's writing verbs create a printer for each object, which prints no `---` between documents.
         Output::Yaml if screen.is_compat() => screen.exact(&revision_document::yaml(&document)),
         Output::Yaml => screen.document(&revision_document::yaml(&document)),
         Output::Json => screen.exact(&revision_document::json(&document)),
@@ -200,7 +219,7 @@ pub(super) fn report(
 }
 
 impl DryRun {
-    /// What kubectl adds to its line.
+    /// Returns what kubectl appends to the printed line.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::None => "",

@@ -1,62 +1,61 @@
-//! What could come next on an unfinished command line, for the shell to offer.
+//! Shell completion: returns the candidates for the next word of a command line.
 //!
-//! Whoever presses Tab waits for it with a hand on the keyboard: nothing is said on the way, and what
-//! is not there in time is not offered.
+//! Completion prints no notes and no errors, and offers nothing that takes longer than `LOOKUP_TIMEOUT`.
 
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::cluster::kubeconfig::{self, Names};
+use crate::cluster::access::Access;
+use crate::cluster::kubeconfig::{self, KubeconfigNames};
 use crate::cluster::listener::Listener;
 use crate::cluster::source::Source;
-use crate::command::gather::observe_revisions;
+use crate::command::targets::observe_revisions;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::model::access::Access;
-use crate::model::candidate::{Candidate, NameForm};
-use crate::model::history::History;
-use crate::model::kind::Kind;
-use crate::model::object::Object;
-use crate::model::resource_type::NAMESPACE;
-use crate::model::selector::Selector;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::NAMESPACE;
+use crate::model::api::selector::Selector;
+use crate::model::status::history::History;
+use crate::model::workload::KindSpec;
 use crate::model::workload::Workload;
+use crate::render::completion::candidate::{Candidate, NameForm};
 use crate::render::completion::{self, Directive};
 use crate::render::history::changes;
 use crate::world::World;
 
-/// The whole answer has to be there within 300 ms; starting the program and writing take some of them.
-const PATIENCE: Duration = Duration::from_millis(250);
+/// How long a lookup may take. The whole answer must arrive within 300 ms, including the start of the program.
+const LOOKUP_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// What could come next.
+/// The completion of one word.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Where to look things up.
+    /// The cluster or the snapshot to read from.
     pub access: Access,
-    /// What was typed of the word already.
+    /// The beginning of the word, as typed so far.
     pub typed: String,
-    /// What the command line itself knows.
+    /// The candidates that need no lookup.
     pub known: Vec<Candidate>,
-    /// What has to be looked up.
+    /// The candidates to look up.
     pub lookup: Option<Lookup>,
-    /// What the shell is told besides.
+    /// The instruction for the shell.
     pub directive: Directive,
 }
 
-/// Something that has to be looked up.
+/// Candidates to look up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// The names of workloads.
     Names {
-        /// Of these kinds.
-        kinds: Vec<Kind>,
-        /// How they are to be written.
+        /// The kinds to list.
+        kinds: Vec<&'static KindSpec>,
+        /// How to write the names.
         form: NameForm,
-        /// The names that stand on the line already.
-        but: Vec<String>,
+        /// The names that are on the line already.
+        exclude: Vec<String>,
     },
     /// The revisions of one workload.
-    Revisions(Kind, String),
+    Revisions(&'static KindSpec, String),
     /// Namespaces.
     Namespaces,
     /// Contexts of the kubeconfig.
@@ -67,21 +66,21 @@ pub enum Lookup {
     Users,
 }
 
-/// Answers a shell, and never with an error: there is no place to show it.
+/// Prints the candidates. Ignores errors of the lookup, because a shell has no place to show them.
 pub async fn run(request: Request, world: &mut World) -> Exit {
     run_on(Source::open, request, world).await
 }
 
-/// The same, on a source that `open` opens, should it come to that.
+/// Prints the candidates, read from the source that `open` returns. Opens it only for a lookup in a cluster.
 pub async fn run_on(
     open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source>,
     request: Request,
     world: &mut World,
 ) -> Exit {
-    world.stdin_is_terminal = false; // a credential plugin that asks would ask in the middle of a line
+    world.stdin_is_terminal = false; // a credential plugin must not prompt in the middle of a line
     let mut candidates = request.known;
     if let Some(lookup) = &request.lookup {
-        let found = timeout(PATIENCE, look_up(open, lookup, &request.access, world)).await;
+        let found = timeout(LOOKUP_TIMEOUT, look_up(open, lookup, &request.access, world)).await;
         candidates.splice(0..0, found.ok().and_then(Result::ok).unwrap_or_default());
     }
     candidates.retain(|candidate| candidate.word.starts_with(&request.typed) && candidate.is_one_word());
@@ -99,9 +98,13 @@ async fn look_up(
 ) -> Result<Vec<Candidate>> {
     let names = |world: &World| kubeconfig::names(&access.overrides, &world.environment);
     match lookup {
-        Lookup::Contexts => return names(world).map(|Names { contexts, .. }| contexts),
-        Lookup::Clusters => return names(world).map(|Names { clusters, .. }| clusters),
-        Lookup::Users => return names(world).map(|Names { users, .. }| users),
+        Lookup::Contexts => return names(world).map(|KubeconfigNames { contexts, .. }| described(contexts)),
+        Lookup::Clusters => return names(world).map(|KubeconfigNames { clusters, .. }| described(clusters)),
+        Lookup::Users => {
+            return names(world).map(|KubeconfigNames { users, .. }| {
+                users.into_iter().map(|name| Candidate::new(name, "")).collect()
+            });
+        }
         Lookup::Names { .. } | Lookup::Revisions(..) | Lookup::Namespaces => {}
     }
     let source = open(access, world, Listener::new(|_| ()))?;
@@ -110,8 +113,8 @@ async fn look_up(
         None => source.default_namespace()?,
     };
     match lookup {
-        Lookup::Names { kinds, form, but } => names_of(kinds, form, but, &namespace, &source).await,
-        Lookup::Revisions(kind, name) => revisions_of(*kind, name, &namespace, &source).await,
+        Lookup::Names { kinds, form, exclude } => names_of(kinds, form, exclude, &namespace, &source).await,
+        Lookup::Revisions(kind, name) => revisions_of(kind, name, &namespace, &source).await,
         _ => {
             let name = |object: Object| Candidate::new(object.name(), "");
             source.list_as(&NAMESPACE, None, &Selector::default(), name).await
@@ -119,11 +122,15 @@ async fn look_up(
     }
 }
 
-/// What may not be read of one kind does not keep the others from being offered.
+fn described(names: Vec<(String, String)>) -> Vec<Candidate> {
+    names.into_iter().map(|(name, description)| Candidate::new(name, description)).collect()
+}
+
+/// Lists the names of workloads. A kind that cannot be listed adds none.
 async fn names_of(
-    kinds: &[Kind],
+    kinds: &[&'static KindSpec],
     form: &NameForm,
-    but: &[String],
+    exclude: &[String],
     namespace: &str,
     source: &Source,
 ) -> Result<Vec<Candidate>> {
@@ -133,12 +140,17 @@ async fn names_of(
         let listed = source.list_as(kind.type_(), Some(namespace), &Selector::default(), candidate).await;
         names.extend(listed.unwrap_or_default().into_iter().flatten());
     }
-    names.retain(|candidate| !but.contains(&candidate.word));
+    names.retain(|candidate| !exclude.contains(&candidate.word));
     Ok(names)
 }
 
-/// The newest first: it is the last ones that somebody goes back to.
-async fn revisions_of(kind: Kind, name: &str, namespace: &str, source: &Source) -> Result<Vec<Candidate>> {
+/// Lists the revisions of a workload, newest first.
+async fn revisions_of(
+    kind: &'static KindSpec,
+    name: &str,
+    namespace: &str,
+    source: &Source,
+) -> Result<Vec<Candidate>> {
     let object = source.get(kind.type_(), namespace, name).await?;
     let Some(workload) = object.and_then(Workload::of) else {
         return Ok(Vec::new());
@@ -146,7 +158,7 @@ async fn revisions_of(kind: Kind, name: &str, namespace: &str, source: &Source) 
     let observed = observe_revisions(workload, source).await?;
     let history = History::of(&observed, source.now());
     let candidates = history.entries.iter().rev().map(|entry| {
-        let is_current = observed.revisions.is_running(entry.revision);
+        let is_current = observed.revisions.is_current(entry.revision);
         let mark = if is_current { "current: " } else { "" };
         Candidate::new(entry.revision.label(), format!("{mark}{}", changes(entry)))
     });

@@ -1,57 +1,57 @@
-//! `diff`: what differs between two revisions of a workload, or between a revision and the live
-//! template.
+//! `diff`: compares two revisions of a workload, or a revision and the live template.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Ending;
+use super::CommandOutcome;
 use super::external_diff::{self, ExternalDiff};
-use super::gather::{Scope, observe_revisions, workload};
 use crate::cluster::source::Source;
+use crate::command::targets::{TargetScope, find_workload, observe_revisions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::diff::{Diff, Secrets};
-use crate::model::observed::Observed;
+use crate::model::revision::diff::{Diff, SecretValues};
+use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
-use crate::model::template::Template;
+use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::render::diff as render;
 use crate::render::screen::Screen;
 use crate::world::Environment;
 
-/// What `diff` was asked to show.
+/// The arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Of which workload: a scope of one name.
-    pub scope: Scope,
+    /// The workload: a scope with exactly one name.
+    pub scope: TargetScope,
     /// The template to compare.
-    pub from: SideWord,
+    pub from: TemplateRef,
     /// The template to compare it with.
-    pub to: SideWord,
-    /// In which form.
+    pub to: TemplateRef,
+    /// The output format.
     pub output: Output,
-    /// Whether values that look secret are shown.
-    pub secrets: Secrets,
-    /// Whether the exit code tells that the templates differ.
+    /// Whether secret-looking values are shown.
+    pub secrets: SecretValues,
+    /// Whether exit code 1 means that the templates differ (`--exit-code`).
     pub exit_code: bool,
 }
 
-/// A word that names one side of a diff.
+/// One side of a diff, as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SideWord {
+pub enum TemplateRef {
     /// `live`: the workload's own template.
     Live,
     /// A revision.
     Revision(RevisionWord),
 }
 
-/// The forms of a diff.
+/// The output formats of `diff`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The changes in words and a unified diff.
     Text {
-        /// How many equal lines stand around each change.
+        /// The number of equal lines around each change.
         context: usize,
     },
     /// The changes in words.
@@ -60,26 +60,28 @@ pub enum Output {
     Json,
 }
 
-/// The longest that the search for the shortest diff may take. Most take less than a millisecond.
-const LONGEST_SEARCH: Duration = Duration::from_millis(400);
+/// How long the search for the shortest diff may take. Most take less than a millisecond.
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Shows the difference.
+/// Prints the differences between two templates of one workload.
 pub async fn run(
     request: &Request,
     source: &Source,
     environment: &Environment,
     screen: &mut Screen<'_>,
-) -> Ending {
+) -> CommandOutcome {
     match compare(request, source, environment, screen).await {
-        Ok(differs) if differs && request.exit_code => Ending { exit: Exit::Differs, errors: Vec::new() },
-        Ok(_) => Ending { exit: Exit::Done, errors: Vec::new() },
+        Ok(differs) if differs && request.exit_code => {
+            CommandOutcome { exit: Exit::Differs, errors: Vec::new() }
+        }
+        Ok(_) => CommandOutcome { exit: Exit::Done, errors: Vec::new() },
         Err(error) => error.into(),
     }
 }
 
-/// The exit code under `--exit-code`, where 1 says that the templates differ and nothing else.
-pub(super) fn in_its_own_codes(exit: Exit) -> Exit {
-    if exit == Exit::Error { Exit::Trouble } else { exit }
+/// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.
+pub(super) fn diff_exit(exit: Exit) -> Exit {
+    if exit == Exit::Error { Exit::CompareError } else { exit }
 }
 
 async fn compare(
@@ -88,32 +90,32 @@ async fn compare(
     environment: &Environment,
     screen: &mut Screen<'_>,
 ) -> Result<bool> {
-    let workload = workload(&request.scope, super::history::refusal, source, screen).await?;
-    let Observed { workload, revisions, .. } = observe_revisions(workload, source).await?;
-    let from = Side::of(&request.from, &workload, &revisions)?;
-    let to = Side::of(&request.to, &workload, &revisions)?;
+    let workload = find_workload(&request.scope, super::history::refusal, source, screen).await?;
+    let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
+    let from = LabelledTemplate::of(&request.from, &workload, &revisions)?;
+    let to = LabelledTemplate::of(&request.to, &workload, &revisions)?;
     let diff = Diff::between(&from.template, &to.template, request.secrets);
-    let compared = Compared { workload, from: from.label, to: to.label, diff };
+    let comparison = ComparedTemplates { workload, from: from.label, to: to.label, diff };
     match request.output {
-        Output::Json => screen.exact(&render::json(&compared.diff)),
-        Output::Stat => compared.show_words(screen),
+        Output::Json => screen.exact(&render::json(&comparison.diff)),
+        Output::Stat => comparison.show_words(screen),
         Output::Text { context } => {
-            compared.show_words(screen);
-            compared.show_lines(context, environment, screen).await?;
+            comparison.show_words(screen);
+            comparison.show_lines(context, environment, screen).await?;
         }
     }
-    Ok(!compared.diff.is_empty())
+    Ok(!comparison.diff.is_empty())
 }
 
-/// Two templates of a workload, compared.
-struct Compared {
+/// Two templates of a workload and their differences.
+struct ComparedTemplates {
     workload: Workload,
     from: String,
     to: String,
     diff: Diff,
 }
 
-impl Compared {
+impl ComparedTemplates {
     fn show_words(&self, screen: &mut Screen<'_>) {
         screen.styled(&render::title(&self.workload.reference(), &self.from, &self.to));
         let words = if self.diff.is_empty() {
@@ -133,29 +135,29 @@ impl Compared {
         if self.diff.is_empty() {
             return Ok(());
         }
-        if let Some(program) = ExternalDiff::named_by(environment) {
+        if let Some(program) = ExternalDiff::from_environment(environment) {
             let (from, to) = self.diff.templates();
             let sides = [(self.from.as_str(), from), (self.to.as_str(), &to)];
             return program.show(&external_diff::file_name(&self.workload), sides, environment, screen).await;
         }
-        let deadline = (Instant::now() + LONGEST_SEARCH).into_std();
+        let deadline = (Instant::now() + SEARCH_TIMEOUT).into_std();
         let hunks = self.diff.hunks(context, Some(deadline));
         screen.styled(&render::unified(&self.from, &self.to, &hunks));
         Ok(())
     }
 }
 
-/// One side of a diff.
-struct Side {
+/// A template and its name in the output: `revision 3` or `live`.
+struct LabelledTemplate {
     label: String,
     template: Template,
 }
 
-impl Side {
-    fn of(word: &SideWord, workload: &Workload, revisions: &Revisions) -> Result<Self> {
+impl LabelledTemplate {
+    fn of(word: &TemplateRef, workload: &Workload, revisions: &Revisions) -> Result<Self> {
         let word = match word {
-            SideWord::Live => return Ok(Self { label: "live".to_owned(), template: workload.template() }),
-            SideWord::Revision(word) => word,
+            TemplateRef::Live => return Ok(Self { label: "live".to_owned(), template: workload.template() }),
+            TemplateRef::Revision(word) => word,
         };
         let revision = match word {
             RevisionWord::Back(_) if revisions.len() == 1 => return Err(only_one_revision(workload)),
@@ -167,13 +169,16 @@ impl Side {
 
 fn only_one_revision(workload: &Workload) -> Error {
     let target = workload.target();
-    Error::new(ErrorKind::NotFound, format!("{target} has one revision, and none before it to compare"))
-        .hint(format!("kubectl rollout2 diff {} current live", workload.command_target()))
+    Error::new(
+        ErrorKind::NotFound,
+        format!("{target} has only one revision: there is no earlier one to compare"),
+    )
+    .hint(command("kubectl rollout2 diff {} current live", [workload.command_target()]))
 }
 
 fn with_history_hint(error: Error, workload: &Workload) -> Error {
     match error.next_step() {
         Some(_) => error,
-        None => error.hint(format!("kubectl rollout2 history {}", workload.command_target())),
+        None => error.hint(command("kubectl rollout2 history {}", [workload.command_target()])),
     }
 }

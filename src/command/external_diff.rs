@@ -1,16 +1,16 @@
-//! The diff program that `KUBECTL_EXTERNAL_DIFF` names, run as `kubectl diff` runs it.
+//! Runs the diff program of `KUBECTL_EXTERNAL_DIFF` as `kubectl diff` does.
 
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::diff::yaml;
+use crate::model::revision::diff::yaml;
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 use crate::world::Environment;
 use crate::world::program::Program;
-use crate::world::scratch::Scratch;
+use crate::world::temp_dir::TempDir;
 
-/// The variable that kubectl reads too.
+/// The environment variable, the same as kubectl's.
 const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
 
 /// A diff program and its parameters.
@@ -21,11 +21,11 @@ pub(super) struct ExternalDiff {
 }
 
 impl ExternalDiff {
-    /// The program that the environment names, if it does.
+    /// Returns the diff program that the environment configures, if any.
     ///
-    /// As kubectl has it, words are separated by blanks, and a parameter that has more than letters,
-    /// digits, `-` and `=` is left out; unlike kubectl we say so.
-    pub(super) fn named_by(environment: &Environment) -> Option<Self> {
+    /// Spaces separate the words. As in kubectl, a parameter with other characters than letters, digits, `-`
+    /// and `=` is ignored; unlike kubectl, `show` prints a note about it.
+    pub(super) fn from_environment(environment: &Environment) -> Option<Self> {
         let mut words =
             environment.text(VARIABLE)?.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
         let name = words.next()?;
@@ -34,12 +34,12 @@ impl ExternalDiff {
         Some(Self { name, parameters, refused })
     }
 
-    /// Runs the program on two directories, each with one file of this name: the template of a side.
-    /// Both come before the parameters, which is kubectl's order.
+    /// Runs the program on two directories with one file each, which is named `file` and holds the template
+    /// of one side. The directories come before the parameters, as in kubectl.
     ///
     /// # Errors
-    /// When the files cannot be written, and when the program cannot be started or ends with more
-    /// than 1, which is how diff programs say that the sides differ.
+    /// When the files cannot be written, when the program cannot be started, and when its exit code is above
+    /// 1. Exit code 1 means that the sides differ.
     pub(super) async fn show(
         self,
         file: &str,
@@ -48,20 +48,20 @@ impl ExternalDiff {
         screen: &mut Screen<'_>,
     ) -> Result<()> {
         for parameter in &self.refused {
-            screen.note(&format!("note: {VARIABLE}: {parameter:?} is left out, as kubectl does"));
+            screen.note(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));
         }
-        let scratch = Scratch::new(environment).map_err(not_written)?;
+        let temp_dir = TempDir::new(environment).map_err(not_written)?;
         let mut args = Vec::new();
         for (side, (label, template)) in ["FROM", "TO"].into_iter().zip(sides) {
             let directory = format!("{side}-{}", plain(label.trim_start_matches("revision ")));
-            args.push(scratch.write(&directory, file, &yaml(template)).map_err(not_written)?.into());
+            args.push(temp_dir.write(&directory, file, &yaml(template)).map_err(not_written)?.into());
         }
         args.extend(self.parameters.iter().map(Into::into));
         let program = Program { name: self.name.clone().into(), args };
         match screen.lend(&program, environment).await {
             Ok(Some(0 | 1)) => Ok(()),
-            Ok(Some(code)) => Err(self.failed(&format!("it ended with exit code {code}"))),
-            Ok(None) => Err(self.failed("a signal ended it")),
+            Ok(Some(code)) => Err(self.failed(&format!("exit code {code}"))),
+            Ok(None) => Err(self.failed("killed by a signal")),
             Err(error) => Err(self.failed(&error.to_string())),
         }
     }
@@ -69,21 +69,21 @@ impl ExternalDiff {
     fn failed(&self, cause: &str) -> Error {
         Error::new(ErrorKind::Program, format!("failed to run {:?}", self.name))
             .caused_by(cause)
-            .hint(format!("unset {VARIABLE} to use the diff that is built in"))
+            .hint(format!("to use the built-in diff: unset {VARIABLE}"))
     }
 }
 
-/// The name of a workload's file, as `kubectl diff` has it: `apps.v1.Deployment.shop.web`.
+/// Returns the file name of a workload, as in `kubectl diff`: `apps.v1.Deployment.shop.web`.
 pub(super) fn file_name(workload: &Workload) -> String {
     let object = workload.object();
     plain(&format!("apps.v1.{}.{}.{}", object.kind(), object.namespace(), object.name()))
 }
 
-/// A name that stays one name wherever it stands in a path, whatever a snapshot calls things.
+/// Returns a name that is safe as one component of a path. Names in a snapshot may hold any character.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect()
 }
 
 fn not_written(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Program, "the files to compare cannot be written").caused_by(error)
+    Error::new(ErrorKind::Program, "cannot write the files to compare").caused_by(error)
 }

@@ -1,36 +1,35 @@
-//! `history`: the revisions of a workload, what each one changed, and which runs now.
+//! `history`: shows the revisions of workloads, what each one changed, and which one is current.
 
-use super::Ending;
-use super::gather::{Scope, observe, observe_revisions, whole_revisions, workloads};
+use super::CommandOutcome;
 use crate::cluster::source::Source;
+use crate::command::targets::{BulkReader, Details, TargetScope, find_workloads};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::model::history::History;
-use crate::model::observed::Observed;
-use crate::model::resource_type::ResourceType;
+use crate::model::api::resource_type::ResourceType;
 use crate::model::revision::{Revision, RevisionWord};
-use crate::model::secret::without_secrets;
-use crate::model::workload::Workload;
+use crate::model::status::history::History;
+use crate::model::status::observation::Observation;
+use crate::model::text::secret::without_secrets;
 use crate::render::screen::Screen;
 use crate::render::{compat_history, history as render, revision_document};
 
-/// What `history` was asked to show.
+/// The arguments of `history`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Of which workloads.
-    pub scope: Scope,
-    /// One revision only.
+    /// The workloads to show.
+    pub scope: TargetScope,
+    /// The only revision to show.
     pub revision: Option<RevisionWord>,
-    /// In which form.
+    /// The output format.
     pub output: Output,
     /// Whether documents keep `metadata.managedFields`.
     pub show_managed_fields: bool,
 }
 
-/// The forms of a history.
+/// The output formats of `history`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
-    /// A table, or one revision's template in kubectl's words.
+    /// A table, or the template of one revision as kubectl describes it.
     #[default]
     Text,
     /// A table with names, digests and images.
@@ -39,37 +38,42 @@ pub enum Output {
     Json,
     /// YAML.
     Yaml,
-    /// `TYPE/NAME` of what keeps each revision.
+    /// `TYPE/NAME` of the object that stores each revision.
     Name,
 }
 
-/// Shows the history of every workload in scope, in the order asked.
-pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) -> Ending {
-    let gathered = match workloads(&request.scope, refusal, source, screen).await {
-        Ok(gathered) => gathered,
+/// Shows the history of each workload, one after another.
+pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) -> CommandOutcome {
+    let found = match find_workloads(&request.scope, refusal, source, screen).await {
+        Ok(found) => found,
         Err(error) => return error.into(),
     };
-    if let Some(line) = gathered.nothing_found.filter(|_| !screen.is_compat()) {
-        screen.note(&line); // kubectl's history says nothing at all
+    if let Some(line) = found.nothing_found.filter(|_| !screen.is_compat()) {
+        screen.note(&line); // kubectl's history prints nothing
     }
-    let mut errors = gathered.errors;
+    let details = Details { pods: request.shows_pods(screen), managed_fields: request.show_managed_fields };
+    let mut reader = match BulkReader::read(&request.scope, &found.workloads, details, source).await {
+        Ok(reader) => reader,
+        Err(error) => return CommandOutcome { exit: Exit::Done, errors: found.errors }.and(error.into()),
+    };
+    let mut errors = found.errors;
     let mut histories = Vec::new();
-    for (index, workload) in gathered.workloads.into_iter().enumerate() {
+    for (index, workload) in found.workloads.into_iter().enumerate() {
         if index > 0 && request.shows_tables(screen) {
             screen.result("\n");
         }
-        if let Err(error) = show(workload, request, source, screen, &mut histories).await {
-            errors.push(error);
-        }
+        let observed = reader.observe(workload, screen);
+        let shown = observed.and_then(|observed| show(&observed, request, source, screen, &mut histories));
+        errors.extend(shown.err());
     }
     let all_failed = histories.is_empty() && !errors.is_empty();
     if request.shows_facts(screen) && !all_failed {
         screen.exact(&render::json_list(&histories));
     }
-    Ending { exit: Exit::Done, errors }
+    CommandOutcome { exit: Exit::Done, errors }
 }
 
-/// kubectl knows some workloads by name, and nothing at all of the rest.
+/// Returns kubectl's message for a type without a history.
 pub(super) fn refusal(type_: &ResourceType, _name: &str) -> String {
     let name = type_.group_kind();
     if type_.is_workload() {
@@ -80,65 +84,57 @@ pub(super) fn refusal(type_: &ResourceType, _name: &str) -> String {
 }
 
 impl Request {
-    /// Whether tables of our own are wanted, which stand apart by an empty line.
+    /// Whether the output is our table. An empty line separates two tables.
     fn shows_tables(&self, screen: &Screen<'_>) -> bool {
         matches!(self.output, Output::Text | Output::Wide) && self.revision.is_none() && !screen.is_compat()
     }
 
-    /// Whether pods and states are told of, in a table or in JSON; kubectl's forms do not.
+    /// Whether the output shows pods and states: our table and our JSON do, kubectl's formats do not.
     fn shows_pods(&self, screen: &Screen<'_>) -> bool {
         self.shows_tables(screen) || self.shows_facts(screen)
     }
 
-    /// Whether JSON of our own is wanted: the table's facts, for all workloads in one document.
+    /// Whether the output is our JSON: the content of the tables of all workloads in one document.
     fn shows_facts(&self, screen: &Screen<'_>) -> bool {
         self.output == Output::Json && self.revision.is_none() && !screen.is_compat()
     }
 }
 
-async fn show(
-    workload: Workload,
+fn show(
+    observed: &Observation,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    let mut observed = if request.shows_pods(screen) {
-        observe(workload, source, screen).await?
-    } else {
-        observe_revisions(workload, source).await?
-    };
-    if request.show_managed_fields {
-        observed.revisions = whole_revisions(&observed.workload, source).await?;
-    }
     if request.shows_pods(screen) {
-        screen.notes(&render::not_a_revision_yet(&observed).into_iter().collect::<Vec<_>>());
-        screen.notes(&render::held(&observed).into_iter().collect::<Vec<_>>());
+        screen.notes(&render::not_a_revision_yet(observed).into_iter().collect::<Vec<_>>());
+        screen.notes(&render::held(observed).into_iter().collect::<Vec<_>>());
     }
     if !screen.is_compat() {
-        screen.notes(&render::altered(&observed));
+        screen.notes(&render::altered(observed));
     }
     match (request.output, &request.revision) {
         (Output::Text, None) if screen.is_compat() => {
-            let table = compat_history::table(&observed);
+            let table = compat_history::table(observed);
             screen.result(&if screen.redacts() { without_secrets(&table) } else { table });
         }
         (Output::Text | Output::Wide, None) => {
-            let form = render::Form {
+            let options = render::TableOptions {
                 wide: request.output == Output::Wide,
                 namespace: request.scope.all_namespaces,
                 terminal: screen.terminal(),
             };
-            screen.result(&render::table(&History::of(&observed, source.now()), form));
+            screen.result(&render::table(&History::of(observed, source.now()), options));
         }
         (Output::Json, None) if !screen.is_compat() => {
-            histories.push(render::json(&History::of(&observed, source.now())));
+            histories.push(render::json(&History::of(observed, source.now())));
         }
         (Output::Text | Output::Wide, Some(word)) => {
-            screen.result(&one_in_words(&observed, word, screen)?);
+            screen.result(&describe_revision(observed, word, screen)?);
         }
         (output, word) => {
-            for document in documents(&observed, word.as_ref(), request, screen.is_compat())? {
+            for document in documents(observed, word.as_ref(), request, screen.is_compat())? {
                 let document = screen.shown(&document);
                 match output {
                     Output::Name => screen.line(&revision_document::name(&document)),
@@ -151,8 +147,8 @@ async fn show(
     Ok(())
 }
 
-/// kubectl says that there is no history, and means no error by it, even of a revision it was asked for.
-fn one_in_words(observed: &Observed, word: &RevisionWord, screen: &Screen<'_>) -> Result<String> {
+/// Describes one revision. In kubectl an empty history is no error, even if a revision was requested.
+fn describe_revision(observed: &Observation, word: &RevisionWord, screen: &Screen<'_>) -> Result<String> {
     if screen.is_compat() && observed.revisions.is_empty() {
         return Ok(compat_history::table(observed));
     }
@@ -162,7 +158,7 @@ fn one_in_words(observed: &Observed, word: &RevisionWord, screen: &Screen<'_>) -
 }
 
 fn documents(
-    observed: &Observed,
+    observed: &Observation,
     word: Option<&RevisionWord>,
     request: &Request,
     compat: bool,
@@ -176,13 +172,13 @@ fn documents(
     Ok(revisions.into_iter().map(document).collect())
 }
 
-/// Under `--compat` a number means what kubectl's table of numbers says.
-fn find<'a>(observed: &'a Observed, word: &RevisionWord, compat: bool) -> Result<&'a Revision> {
+/// Finds a revision. With `--compat` a number is looked up as kubectl does.
+fn find<'a>(observed: &'a Observation, word: &RevisionWord, compat: bool) -> Result<&'a Revision> {
     match word {
         RevisionWord::Number(number) if compat => {
             let found = compat_history::by_number(&observed.revisions).remove(number);
-            found.map_or_else(|| word.find_after("--revision", &observed.revisions), Ok)
+            found.map_or_else(|| word.find_for_flag("--revision", &observed.revisions), Ok)
         }
-        _ => word.find_after("--revision", &observed.revisions),
+        _ => word.find_for_flag("--revision", &observed.revisions),
     }
 }

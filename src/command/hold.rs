@@ -1,72 +1,85 @@
-//! `pause` and `resume`: hold a rollout where it is, and let it go on.
+//! `pause` and `resume`: hold a rollout, and release it.
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::Ending;
-use super::change::{self, DryRun, How, Writer, chosen, unsupported};
-use super::gather::{Scope, observe};
-use super::make::{self, Made, Subject};
+use super::CommandOutcome;
+use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::owners;
-use super::undo::read_again;
 use crate::cluster::source::Source;
+use crate::command::patch;
+use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::targets::{TargetScope, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::hold::{Holding, Pause, Resume, is_same_plan, pause, resume};
-use crate::model::observed::Observed;
-use crate::model::patch::{Patch, Place};
-use crate::model::strategy;
+use crate::model::change::hold::{Pause, Resume, have_same_plan, pause, resume};
+use crate::model::change::patch::Patch;
+use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::HoldBy;
+use crate::model::workload::strategy;
 use crate::render::hold as words;
 use crate::render::screen::Screen;
 
-/// What `pause` or `resume` was asked to do.
+/// The arguments of `pause` and `resume`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// To which workloads.
-    pub scope: Scope,
-    /// Which of the two.
-    pub verb: Verb,
-    /// How to write.
-    pub how: How,
+    /// The workloads to pause or resume.
+    pub scope: TargetScope,
+    /// Which of the two verbs.
+    pub verb: HoldVerb,
+    /// The options of the write.
+    pub options: ChangeOptions,
 }
 
-/// Which of the two.
+/// Which of the two verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    /// Hold.
+pub enum HoldVerb {
+    /// `pause`.
     Pause,
-    /// Let go.
+    /// `resume`.
     Resume {
-        /// A plan too, at the controller's own pace.
+        /// Whether to end a plan too, so that the controller updates all pods (`--release-all`).
         release_all: bool,
     },
 }
 
-const PAUSE: Writer =
-    Writer { refusal: |type_, name| unsupported(type_, name, "pausing"), kubectl_says_nothing_found: true };
-const RESUME: Writer =
-    Writer { refusal: |type_, name| unsupported(type_, name, "resuming"), kubectl_says_nothing_found: true };
+const PAUSE: WritingVerb = WritingVerb {
+    refusal: |type_, name| unsupported(type_, name, "pausing"),
+    kubectl_reports_nothing_found: true,
+};
+const RESUME: WritingVerb = WritingVerb {
+    refusal: |type_, name| unsupported(type_, name, "resuming"),
+    kubectl_reports_nothing_found: true,
+};
 
-/// Pauses or resumes every workload in scope, in the order asked.
-pub async fn run(request: &Request, source: &Source, by: Option<&str>, screen: &mut Screen<'_>) -> Ending {
-    let writer = match request.verb {
-        Verb::Pause => &PAUSE,
-        Verb::Resume { .. } => &RESUME,
+/// Pauses or resumes the workloads one after another.
+pub async fn run(
+    request: &Request,
+    source: &Source,
+    by: Option<&str>,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let verb = match request.verb {
+        HoldVerb::Pause => &PAUSE,
+        HoldVerb::Resume { .. } => &RESUME,
     };
-    let (workloads, mut tally) = match chosen(&request.scope, writer, &request.how, source, screen).await {
-        Ok(chosen) => chosen,
-        Err(error) => return error.into(),
-    };
+    let (workloads, mut results) =
+        match select_targets(&request.scope, verb, &request.options, source, screen).await {
+            Ok(selected) => selected,
+            Err(error) => return error.into(),
+        };
     for workload in workloads {
         let done = match request.verb {
-            Verb::Pause => hold(workload, by, request, source, screen).await,
-            Verb::Resume { release_all } => let_go(&workload, release_all, request, source, screen).await,
+            HoldVerb::Pause => pause_workload(workload, by, request, source, screen).await,
+            HoldVerb::Resume { release_all } => {
+                resume_workload(&workload, release_all, request, source, screen).await
+            }
         };
-        tally.count(done);
+        results.record(done);
     }
-    tally.ending(screen)
+    results.outcome(screen)
 }
 
-async fn hold(
+async fn pause_workload(
     workload: Workload,
     by: Option<&str>,
     request: &Request,
@@ -74,27 +87,27 @@ async fn hold(
     screen: &mut Screen<'_>,
 ) -> Result<()> {
     refuse_as_kubectl(&workload, request.verb, screen)?;
-    let mut observed = seen(workload, source, screen).await?;
-    for _ in 0..MOST_RACES {
-        match hold_as_seen(&observed, by, request, source, screen).await {
+    let mut observed = observe_for_hold(workload, source, screen).await?;
+    for _ in 0..MAX_RACES {
+        match pause_observed(&observed, by, request, source, screen).await {
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                let now = read_again(&observed.workload, source).await?;
-                if !is_same_plan(&observed.workload, &now) {
+                let now = reread(&observed.workload, source).await?;
+                if !have_same_plan(&observed.workload, &now) {
                     return Err(error);
                 }
-                observed = seen(now, source, screen).await?;
+                observed = observe_for_hold(now, source, screen).await?;
             }
             done => return done,
         }
     }
-    hold_as_seen(&observed, by, request, source, screen).await
+    pause_observed(&observed, by, request, source, screen).await
 }
 
-/// How often a process that steps may be faster than the pause that is to stop it.
-const MOST_RACES: usize = 4;
+/// How often a pause is prepared again because a running `step` wrote first.
+const MAX_RACES: usize = 4;
 
-async fn hold_as_seen(
-    observed: &Observed,
+async fn pause_observed(
+    observed: &Observation,
     by: Option<&str>,
     request: &Request,
     source: &Source,
@@ -103,22 +116,28 @@ async fn hold_as_seen(
     let workload = &observed.workload;
     let since = Timestamp::from_second(source.now().as_second()).unwrap_or_default().to_string();
     match pause(observed, by, &since)? {
-        Pause::Already => already(workload, "already paused", request, screen),
+        Pause::AlreadyPaused => print_unchanged(workload, "already paused", request, screen),
         Pause::OnDelete => {
-            screen.note(&words::on_delete(workload));
-            already(workload, "not paused", request, screen)
+            screen.note(&words::nothing_to_pause(workload));
+            print_unchanged(workload, "not paused", request, screen)
         }
-        Pause::Change { patch, holding } => {
+        Pause::Change { patch, method } => {
+            let mut effect = Vec::new();
             if !screen.is_compat() {
-                owners::warn_before_a_hold(workload, &place_of(workload, holding), screen);
-                screen.notes(&words::before_pausing(holding, workload));
+                owners::warn_before_a_hold(workload, &strategy::hold_path(workload), screen);
+                effect = words::pause_effect(method, workload);
             }
-            write(workload, &patch, "paused", request, source, screen).await
+            if request.options.interactive {
+                screen.notes(&std::mem::take(&mut effect)); // before the question
+            }
+            write(workload, &patch, "paused", request, source, screen).await?;
+            screen.notes(&effect);
+            Ok(())
         }
     }
 }
 
-async fn let_go(
+async fn resume_workload(
     workload: &Workload,
     release_all: bool,
     request: &Request,
@@ -127,30 +146,34 @@ async fn let_go(
 ) -> Result<()> {
     refuse_as_kubectl(workload, request.verb, screen)?;
     match resume(workload, release_all)? {
-        Resume::NotPaused => already(workload, "not paused", request, screen),
+        Resume::NotPaused => print_unchanged(workload, "not paused", request, screen),
         Resume::Stepping => {
-            already(workload, "not paused", request, screen)?;
-            screen.note(&words::step_on(workload));
+            print_unchanged(workload, "not paused", request, screen)?;
+            screen.note(&words::step_hint(workload));
             Ok(())
         }
         Resume::End(patch) => write(workload, &patch, "resumed", request, source, screen).await,
         Resume::Forget(patch) => {
-            screen.note(&words::ended_by_another(workload, source.now()));
+            screen.note(&words::hold_already_ended(workload, source.now()));
             write(workload, &patch, "resumed", request, source, screen).await
         }
         Resume::Continue(patch) => {
             write(workload, &patch, "resumed", request, source, screen).await?;
-            screen.note(&words::step_on(workload));
+            screen.note(&words::step_hint(workload));
             Ok(())
         }
     }
 }
 
-/// The pods and revisions that a hold depends on; a Deployment's depends on none.
-async fn seen(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observed> {
-    match workload {
-        Workload::Deployment(_) => Ok(Observed::of_alone(workload)),
-        workload => observe(workload, source, screen).await,
+/// Reads the pods and revisions that a hold depends on. The hold of a Deployment depends on none.
+async fn observe_for_hold(
+    workload: Workload,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Observation> {
+    match workload.kind().hold {
+        HoldBy::Paused(_) => Ok(Observation::of_alone(workload)),
+        HoldBy::Partition | HoldBy::OnDelete => observe(workload, source, screen).await,
     }
 }
 
@@ -162,56 +185,61 @@ async fn write(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let how = &request.how;
-    if how.dry_run == DryRun::Client {
-        change::report(workload, operation, patch.after(), patch, how, screen);
+    let options = &request.options;
+    if options.dry_run == DryRun::Client {
+        change::print_change(workload, operation, patch.after(), patch, options, screen);
         return Ok(());
     }
     let (question, what) = match request.verb {
-        Verb::Pause => (format!("pause {}?", workload.target()), "its pause was prepared"),
-        Verb::Resume { .. } => (format!("resume {}?", workload.target()), "it was to be resumed"),
+        HoldVerb::Pause => (format!("pause {}?", workload.target()), "its pause was prepared"),
+        HoldVerb::Resume { .. } => (format!("resume {}?", workload.target()), "it was to be resumed"),
     };
-    change::confirm(&question, how, screen)?;
-    match make::make(patch, &Subject::of(workload).failing("failed to patch"), how, source, screen).await? {
-        Made::Done(object) => {
-            change::report(workload, operation, object.json(), patch, how, screen);
+    change::confirm(&question, options, screen)?;
+    match patch::apply(
+        patch,
+        &PatchTarget::of(workload).with_error_prefix("failed to patch"),
+        options,
+        source,
+        screen,
+    )
+    .await?
+    {
+        PatchOutcome::Applied(object) => {
+            change::print_change(workload, operation, object.json(), patch, options, screen);
             Ok(())
         }
-        Made::Conflict(conflict) => Err(make::conflict(&conflict, workload, what)),
+        PatchOutcome::Conflict(conflict) => Err(patch::conflict_error(&conflict, workload, what)),
     }
 }
 
-/// Nothing is to be done, which only kubectl takes for a failure.
-fn already(workload: &Workload, words: &str, request: &Request, screen: &mut Screen<'_>) -> Result<()> {
+/// Prints that there is nothing to do. With `--compat` that is an error, as in kubectl.
+fn print_unchanged(
+    workload: &Workload,
+    words: &str,
+    request: &Request,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
     if screen.is_compat() {
-        return Err(as_kubectl(workload, &format!("is {words}")));
+        return Err(kubectl_error(workload, &format!("is {words}")));
     }
     let patch = Patch::of(workload.object());
-    change::report(workload, words, workload.object().json(), &patch, &request.how, screen);
+    change::print_change(workload, words, workload.object().json(), &patch, &request.options, screen);
     Ok(())
 }
 
-/// kubectl pauses Deployments only.
-fn refuse_as_kubectl(workload: &Workload, verb: Verb, screen: &Screen<'_>) -> Result<()> {
-    let verb = if verb == Verb::Pause { "pausing" } else { "resuming" };
-    match workload {
-        Workload::DaemonSet(_) | Workload::StatefulSet(_) if screen.is_compat() => {
+/// Refuses other kinds than Deployments with `--compat`, as kubectl does.
+fn refuse_as_kubectl(workload: &Workload, verb: HoldVerb, screen: &Screen<'_>) -> Result<()> {
+    let verb = if verb == HoldVerb::Pause { "pausing" } else { "resuming" };
+    match workload.kind().hold {
+        HoldBy::Partition | HoldBy::OnDelete if screen.is_compat() => {
             let sentence = unsupported(workload.kind().type_(), workload.name(), verb);
             Err(Error::new(ErrorKind::Refused, sentence.clone()).in_compat(sentence))
         }
-        _ => Ok(()),
+        HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => Ok(()),
     }
 }
 
-fn as_kubectl(workload: &Workload, reason: &str) -> Error {
+fn kubectl_error(workload: &Workload, reason: &str) -> Error {
     let sentence = format!("{} {:?} {reason}", workload.kind().type_().resource(), workload.name());
     Error::new(ErrorKind::Refused, sentence.clone()).in_compat(format!("error: {sentence}"))
-}
-
-/// Where a hold is written.
-fn place_of(workload: &Workload, holding: Holding) -> Place {
-    match holding {
-        Holding::Paused => Place::of(["spec", "paused"]),
-        _ => strategy::place(workload),
-    }
 }

@@ -1,4 +1,4 @@
-//! Who we are, to others and to people.
+//! The identity of this process in a lease, and the user's name in annotations.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -6,16 +6,16 @@ use std::hash::BuildHasher;
 use crate::model::step::Identity;
 use crate::world::Environment;
 
-/// The identity of one run: no other has it, in this process or elsewhere.
+/// Returns a unique identity for one run, for the holder of a lease.
 ///
-/// The standard library's hashers have random keys from the system; two of them make 128 bits of it.
+/// The 128 random bits come from the keys of two hashers of the standard library.
 pub(super) fn identity(by: Option<&str>) -> Identity {
     let random = || RandomState::new().hash_one("kubectl-rollout2");
     Identity { holder: format!("{:016x}{:016x}", random(), random()), by: by.map(str::to_owned) }
 }
 
-/// `ada@laptop`, as far as the world tells.
-pub(super) fn somebody(environment: &Environment, host: Option<&str>) -> Option<String> {
+/// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.
+pub(super) fn user_at_host(environment: &Environment, host: Option<&str>) -> Option<String> {
     let user = environment.text("USER").or(environment.text("LOGNAME")).or(environment.text("USERNAME"));
     let host = environment.text("HOSTNAME").or(host);
     match (user, host) {
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_named_as_far_as_the_world_tells() {
+    fn a_missing_user_or_host_is_left_out() {
         for (variables, host, name) in [
             (&[("USER", "ada"), ("HOSTNAME", "laptop")][..], None, Some("ada@laptop")),
             (&[("USER", "ada")], Some("box"), Some("ada@box")),
@@ -46,7 +46,7 @@ mod tests {
             (&[], None, None),
         ] {
             let environment: Environment = variables.iter().copied().collect();
-            assert_eq!(somebody(&environment, host).as_deref(), name);
+            assert_eq!(user_at_host(&environment, host).as_deref(), name);
         }
     }
 }

@@ -1,20 +1,21 @@
-//! Who else may write what we are about to write.
+//! Warnings about other owners of a workload's manifest.
 
 use serde_json::Value;
 
-use crate::model::owners::{LAST_APPLIED, Owner, owners};
-use crate::model::patch::Place;
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::change::owners::{ManifestOwner, owners};
+use crate::model::change::patch::FieldPath;
 use crate::model::workload::Workload;
-use crate::render::owners as warnings;
+use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 
-/// Names everybody whose next apply may end a hold that is written at a place. `kubectl apply` touches it
-/// only where its manifest names it.
-pub(super) fn warn_before_a_hold(workload: &Workload, place: &Place, screen: &mut Screen<'_>) {
+/// Warns of each owner whose next apply may end a hold. `kubectl apply` ends it only if its last manifest
+/// sets the field that the hold writes.
+pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, screen: &mut Screen<'_>) {
     let last_applied = workload.object().annotation(LAST_APPLIED).unwrap_or_default();
     let last_applied: Value = serde_json::from_str(last_applied).unwrap_or_default();
     for owner in owners(workload, place) {
-        if owner != Owner::Apply || place.of_value(&last_applied).is_some() {
+        if owner != ManifestOwner::Apply || place.value_in(&last_applied).is_some() {
             screen.note_once(&warnings::before_a_hold(&owner, workload));
         }
     }

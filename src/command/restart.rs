@@ -1,92 +1,109 @@
-//! `restart`: the same template once more, so that every pod is made anew.
+//! `restart`: annotates the template, so that the controller replaces every pod.
 
-use super::Ending;
-use super::change::{self, DryRun, How, Output, Writer, chosen, unsupported};
-use super::gather::{Scope, observe};
-use super::make::{self, Made, Subject};
-use super::wait;
+use super::CommandOutcome;
+use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets, unsupported};
+use super::follow;
 use crate::cluster::source::Source;
+use crate::command::patch;
+use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::targets::{TargetScope, observe};
 use crate::error::Result;
-use crate::model::effect::restraint;
-use crate::model::patch::Patch;
-use crate::model::restart::{effect, restart};
+use crate::model::change::patch::Patch;
+use crate::model::change::restart::{effect, restart};
+use crate::model::status::effect::held_by;
 use crate::model::workload::Workload;
 use crate::render::change as render;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
-/// What `restart` was asked to do.
+/// The arguments of `restart`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// To which workloads.
-    pub scope: Scope,
-    /// How to write.
-    pub how: How,
+    /// The workloads to restart.
+    pub scope: TargetScope,
+    /// The options of the write.
+    pub options: ChangeOptions,
     /// The change-cause to set.
     pub cause: Option<String>,
 }
 
-const WRITER: Writer = Writer {
+const VERB: WritingVerb = WritingVerb {
     refusal: |type_, name| unsupported(type_, name, "restarting"),
-    kubectl_says_nothing_found: true,
+    kubectl_reports_nothing_found: true,
 };
 
-/// Restarts every workload in scope, in the order asked, and then waits for all at once if asked to.
-pub async fn run(request: &Request, source: &Source, signals: Signals, screen: &mut Screen<'_>) -> Ending {
-    let (workloads, mut tally) = match chosen(&request.scope, &WRITER, &request.how, source, screen).await {
-        Ok(chosen) => chosen,
-        Err(error) => return error.into(),
-    };
+/// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
+pub async fn run(
+    request: &Request,
+    source: &Source,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let (workloads, mut results) =
+        match select_targets(&request.scope, &VERB, &request.options, source, screen).await {
+            Ok(selected) => selected,
+            Err(error) => return error.into(),
+        };
     let mut live = Vec::new();
     for workload in workloads {
         let done = one(workload, request, source, screen).await;
-        tally.count(done.map(|workload| live.push(workload)));
+        results.record(done.map(|workload| live.push(workload)));
     }
-    wait::ending(tally, live, &request.how, source, signals, screen).await
+    follow::after_change(results, live, &request.options, source, signals, screen).await
 }
 
-/// Restarts one workload; returns it as it is afterwards.
+/// Restarts one workload and returns the object that the API server stored.
 async fn one(
     workload: Workload,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let how = &request.how;
+    let options = &request.options;
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
-        show(&workload, &patch, how, source, screen).await?;
+        show(&workload, &patch, options, source, screen).await?;
     }
-    if how.dry_run == DryRun::Client {
-        change::report(&workload, "restarted", patch.after(), &patch, how, screen);
+    if options.dry_run == DryRun::Client {
+        change::print_change(&workload, "restarted", patch.after(), &patch, options, screen);
         return Ok(workload);
     }
-    change::confirm(&format!("restart {}?", workload.target()), how, screen)?;
-    match make::make(&patch, &Subject::of(&workload).failing("failed to patch"), how, source, screen).await? {
-        Made::Done(object) => {
-            change::report(&workload, "restarted", object.json(), &patch, how, screen);
-            change::heal_if_asked(&workload, &object, how, source, screen).await?;
+    change::confirm(&format!("restart {}?", workload.target()), options, screen)?;
+    match patch::apply(
+        &patch,
+        &PatchTarget::of(&workload).with_error_prefix("failed to patch"),
+        options,
+        source,
+        screen,
+    )
+    .await?
+    {
+        PatchOutcome::Applied(object) => {
+            change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
+            change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
             Ok(Workload::of(object).unwrap_or(workload))
         }
-        Made::Conflict(conflict) => Err(make::conflict(&conflict, &workload, "its restart was prepared")),
+        PatchOutcome::Conflict(conflict) => {
+            Err(patch::conflict_error(&conflict, &workload, "its restart was prepared"))
+        }
     }
 }
 
-/// The effect, where somebody looks on, and always where some pods will not be restarted.
+/// Prints the effect on the pods: on a terminal, in a dry run, and whenever a hold keeps pods from restarting.
 async fn show(
     workload: &Workload,
     patch: &Patch,
-    how: &How,
+    options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let is_wanted = how.dry_run == DryRun::Client || screen.terminal().is_some();
-    if !is_wanted && restraint(workload).is_none() {
+    let is_wanted = options.dry_run == DryRun::Client || screen.terminal().is_some();
+    if !is_wanted && held_by(workload).is_none() {
         return Ok(());
     }
     let observed = observe(workload.clone(), source, screen).await?;
     let effect = render::restart(workload, &effect(&observed, patch));
-    let is_result = is_wanted && how.output == Output::Text;
+    let is_result = is_wanted && options.output == Output::Text;
     if is_result {
         screen.styled(&effect);
     } else {

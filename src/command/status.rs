@@ -1,91 +1,96 @@
-//! `status`: how rollouts stand, and why they do not go on.
+//! `status`: shows or follows rollouts, and why they do not progress.
 
-use super::Ending;
-use super::follow::{self, Manner};
-use super::gather::{Crowd, Details, Gathered, Scope, workloads_with};
-use super::tell::Form;
+use super::CommandOutcome;
+use super::follow;
 use crate::cluster::source::Source;
+use crate::command::follow::line_reporter::ReportFormat;
+use crate::command::targets::{BulkReader, FoundTargets, ManagedFields, TargetScope, find_workloads_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::cause::causes;
-use crate::model::follow::{Options, Telling};
-use crate::model::observed::Observed;
-use crate::model::resource_type::ResourceType;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::follow::{FollowMode, Options};
 use crate::model::revision::RevisionWord;
-use crate::model::verdict::{self, State, Verdict, kubectl, taken_over};
+use crate::model::status::cause::causes;
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict;
+use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken_over};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
-use crate::render::status::{self as render, Company, Standing};
+use crate::render::status::{self as render, NameContext, RolloutStatus};
 use crate::world::Signals;
 
-/// What `status` was asked to do.
+/// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Of which workloads.
-    pub scope: Scope,
-    /// The only revision whose rollout counts.
+    /// The workloads to show.
+    pub scope: TargetScope,
+    /// The expected revision: any other one fails the command.
     pub revision: Option<RevisionWord>,
-    /// In which form.
+    /// The output format.
     pub output: Output,
-    /// Whether the rollouts were to be followed to their end. A snapshot cannot change, so what it
-    /// holds is the end.
+    /// Whether to follow the rollouts. A snapshot never changes, so it is only read once.
     pub watch: bool,
-    /// Whether lines are wanted even where frames could be drawn.
+    /// Whether to print lines even on a terminal that can draw frames.
     pub plain: bool,
-    /// What to follow them to, and when to give up.
+    /// The goal, the deadlines and the timeout.
     pub options: Options,
-    /// Whether it is no failure that nothing matches.
+    /// Whether exit code 0 is returned when nothing matches.
     pub allow_empty: bool,
 }
 
-/// The forms of a status.
+/// The output formats of `status`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// kubectl's lines, and a line for each cause.
     #[default]
     Text,
-    /// JSON, one document a workload and line.
+    /// JSON, one line for each workload.
     Json,
 }
 
-/// Shows how the rollout of every workload in scope stands, in the order asked.
-pub async fn run(request: &Request, source: &Source, signals: Signals, screen: &mut Screen<'_>) -> Ending {
-    let details = if request.watch { Details::All } else { Details::Unmanaged };
-    let gathered = match workloads_with(&request.scope, details, refusal, source, screen).await {
-        Ok(gathered) => gathered,
+/// Shows the rollouts one after another, or follows all of them with `--watch`.
+pub async fn run(
+    request: &Request,
+    source: &Source,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let managed_fields = if request.watch { ManagedFields::Keep } else { ManagedFields::Drop };
+    let found = match find_workloads_with(&request.scope, managed_fields, refusal, source, screen).await {
+        Ok(found) => found,
         Err(error) => return error.into(),
     };
-    let mut ending = Ending { exit: nothing_found(request, &gathered, screen), errors: gathered.errors };
-    let company = Company { others: gathered.workloads.len() > 1, namespaces: request.scope.all_namespaces };
-    if let (Source::Cluster(cluster), true, false) = (source, request.watch, gathered.workloads.is_empty()) {
-        let manner = request.manner(company, signals, screen);
-        let so_far = ending.errors.iter().map(Error::exit).fold(ending.exit, Exit::worst);
-        return ending.and(follow::run(&manner, gathered.workloads, so_far, cluster, screen).await);
+    let mut outcome = CommandOutcome { exit: nothing_found(request, &found, screen), errors: found.errors };
+    let names = NameContext { others: found.workloads.len() > 1, namespaces: request.scope.all_namespaces };
+    if let (Source::Cluster(cluster), true, false) = (source, request.watch, found.workloads.is_empty()) {
+        let follow_request = request.follow_request(names, signals, screen);
+        let so_far = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
+        return outcome.and(follow::run(&follow_request, found.workloads, so_far, cluster, screen).await);
     }
-    let mut crowd = Crowd::of(&request.scope, &gathered.workloads, source);
-    for workload in gathered.workloads {
-        let shown = if screen.is_compat() {
-            show_as_kubectl(&workload, request, screen)
-        } else {
-            show(workload, &mut crowd, company, request, screen).await
-        };
+    let shown = if screen.is_compat() {
+        let workloads = found.workloads.iter();
+        workloads.map(|workload| show_as_kubectl(workload, request, screen)).collect()
+    } else {
+        show_all(found.workloads, names, request, source, screen).await
+    };
+    for shown in shown {
         match shown {
-            Ok(exit) => ending.exit = ending.exit.worst(exit),
-            Err(error) => ending.errors.push(error),
+            Ok(exit) => outcome.exit = outcome.exit.worst(exit),
+            Err(error) => outcome.errors.push(error),
         }
     }
-    ending
+    outcome
 }
 
 impl Request {
-    fn manner(&self, company: Company, signals: Signals, screen: &Screen<'_>) -> Manner {
-        let (telling, form) = match self.output {
-            _ if screen.is_compat() => (Telling::Kubectl, Form::Kubectl),
-            Output::Text => (Telling::Ours, Form::of_text(screen, self.plain)),
-            Output::Json => (Telling::Ours, Form::Json),
+    fn follow_request(&self, names: NameContext, signals: Signals, screen: &Screen<'_>) -> follow::Request {
+        let (telling, format) = match self.output {
+            _ if screen.is_compat() => (FollowMode::Kubectl, ReportFormat::Kubectl),
+            Output::Text => (FollowMode::Native, ReportFormat::of_text(screen, self.plain)),
+            Output::Json => (FollowMode::Native, ReportFormat::Json),
         };
         let options = Options { telling, revision: self.revision.clone(), ..self.options.clone() };
-        Manner { options, form, company, signals }
+        follow::Request { options, format, names, signals }
     }
 }
 
@@ -93,53 +98,73 @@ fn refusal(type_: &ResourceType, _name: &str) -> String {
     format!("no status viewer has been implemented for {}", type_.group_kind())
 }
 
-/// A pipeline that waits for a rollout must learn that there is none; kubectl calls it success.
-fn nothing_found(request: &Request, gathered: &Gathered, screen: &mut Screen<'_>) -> Exit {
-    let Some(line) = &gathered.nothing_found else {
+/// Returns the exit code when nothing matches: 1, because a pipeline that waits for a rollout must notice;
+/// 0 with `--allow-empty` and in kubectl.
+fn nothing_found(request: &Request, found: &FoundTargets, screen: &mut Screen<'_>) -> Exit {
+    let Some(line) = &found.nothing_found else {
         return Exit::Done;
     };
     screen.note(line);
     if request.allow_empty || screen.is_compat() { Exit::Done } else { Exit::Error }
 }
 
+async fn show_all(
+    workloads: Vec<Workload>,
+    names: NameContext,
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Vec<Result<Exit>> {
+    let read = BulkReader::read_for_status(&request.scope, &workloads, source).await;
+    let mut reader = match read {
+        Ok(reader) => reader,
+        Err(error) => return vec![Err(error)],
+    };
+    let mut shown = Vec::new();
+    for workload in workloads {
+        shown.push(show(workload, &mut reader, names, request, screen).await);
+    }
+    shown
+}
+
 async fn show(
     workload: Workload,
-    crowd: &mut Crowd<'_>,
-    company: Company,
+    reader: &mut BulkReader<'_>,
+    names: NameContext,
     request: &Request,
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
-    let mut observed = crowd.glimpse(workload, screen).await?;
+    let mut observed = reader.observe_for_status(workload, screen)?;
     let verdict = judge(&observed, request.revision.as_ref())?;
-    if verdict.state != State::Complete {
-        observed.events = crowd.warnings(&observed.workload, screen).await?;
+    if verdict.state != RolloutState::Complete {
+        observed.events = reader.warnings(&observed.workload, screen).await?;
     }
-    let causes = causes(&observed, crowd.now());
-    let standing = Standing { observed: &observed, verdict: &verdict, causes: &causes };
+    let causes = causes(&observed, reader.now());
+    let status = RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
     match request.output {
-        Output::Json => screen.exact(&render::json_line(&standing)),
-        Output::Text => tell(&standing, company, screen),
+        Output::Json => screen.exact(&render::json_line(&status)),
+        Output::Text => print_status(&status, names, screen),
     }
     Ok(exit(request.options.goal.state(&observed, &verdict)))
 }
 
-fn judge(observed: &Observed, revision: Option<&RevisionWord>) -> Result<Verdict> {
+fn judge(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
     let pinned = revision.map(|word| taken_over(observed, word)).transpose()?.flatten();
     Ok(pinned.unwrap_or_else(|| verdict::verdict(observed)))
 }
 
-/// kubectl's line goes where kubectl prints it: to stdout, but a failure to stderr. The causes stand
-/// below it on a terminal; a script that reads stdout sees nothing but kubectl's lines.
-fn tell(standing: &Standing<'_>, company: Company, screen: &mut Screen<'_>) {
-    let (line, state) = (render::line(standing, company), standing.verdict.state);
-    if state == State::Failed {
+/// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
+/// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines.
+fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Screen<'_>) {
+    let (line, state) = (render::line(status, names), status.verdict.state);
+    if state == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
     } else {
         screen.styled(&render::colored(&line, state));
     }
     let terminal = screen.terminal();
-    for cause in standing.causes {
-        let line = render::cause_line(cause, standing, company, terminal);
+    for cause in status.causes {
+        let line = render::cause_line(cause, status, names, terminal);
         match terminal {
             Some(_) => screen.styled(&render::colored_cause(line, cause)),
             None => screen.note(&line),
@@ -147,23 +172,24 @@ fn tell(standing: &Standing<'_>, company: Company, screen: &mut Screen<'_>) {
     }
 }
 
-/// The exit code of a rollout that was looked at once.
-fn exit(state: State) -> Exit {
+/// Returns the exit code for the verdict of one observation.
+fn exit(state: RolloutState) -> Exit {
     match state {
-        State::Complete => Exit::Done,
-        State::Progressing | State::Unobserved => Exit::Unfinished,
-        State::Paused | State::Held => Exit::Held,
-        State::Failed => Exit::Failed,
+        RolloutState::Complete => Exit::Done,
+        RolloutState::Progressing | RolloutState::Unobserved => Exit::Unfinished,
+        RolloutState::Paused | RolloutState::Held => Exit::Held,
+        RolloutState::Failed => Exit::Failed,
     }
 }
 
-/// kubectl waits for what is not done. A snapshot does not change, so that ends as a timeout does.
+/// Shows a workload of a snapshot with kubectl's line. kubectl would wait until the rollout is complete; a
+/// snapshot never changes, so an incomplete one ends with kubectl's timeout error.
 fn show_as_kubectl(workload: &Workload, request: &Request, screen: &mut Screen<'_>) -> Result<Exit> {
     let revision = match request.revision {
         Some(RevisionWord::Number(number)) => Some(number),
         _ => None,
     };
-    let told = kubectl(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
+    let told = kubectl_status(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
     screen.line(&told.line);
     if request.watch && !told.done {
         return Err(Error::new(ErrorKind::Failed, "timed out waiting for the condition"));

@@ -1,246 +1,286 @@
-//! `undo`: back to an earlier revision, shown before and proven after.
+//! `undo`: rolls workloads back to an earlier revision and shows the changes first.
 
 mod compat;
-mod unseen;
+pub(super) mod notes;
+mod request;
+mod wait_observed;
 
-pub(super) use unseen::read_again;
+pub use request::Request;
 
-use super::Ending;
-use super::change::{self, DryRun, How, Output, Tally, Writer, chosen};
-use super::gather::{Scope, observe};
-use super::make::{self, Made, Subject};
-use super::wait;
+use k8s_openapi::jiff::Timestamp;
+
+use self::notes::{note_rollback, warn_of_owners};
+use super::CommandOutcome;
+use super::change::{self, ChangeOptions, DryRun, Output, TargetResults, WritingVerb, select_targets};
+use super::follow;
 use crate::cluster::source::Source;
+use crate::command::patch;
+use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::targets::{BulkReader, Details, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::diff::Secrets;
-use crate::model::hold::is_same_plan;
-use crate::model::observed::Observed;
-use crate::model::owners::{Owner, owners};
-use crate::model::patch::Place;
+use crate::model::change::hold::have_same_plan;
+use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
 use crate::model::revision::Revision;
-use crate::model::step::goes_back;
-use crate::model::stuck::stuck;
-use crate::model::undo::{Goal, Undo, Wishes, is_live, noted_cause, undo};
-use crate::model::workload::Workload;
+use crate::model::status::cause::causes_of_revision;
+use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::{Workload, strategy};
+use crate::render::change as render;
 use crate::render::screen::Screen;
-use crate::render::{change as render, owners as warnings};
 use crate::world::Signals;
 
-/// What `undo` was asked to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// To which workloads.
-    pub scope: Scope,
-    /// Back to which revision.
-    pub goal: Goal,
-    /// What else is wished for.
-    pub wishes: Wishes,
-    /// How to write.
-    pub how: How,
-    /// Whether to show what will change even where nobody looks on.
-    pub diff: bool,
-    /// Whether values that look secret are shown.
-    pub secrets: Secrets,
-    /// Whether to go on over what somebody else changed meanwhile.
-    pub force: bool,
-}
+/// How often a rollback is prepared again after a conflict.
+const MAX_CONFLICTS: usize = 5;
 
-/// How often `--force` goes on over what somebody else changed.
-const MOST_CONFLICTS: usize = 5;
+const VERB: WritingVerb =
+    WritingVerb { refusal: |type_, _| compat::refusal(type_), kubectl_reports_nothing_found: false };
 
-const WRITER: Writer =
-    Writer { refusal: |type_, _| compat::refusal(type_), kubectl_says_nothing_found: false };
-
-/// Rolls every workload in scope back, in the order asked, and then waits for all at once if asked to.
-pub async fn run(request: &Request, source: &Source, signals: Signals, screen: &mut Screen<'_>) -> Ending {
-    let (workloads, mut tally): (Vec<Workload>, Tally) =
-        match chosen(&request.scope, &WRITER, &request.how, source, screen).await {
-            Ok(chosen) => chosen,
+/// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
+pub async fn run(
+    request: &Request,
+    source: &Source,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let (workloads, mut results): (Vec<Workload>, TargetResults) =
+        match select_targets(&request.scope, &VERB, &request.options, source, screen).await {
+            Ok(selected) => selected,
             Err(error) => return error.into(),
         };
     let mut live = Vec::new();
+    let mut reader = match read_ahead(&workloads, request, source, screen).await {
+        Ok(reader) => reader,
+        Err(error) => return error.into(),
+    };
     for workload in workloads {
         let done = if screen.is_compat() {
             compat::as_kubectl(workload, request, source, screen).await
         } else {
-            one(workload, request, source, screen).await.map(|workload| live.push(workload))
+            let observed = observe_target(workload, reader.as_mut(), source, screen).await;
+            match observed {
+                Ok(observed) => {
+                    one(observed, request, source, screen).await.map(|workload| live.push(workload))
+                }
+                Err(error) => Err(error),
+            }
         };
-        tally.count(done);
+        results.record(done);
     }
-    wait::ending(tally, live, &request.how, source, signals, screen).await
+    follow::after_change(results, live, &request.options, source, signals, screen).await
 }
 
-/// Rolls one workload back; returns it as it is afterwards.
-async fn one(
+/// Reads what a dry run of several workloads shows. A change that is made reads each just before.
+async fn read_ahead<'a>(
+    workloads: &[Workload],
+    request: &Request,
+    source: &'a Source,
+    screen: &Screen<'_>,
+) -> Result<Option<BulkReader<'a>>> {
+    let is_shown = request.options.dry_run != DryRun::None && !screen.is_compat() && workloads.len() > 1;
+    if !is_shown {
+        return Ok(None);
+    }
+    BulkReader::read(&request.scope, workloads, Details::PODS, source).await.map(Some)
+}
+
+/// A workload, as its controller has seen it, with its revisions and pods.
+async fn observe_target(
     workload: Workload,
+    reader: Option<&mut BulkReader<'_>>,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Observation> {
+    if let Some(reader) = reader.filter(|_| workload.is_observed()) {
+        return reader.observe(workload, screen);
+    }
+    let workload = wait_observed::wait_until_observed(workload, source, screen).await?;
+    observe(workload, source, screen).await
+}
+
+/// Rolls one workload back and returns the object that the API server stored.
+async fn one(
+    mut observed: Observation,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let workload = unseen::seen_by_its_controller(workload, source, screen).await?;
-    let mut observed = observe(workload, source, screen).await?;
-    let target = request.goal.find(&observed)?.clone();
-    for _ in 0..MOST_CONFLICTS {
-        warn(&observed.workload, &request.wishes, screen);
+    let target = request.to_revision.find(&observed)?.clone();
+    for _ in 0..MAX_CONFLICTS {
+        warn_of_owners(&observed.workload, &request.undo_options, screen);
         if is_live(&observed, &target) {
             skip(&observed.workload, &target.label(), request, screen);
-            tell_of_the_way_back(&observed.workload, screen);
+            note_rollback(&observed.workload, screen);
             let workload = observed.workload;
-            change::heal_if_asked(&workload, workload.object(), &request.how, source, screen).await?;
+            change::replace_stuck_pods_if_requested(
+                &workload,
+                workload.object(),
+                &request.options,
+                source,
+                screen,
+            )
+            .await?;
             return Ok(workload);
         }
-        let undo = undo(&observed, &target, &request.wishes)?;
+        let undo = undo(&observed, &target, &request.undo_options)?;
         let now = match write(&observed, &undo, request, source, screen).await? {
-            Made::Done(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
-            Made::Conflict(now) => now,
+            PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
+            PatchOutcome::Conflict(now) => now,
         };
-        let error = make::conflict(&now, &observed.workload, "its rollback was prepared");
-        let error = error.hint("look again, or go on over it with --force");
-        if now.replaced {
+        let error = patch::conflict_error(&now, &observed.workload, "its rollback was prepared");
+        let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
+        if now.recreated {
             return Err(error);
         }
-        let again = unseen::read_again(&observed.workload, source).await?;
-        // It is being stepped, and that is what is to end.
-        let is_stepped = is_same_plan(&observed.workload, &again);
+        let again = reread(&observed.workload, source).await?;
+        // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.
+        let is_stepped = have_same_plan(&observed.workload, &again);
         if !is_stepped && !request.force {
             return Err(error);
         }
         if !is_stepped {
-            screen.note(&format!("note: {}; going on", error.sentence()));
+            screen.note(&format!("note: {}; trying again (--force)", error.sentence()));
         }
         observed = observe(again, source, screen).await?;
     }
     Err(Error::new(
         ErrorKind::Conflict,
-        format!("{} is being changed all the time", observed.workload.target()),
+        format!(
+            "{} keeps changing; not rolled back after {MAX_CONFLICTS} attempts",
+            observed.workload.target()
+        ),
     ))
 }
 
-/// Shows and makes a rollback.
+/// Shows a rollback, asks for confirmation if requested, and writes it.
 async fn write(
-    observed: &Observed,
+    observed: &Observation,
     undo: &Undo<'_>,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
-) -> Result<Made> {
-    let how = &request.how;
-    show(observed, undo, request, screen);
-    tell_below(undo, screen);
+) -> Result<PatchOutcome> {
+    let options = &request.options;
+    show(observed, undo, request, source.now(), screen);
+    notes::note_partition_rollback(undo, screen);
     let operation = "rolled back";
-    if how.dry_run == DryRun::Client {
-        change::report(&observed.workload, operation, undo.patch.after(), &undo.patch, how, screen);
-        return Ok(Made::Done(observed.workload.object().clone()));
+    if options.dry_run == DryRun::Client {
+        change::print_change(&observed.workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        return Ok(PatchOutcome::Applied(observed.workload.object().clone()));
     }
     change::confirm(
         &format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label()),
-        how,
+        options,
         screen,
     )?;
-    let object = match make::make(&undo.patch, &Subject::of(&observed.workload), how, source, screen).await? {
-        Made::Done(object) => object,
-        conflict @ Made::Conflict(_) => return Ok(conflict),
-    };
-    change::report(&observed.workload, operation, object.json(), &undo.patch, how, screen);
-    if let (Some(cause), DryRun::None) = (&request.wishes.cause, how.dry_run) {
-        note_cause(&observed.workload, undo.target, cause, how, source, screen).await;
+    let object =
+        match patch::apply(&undo.patch, &PatchTarget::of(&observed.workload), options, source, screen).await?
+        {
+            PatchOutcome::Applied(object) => object,
+            conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
+        };
+    change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
+    screen.notes(
+        &Workload::of_json(object.json())
+            .and_then(|after| no_pod_moves(&after))
+            .into_iter()
+            .collect::<Vec<_>>(),
+    );
+    if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
+        record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
     }
-    change::heal_if_asked(&observed.workload, &object, how, source, screen).await?;
-    Ok(Made::Done(object))
+    change::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen).await?;
+    Ok(PatchOutcome::Applied(object))
 }
 
-/// The changes in words and the effect: on a terminal, when asked for, and in a dry run, whose result
-/// they are. Beside a document they are narration.
-fn show(observed: &Observed, undo: &Undo<'_>, request: &Request, screen: &mut Screen<'_>) {
-    let is_wanted = request.diff || request.how.dry_run == DryRun::Client || screen.terminal().is_some();
+/// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a client's dry
+/// run. They go to stderr if stdout is a document.
+fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timestamp, screen: &mut Screen<'_>) {
+    let is_wanted = request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
     if is_wanted {
         let preview = render::preview(observed, undo, request.secrets);
-        if request.how.output == Output::Text {
+        if request.options.output == Output::Text {
             screen.styled(&preview);
         } else {
             screen.styled_notes(&preview);
         }
     }
     let after = Workload::of_json(undo.patch.after());
-    let broken = stuck(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
+    let causes = causes_of_revision(observed, undo.target, now);
+    if let Some(cause) = causes.iter().find(|cause| !cause.is_transient) {
+        let (label, pods) = (undo.target.label(), cause.pods.join(", "));
+        screen.note(&format!(
+            "warning: revision {label} has pods that cannot start: {pods}: {}",
+            cause.summary
+        ));
+    }
+    let broken = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
     if let Some(first) = broken.first() {
         let names: Vec<_> = broken.iter().map(|pod| pod.name.as_str()).collect();
         let them = if names.len() == 1 { "it" } else { "them" };
         screen.note(&format!(
-            "warning: {} not ready, and the controller waits for {them} before it goes on: it does not replace {them} by itself",
+            "warning: {} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
             is_or_are(&names)
         ));
-        if !request.how.replace_stuck_pods {
+        if !request.options.replace_stuck_pods {
             let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
-            screen.note(&format!(
-                "hint: to have {them} deleted, now or afterwards: \
-                 kubectl rollout2 undo {target} --to-revision {} --replace-stuck-pods",
-                undo.target.label()
-            ));
-            screen.note(&format!("hint: or by hand, afterwards: kubectl delete pod {}{place}", first.name));
+            // By name: the controller gives the revision another number.
+            let undo = [target, Word::name(&undo.target.name, "REVISION")];
+            let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
+            screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
+            let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
+            screen.note(&format!("hint: or by hand, after the undo: {delete}"));
         }
     }
+}
+
+/// That a rollback replaces no pod, because the workload's own strategy holds all of them.
+fn no_pod_moves(after: &Workload) -> Option<String> {
+    let reason = if strategy::is_on_delete(after) {
+        "updateStrategy OnDelete: each pod goes back once it is deleted".to_owned()
+    } else {
+        let partition = strategy::partition(after);
+        let holds_all = partition > 0 && partition >= after.wanted();
+        holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
+    };
+    Some(format!("note: no pod of {} moves: {reason}", after.target()))
 }
 
 fn is_or_are(names: &[&str]) -> String {
     format!("{} {}", names.join(", "), if names.len() == 1 { "is" } else { "are" })
 }
 
-/// What goes back below the set's own partition, and how the hold ends that stays for that.
-pub(super) fn tell_below(undo: &Undo<'_>, screen: &mut Screen<'_>) {
-    if let (Some(below), Some(after)) = (&undo.below, Workload::of_json(undo.patch.after())) {
-        screen.note(&render::below(below));
-        tell_of_the_way_back(&after, screen);
-    }
-}
-
-fn tell_of_the_way_back(workload: &Workload, screen: &mut Screen<'_>) {
-    if goes_back(workload) {
-        screen.note(&render::on_the_way_back(workload));
-    }
-}
-
-/// Everybody who may undo the undo, once.
-pub(super) fn warn(workload: &Workload, wishes: &Wishes, screen: &mut Screen<'_>) {
-    for owner in owners(workload, &Place::of(["spec", "template"])) {
-        let is_synced = owner == Owner::Apply && wishes.sync_last_applied;
-        if !is_synced {
-            screen.note_once(&warnings::before_an_undo(&owner, workload));
-        }
-    }
-}
-
 fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen<'_>) {
-    let how = &request.how;
-    match how.output {
+    let options = &request.options;
+    match options.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");
-            screen.line(&format!("{} {line}{}", workload.reference(), how.dry_run.suffix()));
+            screen.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
         }
-        // Nothing is to be changed, and that is a patch too.
+        // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json => {
-            let patch = crate::model::patch::Patch::of(workload.object());
-            change::report(workload, "", workload.object().json(), &patch, how, screen);
+            let patch = crate::model::change::patch::Patch::of(workload.object());
+            change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }
     }
 }
 
-/// The revision's own record of why it is used again; the rollback is done without it, too.
-async fn note_cause(
+/// Records the change-cause on the revision. A failure is only a warning: the rollback is already written.
+async fn record_cause(
     workload: &Workload,
     target: &Revision,
     cause: &str,
-    how: &How,
+    options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
 ) {
-    let Some((kept, patch)) = noted_cause(workload, target, cause) else { return };
-    let subject = Subject::revision_of(workload, &kept);
-    let why = match make::make(&patch, &subject, how, source, screen).await {
-        Ok(Made::Done(_)) => return,
-        Ok(Made::Conflict(_)) => "it was changed meanwhile".to_owned(),
+    let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
+    let subject = PatchTarget::of_revision(workload, &kept);
+    let why = match patch::apply(&patch, &subject, options, source, screen).await {
+        Ok(PatchOutcome::Applied(_)) => return,
+        Ok(PatchOutcome::Conflict(_)) => "another client changed it".to_owned(),
         Err(error) => error.sentence(),
     };
-    screen.note(&format!("warning: the cause was not noted on {}: {why}", target.name));
+    screen.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
 }

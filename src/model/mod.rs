@@ -1,52 +1,12 @@
-//! Workloads, revisions, templates and what follows from them: objects and a time in, facts out.
+//! Everything that is a function of API objects and a time: workloads, revisions, verdicts and changes.
 //!
-//! Nothing here does I/O, waits, reads a clock or knows the command line. Most of the tests are here.
+//! The model does no I/O, reads no clock and knows nothing of the command line. Most tests are here.
 
-pub mod access;
-pub mod age;
-pub mod authorship;
-pub mod candidate;
-pub mod cause;
-pub mod condition;
-pub mod conflict;
-pub mod container;
-pub mod controller_hash;
-pub mod diff;
-pub mod digest;
-pub mod disruption_budget;
-pub mod effect;
-pub mod event;
+pub mod api;
+pub mod change;
 pub mod follow;
-pub mod go_duration;
-pub mod go_json;
-pub mod history;
-pub mod hold;
-pub mod kind;
-pub mod manifest;
-pub mod misleading;
-pub mod name;
-pub mod node;
-pub mod notice;
-pub mod object;
-pub mod observed;
-pub mod owners;
-pub mod patch;
-pub(crate) mod plain_text;
-pub mod pod;
-pub mod quantity;
-pub mod redaction;
-pub mod resource_type;
-pub mod restart;
 pub mod revision;
-pub mod rounding;
-pub mod secret;
-pub mod selector;
-pub mod stage;
+pub mod status;
 pub mod step;
-pub mod strategy;
-pub mod stuck;
-pub mod target;
-pub mod template;
-pub mod undo;
-pub mod verdict;
+pub mod text;
 pub mod workload;

@@ -1,11 +1,11 @@
-//! How output is to look, by flag, environment and terminal: coloured, drawn over, without secrets.
+//! Decides from flags, environment and terminal whether to use colour, live frames and redaction.
 
 use crate::world::{Environment, Terminal};
 
-/// When to use colour, as `--color` has it.
+/// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
-    /// On a terminal that can, unless the environment says otherwise.
+    /// Use colour on a terminal that supports it, unless the environment disables it.
     #[default]
     Auto,
     /// Always.
@@ -14,7 +14,7 @@ pub enum Color {
     Never,
 }
 
-/// `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether a capable terminal is there.
+/// Whether to use colour: decided by `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
 pub(super) fn wants_color(color: Color, environment: &Environment, terminal: Option<Terminal>) -> bool {
     match color {
         Color::Always => true,
@@ -27,14 +27,19 @@ pub(super) fn wants_color(color: Color, environment: &Environment, terminal: Opt
     }
 }
 
-/// `ROLLOUT2_REDACT`: whoever sets it to anything but a no wants nothing secret in the objects printed.
+/// Whether to mask secret-looking values in printed objects: `ROLLOUT2_REDACT` is set, and not `0` or `false`.
 pub(super) fn wants_redaction(environment: &Environment) -> bool {
     environment.get("ROLLOUT2_REDACT").is_some_and(|value| value != "0" && value != "false")
 }
 
-/// Whether a terminal is there that can move its cursor, and nobody said that this is a build (`CI`).
+/// Whether `CI` is set: a CI system reads the log and executes some lines as commands.
+pub(super) fn is_build(environment: &Environment) -> bool {
+    environment.get("CI").is_some()
+}
+
+/// Whether to draw live frames: on a terminal that can move its cursor, unless `CI` is set.
 pub(super) fn can_draw(environment: &Environment, terminal: Option<Terminal>) -> bool {
-    terminal.is_some() && environment.text("TERM") != Some("dumb") && environment.get("CI").is_none()
+    terminal.is_some() && environment.text("TERM") != Some("dumb") && !is_build(environment)
 }
 
 #[cfg(test)]

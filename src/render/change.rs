@@ -1,27 +1,28 @@
-//! Changes told: what will happen before one, and the line that says it was made.
+//! The preview of a change: the differences of the templates and the effect on the pods.
 
 use std::collections::BTreeMap;
 
 use super::diff;
 use super::escape;
 use super::style::{Span, Style};
-use crate::model::diff::{Diff, Secrets};
-use crate::model::effect::{Called, Effect, Restraint};
-use crate::model::hold::step_command;
-use crate::model::observed::Observed;
-use crate::model::step::Below;
-use crate::model::undo::Undo;
+use crate::model::change::hold::{PartitionRollback, step_command};
+use crate::model::change::undo::Undo;
+use crate::model::revision::diff::{Diff, SecretValues};
+use crate::model::status::effect::{Effect, HeldBy};
+use crate::model::status::observation::Observation;
+use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::PodIdentity;
 
-/// As many pods as a line names.
-const MOST_NAMES: usize = 12;
+/// The most names in one line.
+const MAX_NAMES: usize = 12;
 
-/// What a rollback will change, and what that does to the pods.
+/// Returns the preview of a rollback.
 #[must_use]
-pub fn preview(observed: &Observed, undo: &Undo<'_>, secrets: Secrets) -> Vec<Span> {
+pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -> Vec<Span> {
     let from = observed
         .revisions
-        .running()
+        .current()
         .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
     let to = format!("revision {}", undo.target.label());
     let changes = Diff::between(&observed.workload.template(), &undo.target.template(), secrets);
@@ -33,30 +34,33 @@ pub fn preview(observed: &Observed, undo: &Undo<'_>, secrets: Secrets) -> Vec<Sp
     spans.extend(diff::rows(&changes.rows()));
     spans.extend(effect(&undo.effect));
     if undo.ends_hold.is_some() {
-        spans.push(Span::plain("  ends its hold: the update strategy is what it was before\n"));
+        spans.push(Span::plain("  releases the hold and restores the update strategy\n"));
     }
     spans
 }
 
-/// That a rollback also goes below a set's own partition, and stays held for that.
+/// Returns the note that a rollback includes pods below the StatefulSet's partition, and is held meanwhile.
 #[must_use]
-pub fn below(below: &Below) -> String {
-    let Below { partition, pods, .. } = below;
-    let (which, it) = match pods.as_slice() {
-        [] => ("the pods".to_owned(), "they go back too, and it stays held until they have"),
-        [pod] => (pod.clone(), "it goes back too, and the set stays held until it has"),
-        pods => (names(pods), "they go back too, and the set stays held until they have"),
+pub fn partition_rollback(below: &PartitionRollback) -> String {
+    let PartitionRollback { partition, pods, .. } = below;
+    let (which, they) = match pods.as_slice() {
+        [] => ("pods".to_owned(), "they are"),
+        [pod] => (pod.clone(), "it is"),
+        pods => (names(pods), "they are"),
     };
-    format!("note: a plan of step released {which} below the set's own partition {partition}: {it}")
+    format!(
+        "note: the plan released {which} below the StatefulSet's partition {partition}: {they} rolled back too, and \
+         the StatefulSet is held until then"
+    )
 }
 
-/// What to type about a way back whose hold is still there.
+/// Returns the hint for a rollback whose hold is still in force.
 #[must_use]
-pub fn on_the_way_back(workload: &Workload) -> String {
-    format!("hint: to bring that to its end, with the strategy as it was before: {}", step_command(workload))
+pub fn rollback_hint(workload: &Workload) -> String {
+    format!("hint: to finish the rollback and restore the strategy: {}", step_command(workload))
 }
 
-/// A restart of a workload, and what it does to the pods.
+/// Returns the preview of a restart.
 #[must_use]
 pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
     let mut spans =
@@ -65,7 +69,7 @@ pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
     spans
 }
 
-/// `  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`.
+/// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`.
 #[must_use]
 pub fn effect(effect: &Effect) -> Vec<Span> {
     let (style, line) = effect_line(effect);
@@ -74,13 +78,13 @@ pub fn effect(effect: &Effect) -> Vec<Span> {
 
 fn effect_line(effect: &Effect) -> (Style, String) {
     let Some(replaced) = &effect.replaced else {
-        return (Style::Plain, format!("replaces up to {}, which could not be read", pods(effect.wanted)));
+        return (Style::Plain, format!("replaces up to {} (cannot list pods)", pods(effect.wanted)));
     };
-    let kept = called(effect.called, &effect.kept).unwrap_or_else(|| pods(count(&effect.kept)));
-    let why = effect.because.filter(|_| !effect.kept.is_empty()).map(|because| match because {
-        Restraint::Paused => format!("it is paused, which keeps {kept}"),
-        Restraint::OnDelete => format!("OnDelete keeps {kept} until somebody deletes them"),
-        Restraint::Partition(partition) => format!("partition {partition} keeps {kept}"),
+    let held = pod_names(effect.pods, &effect.held).unwrap_or_else(|| pods(count(&effect.held)));
+    let why = effect.held_by.filter(|_| !effect.held.is_empty()).map(|held_by| match held_by {
+        HeldBy::Paused => format!("the pause keeps {held}"),
+        HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
+        HeldBy::Partition(partition) => format!("partition {partition} keeps {held}"),
     });
     if replaced.is_empty() {
         return match why {
@@ -91,38 +95,39 @@ fn effect_line(effect: &Effect) -> (Style, String) {
             None => (Style::Plain, "replaces no pod: there are none".to_owned()),
         };
     }
-    let all = count(replaced) + count(&effect.kept) + i64::try_from(effect.already).unwrap_or_default();
+    let all = count(replaced) + count(&effect.held) + i64::try_from(effect.already).unwrap_or_default();
     let of = effect.wanted.max(all);
-    let named = called(effect.called, replaced).map(|names| format!(": {names}")).unwrap_or_default();
+    let named = pod_names(effect.pods, replaced).map(|names| format!(": {names}")).unwrap_or_default();
     let others = (effect.already > 0).then(|| already("the other", effect.already));
     let rest: Vec<String> = why.into_iter().chain(others).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
     (Style::Plain, format!("replaces {} of {}{named}{rest}", replaced.len(), pods(of)))
 }
 
-/// `db-4 db-3`, `those on node-0 node-1`; nothing where pods are only counted.
-fn called(called: Called, pods: &[String]) -> Option<String> {
-    match called {
-        Called::Name => Some(names(pods)),
-        Called::Node => Some(format!("those on {}", names(pods))),
-        Called::Nothing => None,
+/// Names pods: `db-4 db-3`, or `those on node-0 node-1`. None for kinds whose pods are only counted.
+fn pod_names(identity: PodIdentity, pods: &[String]) -> Option<String> {
+    match identity {
+        PodIdentity::Ordinal => Some(names(pods)),
+        PodIdentity::Node => Some(format!("those on {}", names(pods))),
+        PodIdentity::Interchangeable => None,
     }
 }
 
 fn already(which: &str, count: usize) -> String {
     let run = if count == 1 { "runs" } else { "run" };
-    format!("{which} {count} {run} it already")
+    format!("{which} {count} already {run} it")
 }
 
 fn count(names: &[String]) -> i64 {
     i64::try_from(names.len()).unwrap_or(i64::MAX)
 }
 
+/// Counts pods: `1 pod`, `3 pods`.
 pub(super) fn pods(count: i64) -> String {
-    if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
+    plural(count, "pod")
 }
 
-/// `db-0..db-2 db-7`: three and more in a row are told by the first and the last.
+/// Joins names, with three or more consecutive ordinals as a range: `db-0..db-2 db-7`.
 pub(super) fn names(names: &[String]) -> String {
     let mut runs: Vec<(&str, &str, usize)> = Vec::new();
     let mut step = None;
@@ -146,13 +151,13 @@ pub(super) fn names(names: &[String]) -> String {
             _ => words.push(format!("{first}..{last}")),
         }
     }
-    let more = words.len().saturating_sub(MOST_NAMES);
-    words.truncate(MOST_NAMES);
+    let more = words.len().saturating_sub(MAX_NAMES);
+    words.truncate(MAX_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", words.join(" "))
 }
 
-/// 1 or -1 between the names of neighbours: `db-3` and `db-4`.
+/// Returns 1 or -1 for names with consecutive ordinals, such as `db-3` and `db-4`.
 fn distance(one: &str, other: &str) -> Option<i64> {
     let parts = |name: &str| -> Option<(String, i64)> {
         let (base, number) = name.rsplit_once('-')?;
@@ -163,15 +168,12 @@ fn distance(one: &str, other: &str) -> Option<i64> {
     (base == other_base && distance.abs() == 1).then_some(distance)
 }
 
-/// `3 statefulsets and 1 deployment`, in the order of their names.
+/// Counts kinds, in the order of their names: `1 deployment and 3 statefulsets`.
 #[must_use]
 pub fn counted<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     kinds.for_each(|kind| *counts.entry(kind).or_default() += 1);
-    let words = counts.iter().map(|(kind, count)| {
-        let plural = if *count == 1 { "" } else { "s" };
-        format!("{count} {kind}{plural}")
-    });
+    let words = counts.iter().map(|(kind, count)| plural(*count, kind));
     words.collect::<Vec<_>>().join(" and ")
 }
 
@@ -179,15 +181,15 @@ pub fn counted<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
 mod tests {
     use super::*;
 
-    fn line(wanted: i64, replaced: Option<&[&str]>, kept: &[&str], because: Option<Restraint>) -> String {
-        line_with(wanted, replaced, kept, because, 0)
+    fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
+        line_with(wanted, replaced, held, held_by, 0)
     }
 
     fn line_with(
         wanted: i64,
         replaced: Option<&[&str]>,
-        kept: &[&str],
-        because: Option<Restraint>,
+        held: &[&str],
+        held_by: Option<HeldBy>,
         already: usize,
     ) -> String {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
@@ -195,16 +197,16 @@ mod tests {
             wanted,
             replaced: replaced.map(owned),
             already,
-            kept: owned(kept),
-            because,
-            called: Called::Name,
+            held: owned(held),
+            held_by,
+            pods: PodIdentity::Ordinal,
         })
         .1
     }
 
     #[test]
     fn an_effect_is_one_line() {
-        let partition = Some(Restraint::Partition(3));
+        let partition = Some(HeldBy::Partition(3));
         for (effect, text) in [
             (
                 line(5, Some(&["db-4", "db-3"]), &["db-0", "db-1", "db-2"], partition),
@@ -212,20 +214,20 @@ mod tests {
             ),
             (
                 line_with(5, Some(&["db-4", "db-3"]), &["db-0"], partition, 2),
-                "replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0; the other 2 run it already)",
+                "replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0; the other 2 already run it)",
             ),
-            (line_with(3, Some(&[]), &[], None, 3), "replaces no pod: all 3 run it already"),
+            (line_with(3, Some(&[]), &[], None, 3), "replaces no pod: all 3 already run it"),
             (line(1, Some(&["db-0"]), &[], None), "replaces 1 of 1 pod: db-0"),
             (
                 line(2, Some(&[]), &["db-1", "db-0"], partition),
                 "replaces no pod: partition 3 keeps db-1 db-0",
             ),
             (
-                line(1, Some(&[]), &["a-x7"], Some(Restraint::OnDelete)),
-                "replaces no pod: OnDelete keeps a-x7 until somebody deletes them",
+                line(1, Some(&[]), &["a-x7"], Some(HeldBy::OnDelete)),
+                "replaces no pod: OnDelete keeps a-x7 until they are deleted",
             ),
             (line(0, Some(&[]), &[], None), "replaces no pod: there are none"),
-            (line(4, None, &[], None), "replaces up to 4 pods, which could not be read"),
+            (line(4, None, &[], None), "replaces up to 4 pods (cannot list pods)"),
             (
                 line(9, Some(&["w-9", "w-7", "w-6", "w-5", "w-3"]), &[], None),
                 "replaces 5 of 9 pods: w-9 w-7..w-5 w-3",

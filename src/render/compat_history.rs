@@ -1,4 +1,4 @@
-//! A history exactly as kubectl prints it.
+//! `history` exactly as kubectl prints it.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,15 @@ use serde_json::Value;
 
 use super::tab_writer::aligned;
 use super::template_text::{pod_template_text, with_change_cause};
-use crate::model::observed::Observed;
-use crate::model::revision::{Number, Revision, Revisions};
+use crate::model::revision::{Revision, RevisionNumber, Revisions};
+use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::RevisionStore;
 
-/// kubectl's list: number and cause. The line that names the workload ends with a blank, because
-/// there the operation that kubectl prints is the table itself.
+/// Returns kubectl's table of numbers and change-causes. The first line ends with a space, because kubectl prints
+/// `RESOURCE OPERATION`, and here the operation is the table.
 #[must_use]
-pub fn table(observed: &Observed) -> String {
+pub fn table(observed: &Observation) -> String {
     let reference = observed.workload.reference();
     if observed.revisions.is_empty() {
         return format!("{reference} \nNo rollout history found.\n");
@@ -25,35 +26,37 @@ pub fn table(observed: &Observed) -> String {
     format!("{reference} \n{}\n", aligned(&rows.join("\n")))
 }
 
-/// What kubectl describes as a revision: its template, with the change-cause among a Deployment's.
+/// Returns the template that kubectl describes for a revision. For a Deployment it has the change-cause as an
+/// annotation.
 #[must_use]
 pub fn described(workload: &Workload, revision: &Revision) -> Value {
-    match (workload, &revision.cause) {
-        (Workload::Deployment(_), Some(cause)) => with_change_cause(revision.template().json(), cause),
-        _ => revision.template().json().clone(),
+    match (workload.kind().revisions, &revision.cause) {
+        (RevisionStore::ReplicaSets, Some(cause)) => with_change_cause(revision.template().json(), cause),
+        (RevisionStore::ReplicaSets | RevisionStore::ControllerRevisions { .. }, _) => {
+            revision.template().json().clone()
+        }
     }
 }
 
-/// One revision in kubectl's words: the description of a template.
+/// Returns kubectl's description of one revision.
 #[must_use]
 pub fn one(workload: &Workload, revision: &Revision, template: &Value) -> String {
     let text = pod_template_text(template);
     format!("{} with revision #{}\n{text}\n", workload.reference(), revision.label())
 }
 
-/// The revisions as kubectl keeps them, in a map by number: one without a number counts as 0, one
-/// with an unreadable number is left out, and of several with one number the running one stays, or
-/// else the last.
+/// Returns the revisions by number, as kubectl does. A missing number counts as 0, and a revision with an
+/// unreadable number is left out. Of several revisions with one number the current one wins, else the last.
 #[must_use]
 pub fn by_number(revisions: &Revisions) -> BTreeMap<i64, &Revision> {
     let mut numbered = BTreeMap::new();
     let running_last =
-        revisions.iter().filter(|revision| !revisions.is_running(revision)).chain(revisions.running());
+        revisions.iter().filter(|revision| !revisions.is_current(revision)).chain(revisions.current());
     for revision in running_last {
         match revision.number {
-            Number::Is(number) => numbered.insert(number, revision),
-            Number::Missing => numbered.insert(0, revision),
-            Number::Unreadable(_) => None,
+            RevisionNumber::Known(number) => numbered.insert(number, revision),
+            RevisionNumber::Missing => numbered.insert(0, revision),
+            RevisionNumber::Unreadable(_) => None,
         };
     }
     numbered

@@ -1,39 +1,38 @@
-//! A rollback exactly as kubectl tells it.
+//! `undo` exactly as kubectl prints it.
 
 use serde_json::Value;
 
 use super::template_text::pod_template_text;
+use crate::model::change::undo::TargetRevision;
 use crate::model::revision::RevisionWord;
-use crate::model::undo::Goal;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::RevisionStore;
 
-/// The operation of a client's dry run: the template, with the hash label of a Deployment's, and
-/// without the words of the other kinds.
+/// Returns the operation of a client's dry run. For a Deployment it is only the template, with its hash label.
 #[must_use]
 pub fn dry_run(workload: &Workload, template: &Value) -> String {
     let text = pod_template_text(template);
-    match workload {
-        Workload::Deployment(_) => text,
-        Workload::DaemonSet(_) | Workload::StatefulSet(_) => format!("will roll back to {text}"),
+    match workload.kind().revisions {
+        RevisionStore::ReplicaSets => text,
+        RevisionStore::ControllerRevisions { .. } => format!("will roll back to {text}"),
     }
 }
 
-/// The operation when there is nothing to go back to. kubectl names the number that was asked for,
-/// which is 0 when none was.
+/// Returns the operation of a skipped rollback. kubectl prints the requested number, which defaults to 0.
 #[must_use]
-pub fn skipped(goal: &Goal) -> String {
+pub fn skipped(goal: &TargetRevision) -> String {
     format!("skipped rollback (current template already matches revision {})", number(goal))
 }
 
-/// What stands before the server's sentence when it refuses.
+/// Returns what kubectl prints before the API server's message when the write fails.
 #[must_use]
-pub fn failing(goal: &Goal) -> String {
+pub fn failing(goal: &TargetRevision) -> String {
     format!("failed restoring revision {}", number(goal))
 }
 
-fn number(goal: &Goal) -> i64 {
+fn number(goal: &TargetRevision) -> i64 {
     match goal {
-        Goal::Named(RevisionWord::Number(number)) => *number,
+        TargetRevision::Named(RevisionWord::Number(number)) => *number,
         _ => 0,
     }
 }

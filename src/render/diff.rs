@@ -1,15 +1,15 @@
-//! A diff as text, with its colours as data, and as JSON.
+//! Formats a diff of two templates as styled text and as JSON.
 
 use serde_json::{Value, json};
 
 use super::escape;
 use super::style::{Span, Style};
-use crate::model::diff::{Change, Diff, Hunk, HunkLine, Path, Row, Side};
+use crate::model::revision::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
 
-/// The line that names the workload and the two sides: `deployment.apps/web  revision 3 -> 5`.
+/// Returns the title line: `deployment.apps/web  revision 3 -> 5`.
 #[must_use]
 pub fn title(workload: &str, from: &str, to: &str) -> Vec<Span> {
-    // Of two revisions the word is said once.
+    // Print the word "revision" only once.
     let to = match (from.strip_prefix("revision "), to.strip_prefix("revision ")) {
         (Some(_), Some(to)) => to,
         _ => to,
@@ -20,38 +20,38 @@ pub fn title(workload: &str, from: &str, to: &str) -> Vec<Span> {
     ]
 }
 
-/// The changes in words, in columns; a container is named once.
+/// Returns the changes in aligned columns. The name of a container is printed only in its first row.
 ///
-/// Each row must stay one line wherever it goes, so what is in it is escaped for a pipe too: the
-/// exact values are in the hunks and in the JSON.
+/// Values are escaped even for a pipe, so that each row stays one line. The unified diff and the JSON have the
+/// exact values.
 #[must_use]
-pub fn rows(rows: &[Row]) -> Vec<Span> {
-    let width = |column: fn(&Row) -> &str| {
+pub fn rows(rows: &[ChangeRow]) -> Vec<Span> {
+    let width = |column: fn(&ChangeRow) -> &str| {
         rows.iter().map(|row| escape::line(column(row)).chars().count()).max().unwrap_or_default()
     };
-    let (scope_width, subject_width) = (width(|row| &row.scope), width(|row| &row.subject));
+    let (scope_width, field_width) = (width(|row| &row.scope), width(|row| &row.field));
     let mut spans = Vec::new();
     let mut before = "";
     for row in rows {
         let scope = if row.scope == before { "" } else { row.scope.as_str() };
         before = &row.scope;
         spans.push(Span::new(Style::Heading, format!("  {:scope_width$}", escape::line(scope))));
-        let subject = escape::line(&row.subject);
-        spans.push(Span::plain(format!("   {subject:subject_width$}   {}\n", escape::line(&row.text))));
+        let field = escape::line(&row.field);
+        spans.push(Span::plain(format!("   {field:field_width$}   {}\n", escape::line(&row.text))));
     }
     spans
 }
 
-/// What is said when no row is: that nothing differs, or nothing but the order of some lists.
+/// Returns the line for an empty diff: no differences at all, or only the order of some lists.
 #[must_use]
-pub fn no_differences(reordered: &[Path]) -> Vec<Span> {
+pub fn no_differences(reordered: &[TemplatePath]) -> Vec<Span> {
     let lists: Vec<String> = reordered.iter().map(place).collect();
     let order =
-        if lists.is_empty() { String::new() } else { format!(" but the order of {}", lists.join(", ")) };
+        if lists.is_empty() { String::new() } else { format!(" except the order of {}", lists.join(", ")) };
     vec![Span::plain(format!("no differences{}\n", escape::line(&order)))]
 }
 
-/// The unified diff: `---` and `+++` name the sides, `@@` says where, changed words stand out.
+/// Returns the unified diff, with the paths of each hunk after `@@` and the changed words highlighted.
 #[must_use]
 pub fn unified(from: &str, to: &str, hunks: &[Hunk]) -> Vec<Span> {
     let mut spans = vec![
@@ -61,34 +61,34 @@ pub fn unified(from: &str, to: &str, hunks: &[Hunk]) -> Vec<Span> {
         Span::plain("\n"),
     ];
     for hunk in hunks {
-        spans.push(Span::new(Style::Place, format!("@@ {} @@", escape::line(&places(&hunk.places)))));
+        spans.push(Span::new(Style::Location, format!("@@ {} @@", escape::line(&paths(&hunk.paths)))));
         spans.push(Span::plain("\n"));
         spans.extend(hunk.lines.iter().flat_map(line));
     }
     spans
 }
 
-/// As many places as a line has room for.
-const MOST_PLACES: usize = 3;
+/// The most paths in the header of a hunk.
+const MAX_PATHS: usize = 3;
 
-fn places(paths: &[Path]) -> String {
-    let named: Vec<String> = paths.iter().take(MOST_PLACES).map(place).collect();
-    let more = match paths.len().saturating_sub(MOST_PLACES) {
+fn paths(paths: &[TemplatePath]) -> String {
+    let named: Vec<String> = paths.iter().take(MAX_PATHS).map(place).collect();
+    let more = match paths.len().saturating_sub(MAX_PATHS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     format!("{}{more}", named.join(", "))
 }
 
-fn place(path: &Path) -> String {
+fn place(path: &TemplatePath) -> String {
     if path.steps().is_empty() { "template".to_owned() } else { path.to_string() }
 }
 
 fn line(line: &HunkLine) -> Vec<Span> {
     let (sign, style, changed_style) = match line.side {
-        Side::Both => (' ', Style::Plain, Style::Plain),
-        Side::From => ('-', Style::Removed, Style::RemovedWord),
-        Side::To => ('+', Style::Added, Style::AddedWord),
+        DiffSide::Both => (' ', Style::Plain, Style::Plain),
+        DiffSide::From => ('-', Style::Removed, Style::RemovedWord),
+        DiffSide::To => ('+', Style::Added, Style::AddedWord),
     };
     let mut spans = vec![Span::new(style, sign)];
     let mut done = 0;
@@ -103,7 +103,7 @@ fn line(line: &HunkLine) -> Vec<Span> {
     spans
 }
 
-/// The changes as a JSON list of `{path, container, field, from, to}`; null is nothing there.
+/// Returns the changes as a JSON list of `{path, container, field, from, to}`. `null` means an absent value.
 #[must_use]
 pub fn json(diff: &Diff) -> String {
     let changes: Vec<Value> = diff.changes().iter().map(change_json).collect();

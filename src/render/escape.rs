@@ -1,20 +1,20 @@
-//! Untrusted text made safe to look at.
+//! Escapes untrusted text for a terminal.
 //!
-//! Change-causes, image names, messages and logs are written by whoever can write to the cluster.
-//! A terminal would obey escape sequences in them, and bidirectional overrides would let one text
-//! read as another; both are shown instead of done.
+//! Any client of the cluster can write change-causes, image names, messages and logs. Escape sequences in them
+//! would control the terminal, and bidirectional overrides would display one text as another. Both are replaced
+//! by visible escapes.
 
 use std::borrow::Cow;
 
-use crate::model::misleading::is_misleading;
+use crate::model::text::hidden_character::is_misleading;
 
-/// Text of several lines: control characters are shown, newlines and tabs stay.
+/// Escapes text of several lines. Newlines and tabs stay.
 #[must_use]
 pub fn block(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// Text that must stay on one line and in one column: newlines and tabs are shown too.
+/// Escapes text that must stay on one line and in one column, newlines and tabs included.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
@@ -41,7 +41,7 @@ fn shown(character: char) -> String {
         '\r' => "\\r".to_owned(),
         '\t' => "\\t".to_owned(),
         '\x7f' => "^?".to_owned(),
-        // The caret form is what kubectl's own describe uses: escape is ^[.
+        // The caret notation of kubectl's describe: escape is ^[.
         '\0'..='\x1f' => format!("^{}", char::from((character as u8) ^ 0x40)),
         other => format!("\\u{{{:x}}}", other as u32),
     }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_characters_are_escaped() {
         for (text, safe) in [
             ("\x1b[31mred\x1b[0m", "^[[31mred^[[0m"),
             ("\u{9b}31m", "\\u{9b}31m"),
@@ -79,7 +79,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn whatever_the_text_nothing_of_it_is_obeyed_and_what_is_safe_stays(text in any::<String>()) {
+        fn escaped_text_has_no_control_characters_and_keeps_all_others(text in any::<String>()) {
             let (block, line) = (block(&text), line(&text));
             prop_assert!(!line.contains(is_misleading));
             prop_assert!(!block.contains(|c| is_misleading(c) && c != '\n' && c != '\t'));

@@ -1,43 +1,41 @@
-//! The order in which Go writes the fields of the objects we print.
+//! The order in which Go's JSON encoder writes the fields of API objects.
 //!
-//! Go's encoder writes a struct's fields in the order in which they are declared, so the order is a fact
-//! about each type. `field_order.txt` lists them from the `types.go` files of `k8s.io/api/apps/v1`,
-//! `core/v1` and `apimachinery/pkg/apis/meta/v1`, Kubernetes 1.35; of these types 1.36 changed one, the
-//! pod's spec, where `schedulingGroup` came for `workloadRef`.
+//! Go writes the fields of a struct in the order of their declaration. `field_order.txt` lists them from the
+//! `types.go` files of `k8s.io/api/apps/v1`, `core/v1` and `apimachinery/pkg/apis/meta/v1` of Kubernetes 1.35.
+//! Kubernetes 1.36 changed only `PodSpec` among these: `schedulingGroup` replaced `workloadRef`.
 //!
-//! A line is a type, a colon, its fields; `field/Type` where the order inside the field matters, too. A
-//! line that begins with a blank continues the one before. Types of a single plain field are left out, and
-//! maps are not listed: Go sorts their keys.
+//! A line has a type, a colon and its fields, with `field/Type` for a field of a listed type. A line that begins
+//! with a space continues the line before. Types with one plain field and maps are not listed; Go sorts the keys
+//! of maps.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-static TYPES: LazyLock<HashMap<&str, Type>> = LazyLock::new(|| read(include_str!("field_order.txt")));
+static TYPES: LazyLock<HashMap<&str, GoStruct>> = LazyLock::new(|| read(include_str!("field_order.txt")));
 
 /// A Go struct: its fields in order.
 #[derive(Debug, Default)]
-pub(super) struct Type(Vec<(&'static str, &'static str)>);
+pub(super) struct GoStruct(Vec<(&'static str, &'static str)>);
 
-/// The type of an object, by its kind. A kind that kubectl has no struct for is one without fields.
-pub(super) fn of_kind(object: &Value) -> &'static Type {
+/// Returns the struct of an object, by its kind. A kind that kubectl has no struct for has no listed fields.
+pub(super) fn of_kind(object: &Value) -> &'static GoStruct {
     let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
     named(if text("apiVersion") == "apps/v1" { text("kind") } else { "" })
 }
 
-impl Type {
-    /// The members in order, each with the type of its value.
+impl GoStruct {
+    /// Returns the members in order, each with the struct of its value.
     ///
-    /// kubectl reads an object into its structs and loses what they do not know. We never lose a user's
-    /// field: unknown ones follow the known ones, sorted.
+    /// kubectl drops fields that its structs do not have. Here such fields follow the others, sorted.
     pub(super) fn in_order<'a>(
         &self,
         members: &'a Map<String, Value>,
-    ) -> Vec<(&'a str, &'a Value, &'static Type)> {
-        let known = self.0.iter().filter_map(|(name, of)| {
+    ) -> Vec<(&'a str, &'a Value, &'static GoStruct)> {
+        let known = self.0.iter().filter_map(|(name, go_struct)| {
             let (name, value) = members.get_key_value(*name)?;
-            Some((name.as_str(), value, named(of)))
+            Some((name.as_str(), value, named(go_struct)))
         });
         let is_known = |name: &str| self.0.iter().any(|(known, _)| *known == name);
         let mut unknown: Vec<_> = members
@@ -50,13 +48,13 @@ impl Type {
     }
 }
 
-fn named(name: &str) -> &'static Type {
-    static UNKNOWN: Type = Type(Vec::new());
+fn named(name: &str) -> &'static GoStruct {
+    static UNKNOWN: GoStruct = GoStruct(Vec::new());
     TYPES.get(name).unwrap_or(&UNKNOWN)
 }
 
-fn read(table: &'static str) -> HashMap<&'static str, Type> {
-    let mut types: HashMap<_, Type> = HashMap::new();
+fn read(table: &'static str) -> HashMap<&'static str, GoStruct> {
+    let mut types: HashMap<_, GoStruct> = HashMap::new();
     let mut current = "";
     for line in table.lines() {
         let fields = match line.split_once(": ") {
@@ -80,10 +78,13 @@ mod tests {
     #[test]
     fn every_type_that_is_named_is_listed() {
         assert_eq!(TYPES.len(), 132);
-        for (name, Type(fields)) in TYPES.iter() {
-            assert!(fields.len() > 1 || fields.iter().any(|(_, of)| !of.is_empty()), "{name}");
-            for (field, of) in fields {
-                assert!(of.is_empty() || TYPES.contains_key(of), "{name}.{field} is a {of}");
+        for (name, GoStruct(fields)) in TYPES.iter() {
+            assert!(fields.len() > 1 || fields.iter().any(|(_, go_struct)| !go_struct.is_empty()), "{name}");
+            for (field, go_struct) in fields {
+                assert!(
+                    go_struct.is_empty() || TYPES.contains_key(go_struct),
+                    "{name}.{field} is a {go_struct}"
+                );
             }
         }
     }

@@ -1,17 +1,17 @@
-//! JSON as `kubectl -o json` prints it: fields in the order of Go's structs, four blanks a level, and the
-//! characters escaped that could end a script in HTML.
+//! JSON as `kubectl -o json` prints it: fields in the order of Go's structs, an indentation of four spaces, and
+//! Go's escapes for HTML.
 
 use serde_json::Value;
 
-use super::field_order::{self, Type};
+use super::field_order::{self, GoStruct};
 
-/// The document, ending in a newline.
+/// Returns the document, with a newline at the end.
 #[must_use]
 pub fn go_json(object: &Value) -> String {
     let mut document = String::new();
     write(&mut document, object, field_order::of_kind(object), 0);
     document.push('\n');
-    // These characters occur inside texts only, so they can be escaped when all is written.
+    // These characters occur only inside strings, so the whole document can be escaped at once.
     for (character, escape) in [
         ('<', "\\u003c"),
         ('>', "\\u003e"),
@@ -26,15 +26,15 @@ pub fn go_json(object: &Value) -> String {
     document
 }
 
-fn write(out: &mut String, value: &Value, of: &'static Type, depth: usize) {
+fn write(out: &mut String, value: &Value, go_struct: &'static GoStruct, depth: usize) {
     match value {
         Value::Object(members) if !members.is_empty() => {
             out.push('{');
-            for (index, (name, member, of)) in of.in_order(members).into_iter().enumerate() {
+            for (index, (name, member, go_struct)) in go_struct.in_order(members).into_iter().enumerate() {
                 line(out, index, depth + 1);
                 out.push_str(&Value::from(name).to_string());
                 out.push_str(": ");
-                write(out, member, of, depth + 1);
+                write(out, member, go_struct, depth + 1);
             }
             line(out, 0, depth);
             out.push('}');
@@ -43,7 +43,7 @@ fn write(out: &mut String, value: &Value, of: &'static Type, depth: usize) {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 line(out, index, depth + 1);
-                write(out, item, of, depth + 1);
+                write(out, item, go_struct, depth + 1);
             }
             line(out, 0, depth);
             out.push(']');
@@ -52,7 +52,7 @@ fn write(out: &mut String, value: &Value, of: &'static Type, depth: usize) {
     }
 }
 
-/// A new line, after a comma unless it is the first.
+/// Begins a new line, after a comma unless it is the first.
 fn line(out: &mut String, index: usize, depth: usize) {
     out.push_str(if index > 0 { ",\n" } else { "\n" });
     out.extend(std::iter::repeat_n("    ", depth));

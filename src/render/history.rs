@@ -1,54 +1,54 @@
-//! A history as a table and as JSON.
+//! `history` as a table and as JSON.
 
 use serde_json::{Value, json};
 
 use super::escape;
 use super::table::Table;
-use crate::model::age::age;
-use crate::model::diff::Diff;
-use crate::model::history::{Entry, History};
-use crate::model::hold::Story;
-use crate::model::observed::{Observed, Role};
-use crate::model::revision::{Revision, Seal};
-use crate::model::secret::without_secrets;
+use crate::model::change::hold::HoldSummary;
+use crate::model::revision::diff::Diff;
+use crate::model::revision::{Integrity, Revision};
+use crate::model::status::history::{History, HistoryEntry};
+use crate::model::status::observation::{Observation, Role};
+use crate::model::text::secret::without_secrets;
+use crate::render::age::age;
 use crate::world::Terminal;
 
-/// What the table is asked to show.
+/// The options of the table.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Form {
-    /// Whether names, digests and images are shown too.
+pub struct TableOptions {
+    /// Whether to show names, digests and images too.
     pub wide: bool,
-    /// Whether the header says the namespace.
+    /// Whether the header has the namespace.
     pub namespace: bool,
-    /// The terminal it must fit; none for a pipe, where nothing is shortened.
+    /// The terminal to fit the table into; none for a pipe, where nothing is shortened.
     pub terminal: Option<Terminal>,
 }
 
-/// The history of one workload as a table under a line that names it.
+/// Returns the history of one workload as a header line and a table.
 #[must_use]
-pub fn table(history: &History<'_>, form: Form) -> String {
-    let header = header(history, form);
+pub fn table(history: &History<'_>, options: TableOptions) -> String {
+    let header = header(history, options);
     if history.entries.is_empty() {
         return format!("{header}\nNo rollout history found.\n");
     }
     let mut columns = vec!["REVISION", "AGE", "PODS", "STATE", "CHANGES", "CHANGE-CAUSE"];
-    if form.wide {
+    if options.wide {
         columns.extend(["NAME", "DIGEST", "IMAGES"]);
     }
     let mut table = Table::new(&columns);
     for entry in &history.entries {
-        table.row(&row(entry, history, form.wide));
+        table.row(&row(entry, history, options.wide));
     }
-    if let Some(terminal) = form.terminal {
+    if let Some(terminal) = options.terminal {
         table.fit(terminal.width.into(), &["CHANGES", "CHANGE-CAUSE"]);
     }
     format!("{header}\n{}", table.text())
 }
 
-fn header(history: &History<'_>, form: Form) -> String {
-    let workload = &history.observed.workload;
+fn header(history: &History<'_>, options: TableOptions) -> String {
+    let workload = &history.observation.workload;
     let mut header = workload.reference();
-    if form.namespace {
+    if options.namespace {
         header += &format!("  in {}", workload.object().namespace());
     }
     if let Some(author) = &history.author {
@@ -58,7 +58,7 @@ fn header(history: &History<'_>, form: Form) -> String {
     escape::line(&header).into_owned()
 }
 
-fn row(entry: &Entry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
+fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
     let revision = entry.revision;
     let mut cells = vec![
         revision.number.known().map_or_else(|| "-".to_owned(), |number| number.to_string()),
@@ -74,13 +74,13 @@ fn row(entry: &Entry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
     cells
 }
 
-/// Why a revision was made. `kubectl --record` kept whole command lines there, `set env PASSWORD=...` among
-/// them.
+/// Returns the change-cause with secret-looking values masked. `kubectl --record` stored whole command lines,
+/// such as `set env PASSWORD=...`.
 fn cause(revision: &Revision) -> Option<String> {
     revision.cause.as_deref().map(without_secrets)
 }
 
-fn pods(entry: &Entry<'_>) -> String {
+fn pods(entry: &HistoryEntry<'_>) -> String {
     match entry.pods {
         None => "-".to_owned(),
         Some(count) if count.total == 0 => "0".to_owned(),
@@ -88,9 +88,9 @@ fn pods(entry: &Entry<'_>) -> String {
     }
 }
 
-fn state(entry: &Entry<'_>) -> String {
+fn state(entry: &HistoryEntry<'_>) -> String {
     let role = entry.role.map(role_name);
-    let altered = matches!(entry.seal, Seal::Broken { .. }).then_some("altered");
+    let altered = matches!(entry.integrity, Integrity::Altered { .. }).then_some("altered");
     role.into_iter().chain(altered).collect::<Vec<_>>().join(",")
 }
 
@@ -103,11 +103,11 @@ fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// What a revision changed, in words.
+/// Returns what a revision changed: `image shop/web:1.1, env MODE=prod; was 2`.
 #[must_use]
-pub fn changes(entry: &Entry<'_>) -> String {
+pub fn changes(entry: &HistoryEntry<'_>) -> String {
     let revision = entry.revision;
-    let mut words = match entry.diff.as_ref().map(Diff::words) {
+    let mut words = match entry.diff.as_ref().map(Diff::summary) {
         None => format!("first: {}", entry.images.join(", ")),
         Some(words) if words.is_empty() => "no change".to_owned(),
         Some(words) => words.join(", "),
@@ -118,70 +118,70 @@ pub fn changes(entry: &Entry<'_>) -> String {
     words
 }
 
-/// That the live template is no revision yet, which a table of revisions cannot show.
+/// Returns the note that the live template has no revision yet, because the table lists only revisions.
 #[must_use]
-pub fn not_a_revision_yet(observed: &Observed) -> Option<String> {
-    let current = observed.revisions.current()?;
-    if observed.revisions.running().is_some() {
+pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
+    let current = observed.revisions.current_or_newest()?;
+    if observed.revisions.current().is_some() {
         return None;
     }
     let why =
-        if observed.workload.is_paused() { "it is paused" } else { "the controller has not made it one" };
+        if observed.workload.is_paused() { "it is paused" } else { "the controller has not created it" };
     let target = observed.workload.target();
     let line = format!(
-        "note: the template of {target} is no revision yet, because {why}; its pods run {}",
+        "note: the live template of {target} has no revision yet: {why}; its pods run revision {}",
         current.label()
     );
     Some(escape::line(&line).into_owned())
 }
 
-/// That something of ours holds it, which a table of revisions cannot show either.
+/// Returns the note that the workload is held by a pause or a plan.
 #[must_use]
-pub fn held(observed: &Observed) -> Option<String> {
+pub fn held(observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
-    let line = format!("note: {} is {}", workload.target(), Story::of(workload)?.words(workload));
+    let line = format!("note: {} is {}", workload.target(), HoldSummary::of(workload)?.words(workload));
     Some(escape::line(&line).into_owned())
 }
 
-/// Why a revision is marked `altered`.
+/// Returns a warning for each revision in the state `altered`: its name does not match the hash of its data.
 #[must_use]
-pub fn altered(observed: &Observed) -> Vec<String> {
-    let altered = observed.revisions.iter().filter_map(|revision| match observed.workload.seal(revision) {
-        Seal::Broken { expected } => Some(format!(
-            "warning: revision {} was altered or restored from elsewhere: {}'s data hashes to {expected}, not to {}",
+pub fn altered(observed: &Observation) -> Vec<String> {
+    let altered = observed.revisions.iter().filter_map(|revision| match revision.integrity(&observed.workload) {
+        Integrity::Altered { expected } => Some(format!(
+            "warning: revision {} was altered, or restored from another cluster: the data of {} hashes to {expected}, not {}",
             revision.label(),
             revision.name,
             revision.hash
         )),
-        Seal::None | Seal::Verified => None,
+        Integrity::Unverifiable | Integrity::Verified => None,
     });
     altered.map(|line| escape::line(&line).into_owned()).collect()
 }
 
-/// All histories in one document: `{"kind": "HistoryList", "items": [...]}`.
+/// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.
 #[must_use]
 pub fn json_list(histories: &[Value]) -> String {
     let document = json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories});
     format!("{document:#}\n")
 }
 
-/// One history; the README documents the fields.
+/// Returns one history as JSON. The README documents the fields.
 #[must_use]
 pub fn json(history: &History<'_>) -> Value {
-    let workload = &history.observed.workload;
+    let workload = &history.observation.workload;
     let author = history.author.as_ref();
     json!({
         "kind": workload.object().kind(),
         "namespace": workload.object().namespace(),
         "name": workload.name(),
         "templateChangedBy": author.map(|author| &author.manager),
-        "held": Story::of(workload).map(|story| story.json()),
+        "held": HoldSummary::of(workload).map(|story| story.json()),
         "templateChangedAt": author.map(|author| author.time.to_string()),
         "revisions": history.entries.iter().map(entry_json).collect::<Vec<_>>(),
     })
 }
 
-fn entry_json(entry: &Entry<'_>) -> Value {
+fn entry_json(entry: &HistoryEntry<'_>) -> Value {
     let revision = entry.revision;
     json!({
         "revision": revision.number.known(),
@@ -192,13 +192,13 @@ fn entry_json(entry: &Entry<'_>) -> Value {
         "created": revision.created.map(|created| created.to_string()),
         "pods": entry.pods.map(|count| json!({"ready": count.ready, "total": count.total})),
         "state": entry.role.map(role_name),
-        "verified": match entry.seal {
-            Seal::None => None,
-            Seal::Verified => Some(true),
-            Seal::Broken { .. } => Some(false),
+        "verified": match entry.integrity {
+            Integrity::Unverifiable => None,
+            Integrity::Verified => Some(true),
+            Integrity::Altered { .. } => Some(false),
         },
         "images": entry.images,
-        "changes": entry.diff.as_ref().map(Diff::words),
+        "changes": entry.diff.as_ref().map(Diff::summary),
         "changeCause": cause(revision),
     })
 }

@@ -1,82 +1,76 @@
-//! Pausing and resuming, in words.
+//! The notes and hints of `pause` and `resume`.
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::age::age;
-use crate::model::authorship::last_author;
-use crate::model::hold::{Holding, step_command};
-use crate::model::step::is_on_the_way_back;
-use crate::model::strategy;
+use crate::model::api::managed_fields::last_author;
+use crate::model::change::hold::{HoldMethod, is_rolling_back, step_command};
 use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+use crate::render::age::age;
 
-/// What somebody who pauses should know before it is done.
+/// Returns what a pause does and does not hold, printed before the write.
 #[must_use]
-pub fn before_pausing(holding: Holding, workload: &Workload) -> Vec<String> {
+pub fn pause_effect(method: HoldMethod, workload: &Workload) -> Vec<String> {
     let target = workload.target();
-    match holding {
-        Holding::Paused => Vec::new(),
-        Holding::Partition(partition) => {
+    match method {
+        HoldMethod::Paused => Vec::new(),
+        HoldMethod::Partition(partition) => {
             vec![if partition >= i64::from(i32::MAX) {
-                format!("note: {target} is held above every pod: none is updated until it is resumed")
+                format!("note: {target} is held above every ordinal: no pod updates until it is resumed")
             } else {
                 format!(
-                    "note: {target} is held at partition {partition}: pods below it are not updated until it is resumed"
+                    "note: {target} is held at partition {partition}: pods below it do not update until it is resumed"
                 )
             }]
         }
-        Holding::OnDelete { surging } => {
+        HoldMethod::OnDelete { surging } => {
             let mut lines = vec![format!(
-                "note: {target} is held by OnDelete, which holds running pods only: a pod that dies and a new node get the new revision"
+                "note: {target} is held by OnDelete, which keeps running pods only: a deleted pod or a new node gets the new revision"
             )];
             if surging > 0 {
-                let pods = if surging == 1 {
-                    "1 pod that stands".to_owned()
-                } else {
-                    format!("{surging} pods that stand")
-                };
-                lines.push(format!("warning: pausing removes {pods} beside the one it was to replace"));
+                let pods =
+                    if surging == 1 { "1 surge pod".to_owned() } else { format!("{surging} surge pods") };
+                lines.push(format!("warning: pausing deletes {pods} of the update that is under way"));
             }
             lines
         }
-        Holding::Plan => {
-            vec![format!(
-                "note: {target} is held by a plan of step, which releases nothing more until it is resumed"
-            )]
+        HoldMethod::Plan => {
+            vec![format!("note: {target} is held by a plan, which releases no more pods until it is resumed")]
         }
     }
 }
 
-/// What is said where there is nothing to pause.
+/// Returns why a workload with OnDelete cannot be paused.
 #[must_use]
-pub fn on_delete(workload: &Workload) -> String {
+pub fn nothing_to_pause(workload: &Workload) -> String {
     format!(
-        "note: {} replaces no running pod by itself (OnDelete), so there is nothing to pause",
+        "note: {} uses OnDelete: its controller replaces no running pod, so there is nothing to pause",
         workload.target()
     )
 }
 
-/// A hold that somebody else ended: who, and when.
+/// Returns who ended a hold before this `resume`, and when. `resume` only removes the annotation.
 #[must_use]
-pub fn ended_by_another(workload: &Workload, now: Timestamp) -> String {
-    if is_on_the_way_back(workload) {
+pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
+    if is_rolling_back(workload) {
         return format!(
-            "note: a step of {} failed, and it goes back, or went; only the note of that is gone now",
+            "note: the plan of {} failed and is rolled back or being rolled back; removed its rollback marker",
             workload.target()
         );
     }
-    let author = last_author(workload.object(), &strategy::place(workload));
+    let author = last_author(workload.object(), &strategy::strategy_path(workload));
     let who = author.map_or_else(
-        || "somebody".to_owned(),
+        || "another client".to_owned(),
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
     format!(
-        "note: the pause of {} was ended by {who}, and only its memory was left; the strategy stays as it is",
+        "note: the pause of {} was already ended by {who}; removed its annotation, the strategy is unchanged",
         workload.target()
     )
 }
 
-/// How a plan goes on.
+/// Returns the hint with the command that continues a plan.
 #[must_use]
-pub fn step_on(workload: &Workload) -> String {
-    format!("hint: go on with: {}", step_command(workload))
+pub fn step_hint(workload: &Workload) -> String {
+    format!("hint: to continue the plan: {}", step_command(workload))
 }

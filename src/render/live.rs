@@ -1,41 +1,40 @@
-//! What to write to a terminal so that one frame takes the place of another.
+//! Returns the text that replaces one frame on a terminal by the next.
 //!
-//! The cursor rests in the first column of the line below the frame, visible, with nothing switched on
-//! that would have to be switched off: whoever kills us finds a terminal in order, the last frame above
-//! the prompt. So no alternate screen, no hidden cursor, no scroll region, no raw mode; and since
-//! positions are only ever relative to the cursor, what was on the screen before stays where it is.
+//! The visible cursor rests in the first column below the frame, and no terminal mode is changed: no alternate
+//! screen, no hidden cursor, no scroll region, no raw mode. So the terminal is usable after `kill -9`, with the
+//! last frame above the prompt. All positions are relative to the cursor, so the text above the frame stays.
 //!
-//! The price: a key pressed while a frame stands is echoed below it, and a return key moves it up a line.
+//! The cost: the terminal echoes keys below the frame, and the return key moves the frame up by one line.
 
-use super::frame::{Frame, Line};
+use super::frame::{Frame, FrameLine};
 use super::style::text_of;
 use crate::world::Terminal;
 
-/// A frame that stands on a terminal.
+/// A frame on a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct DrawnFrame {
     frame: Frame,
-    /// How wide the terminal was then.
+    /// The width of the terminal when the frame was drawn.
     width: u16,
 }
 
-impl Standing {
-    /// A frame as it was drawn on a terminal of some size.
+impl DrawnFrame {
+    /// Records a frame that was drawn on a terminal of a size.
     #[must_use]
     pub fn new(frame: Frame, size: Terminal) -> Self {
         Self { frame, width: size.width }
     }
 
-    /// The frame.
+    /// Returns the frame.
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// What takes the frame off the terminal and leaves the cursor where it began.
+    /// Returns the text that erases the frame and leaves the cursor where the frame began.
     ///
-    /// Its first row is cleared by itself: where that is the first one of the screen, clearing all from
-    /// there on is clearing the screen, and tmux keeps a copy of what it clears (`scroll-on-clear`).
+    /// It erases the first row separately. Erasing the whole screen from its first row would make tmux copy the
+    /// screen into its history (`scroll-on-clear`).
     #[must_use]
     pub fn erasure(&self, size: Terminal) -> String {
         match self.rows(size.width) {
@@ -44,13 +43,13 @@ impl Standing {
         }
     }
 
-    /// What draws another frame in its place. Lines that are the same are left alone, and when all of
-    /// them are, there is nothing to write.
+    /// Returns the text that replaces the frame by the next one. Rewrites only the lines that differ, and returns
+    /// an empty text for equal frames.
     #[must_use]
     pub fn replacement(&self, next: &Frame, size: Terminal, colored: bool) -> String {
         let rows = self.rows(size.width);
         if self.width != size.width || rows >= usize::from(size.height) {
-            // Its lines are not where they were drawn, or the first ones have left the screen.
+            // The terminal moved the lines, or the first lines left the screen.
             return self.erasure(size) + &drawing(next, colored);
         }
         if self.frame == *next {
@@ -65,25 +64,25 @@ impl Standing {
         up(rows) + &lines.collect::<String>() + "\x1b[J"
     }
 
-    /// How many rows of the terminal it takes now.
+    /// Returns how many rows of the terminal the frame takes now.
     ///
-    /// A terminal that became narrower breaks the lines of what stands on it, nearly all do: VTE,
-    /// Konsole, kitty, iTerm, Windows Terminal, tmux. xterm and the Linux console cut them instead; there
-    /// this counts too many rows, and a few lines above the frame are lost with it.
+    /// Most terminals wrap existing lines when they become narrower: VTE, Konsole, kitty, iTerm, Windows Terminal,
+    /// tmux. xterm and the Linux console cut them. There this counts too many rows, and erasing the frame also
+    /// erases a few lines above it.
     fn rows(&self, width: u16) -> usize {
         self.frame.lines().iter().map(|line| rows_of(line, width)).sum()
     }
 }
 
-/// What draws a frame where the cursor is.
+/// Returns the text that draws a frame at the cursor.
 #[must_use]
 pub fn drawing(frame: &Frame, colored: bool) -> String {
     frame.lines().iter().map(|line| drawn(line, colored)).collect()
 }
 
-/// The row is cleared before it is written: after a character in the last column, clearing to the end
-/// takes that character with it on some terminals.
-fn drawn(line: &Line, colored: bool) -> String {
+/// Returns the text that draws one line. Erases the row before writing it, because erasing after a character in
+/// the last column removes that character on some terminals.
+fn drawn(line: &FrameLine, colored: bool) -> String {
     format!("\x1b[K{}\n", text_of(line.spans(), colored))
 }
 
@@ -91,8 +90,8 @@ fn up(rows: usize) -> String {
     if rows == 0 { "\r".to_owned() } else { format!("\r\x1b[{rows}A") }
 }
 
-/// A wide character that has no room for both of its cells begins the next row.
-fn rows_of(line: &Line, width: u16) -> usize {
+/// Returns how many rows a line takes. A wide character that does not fit into a row begins the next one.
+fn rows_of(line: &FrameLine, width: u16) -> usize {
     let width = usize::from(width).max(1);
     let (mut rows, mut used) = (1, 0);
     for cells in line.characters() {

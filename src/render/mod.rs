@@ -1,5 +1,6 @@
-//! Facts into text: tables, lines, JSON, YAML, colour, and the escaping of what cannot be trusted.
+//! Formats the output: tables, lines, live frames, JSON, YAML and colour, and escapes untrusted text.
 
+pub mod age;
 pub mod appearance;
 pub mod change;
 pub mod compat_history;
@@ -14,9 +15,8 @@ pub mod go_json;
 pub mod history;
 pub mod hold;
 pub mod live;
-pub mod narrator;
-pub mod notice;
-pub mod owners;
+pub mod message_writer;
+pub mod owner_warnings;
 pub mod revision_document;
 pub mod screen;
 pub mod status;
@@ -25,5 +25,6 @@ pub mod style;
 mod tab_writer;
 mod table;
 pub mod template_text;
+pub mod workflow_command;
 mod wrap;
 pub mod yaml;

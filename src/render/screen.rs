@@ -1,94 +1,109 @@
-//! The two output streams: results, narration, errors, and what a terminal may see of them.
+//! The output of a command: results on stdout; notes, warnings and errors on stderr.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
 
 use serde_json::Value;
 
-use super::appearance::{Color, can_draw, wants_color, wants_redaction};
+use super::appearance::{Color, can_draw, is_build, wants_color, wants_redaction};
 use super::escape;
 use super::frame::Frame;
-use super::narrator::Narrator;
+use super::message_writer::MessageWriter;
 use super::style::{Span, text_of};
+use super::workflow_command::disarmed;
 use crate::error::Error;
-use crate::model::redaction::redacted;
+use crate::model::revision::redaction::redacted;
 use crate::world::program::Program;
 use crate::world::{Environment, Stream, Terminal, World};
 
-/// Sentences of kubectl that begin like this stand without `error: `.
-const KUBECTLS_OWN_BEGINNINGS: [&str; 5] =
+/// kubectl prints errors with these prefixes without `error: `.
+const KUBECTL_ERROR_PREFIXES: [&str; 5] =
     ["error: ", "The ", "Error from server", "Error in configuration: ", "Unable to connect to the server: "];
 
-/// Where a command prints: results to stdout, everything else to stderr.
+/// Prints the output of a command: results to stdout, everything else to stderr.
 ///
-/// Nobody's terminal sees a control character that the cluster sent: text is escaped here, at the edge,
-/// whatever made it, on its way to a pipe or a file too, because logs are looked at later. Exact are
-/// documents, which programs read, and what kubectl itself prints (`--compat`), unless it is a terminal
-/// that they go to.
-#[expect(clippy::struct_excessive_bools, reason = "each is a wish that stands for itself")]
+/// This is the one place that escapes text from the cluster. Text for a pipe or a file is escaped too, because
+/// logs are later shown on terminals. Only documents and kubectl's output (`--compat`) are exact, and only if
+/// they do not go to a terminal.
+#[expect(clippy::struct_excessive_bools, reason = "each field is one independent setting")]
 pub struct Screen<'a> {
     out: &'a mut Stream,
-    narrator: Narrator,
+    messages: MessageWriter,
     input: &'a mut (dyn Read + Send),
     colored: bool,
     draws: bool,
     compat: bool,
     redacts: bool,
+    in_build: bool,
     documents: usize,
     failure: Option<io::Error>,
+    /// What was changed in the cluster, in the order of the writes.
+    changes: Vec<String>,
 }
 
 impl<'a> Screen<'a> {
-    /// The screen of a run.
+    /// Creates the screen of a command.
     pub fn new(world: &'a mut World, color: Color, compat: bool) -> Self {
-        let narrator = Narrator::new(world.err.clone());
-        Self::with(narrator, world, color, compat)
+        let messages = MessageWriter::new(world.err.clone(), &world.environment);
+        Self::with(messages, world, color, compat)
     }
 
-    /// The screen of a run in which somebody speaks already.
-    pub fn with(narrator: Narrator, world: &'a mut World, color: Color, compat: bool) -> Self {
+    /// Creates the screen of a command that shares its message writer with the transport.
+    pub fn with(messages: MessageWriter, world: &'a mut World, color: Color, compat: bool) -> Self {
         let colored = wants_color(color, &world.environment, world.out.terminal());
         let draws = can_draw(&world.environment, world.out.terminal());
         let redacts = wants_redaction(&world.environment);
+        let in_build = is_build(&world.environment);
         let (out, input) = (&mut world.out, &mut *world.stdin);
-        Self { out, narrator, input, colored, draws, compat, redacts, documents: 0, failure: None }
+        Self {
+            out,
+            messages,
+            input,
+            colored,
+            draws,
+            compat,
+            redacts,
+            in_build,
+            documents: 0,
+            failure: None,
+            changes: Vec::new(),
+        }
     }
 
-    /// Whether kubectl's own words are wanted.
+    /// Whether to print exactly what kubectl prints.
     #[must_use]
     pub fn is_compat(&self) -> bool {
         self.compat
     }
 
-    /// The voice on stderr, for whoever speaks from elsewhere.
+    /// Returns the writer for stderr.
     #[must_use]
-    pub fn narrator(&self) -> Narrator {
-        self.narrator.clone()
+    pub fn messages(&self) -> MessageWriter {
+        self.messages.clone()
     }
 
-    /// Whether objects are shown without what looks secret in them.
+    /// Whether secret-looking values in printed objects are masked.
     #[must_use]
     pub fn redacts(&self) -> bool {
         self.redacts
     }
 
-    /// An object as it may be shown: without what looks secret where that was asked for, and that is
-    /// stronger than kubectl's own words (`--compat`), which are not asked for one by one.
+    /// Returns an object as it may be printed: with secret-looking values masked if `ROLLOUT2_REDACT` is set, also
+    /// with `--compat`.
     #[must_use]
     pub fn shown<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
         if self.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
     }
 
-    /// The terminal that results go to, if it is one.
+    /// Returns the terminal of stdout, if it is one.
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
         self.out.terminal()
     }
 
-    /// Asks a question and waits for the answer; anything but `y` or `yes` is a no, and so is the end
-    /// of the input.
+    /// Asks a question on stderr and reads the answer. Only `y` and `yes` confirm.
     pub fn confirms(&mut self, question: &str) -> bool {
-        let asked = self.narrator.stream().write(&format!("{} [y/N] ", escape::line(question)));
+        let asked = self.messages.stream().write(&format!("{} [y/N] ", escape::line(question)));
         self.remember(asked);
         let mut answer = Vec::new();
         let mut byte = [0];
@@ -98,31 +113,31 @@ impl<'a> Screen<'a> {
         matches!(String::from_utf8_lossy(&answer).trim().to_lowercase().as_str(), "y" | "yes")
     }
 
-    /// Whether somebody still reads the results.
+    /// Whether stdout can still be written. False after the reader of a pipe exited.
     #[must_use]
     pub fn is_read(&self) -> bool {
         self.failure.is_none()
     }
 
-    /// Prints a result, as text of several lines.
+    /// Prints a result of several lines.
     pub fn result(&mut self, text: &str) {
         if self.compat {
             self.exact(text);
         } else {
-            self.print(&escape::block(text));
+            self.print_text(&escape::block(text));
         }
     }
 
-    /// Prints a result of one line, and sees to it that it stays one.
+    /// Prints a result of one line, with line breaks escaped.
     pub fn line(&mut self, line: &str) {
         if self.compat {
             self.exact(&format!("{line}\n"));
         } else {
-            self.print(&format!("{}\n", escape::line(line)));
+            self.print_text(&format!("{}\n", escape::line(line)));
         }
     }
 
-    /// Prints what a program is to read: JSON, YAML, a patch.
+    /// Prints a document for programs: JSON, YAML, a patch.
     pub fn exact(&mut self, document: &str) {
         if self.out.terminal().is_some() {
             self.print(&escape::block(document));
@@ -131,12 +146,21 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Prints text. In CI, disarms lines that the CI system would execute as commands.
+    fn print_text(&mut self, text: &str) {
+        if self.in_build {
+            self.print(&disarmed(text));
+        } else {
+            self.print(text);
+        }
+    }
+
     fn print(&mut self, text: &str) {
         let written = self.out.write(text);
         self.remember(written);
     }
 
-    /// Prints a YAML document, apart from the one before it, whatever that was of.
+    /// Prints a YAML document, after `---` if another document was printed before.
     pub fn document(&mut self, yaml: &str) {
         if self.documents > 0 {
             self.exact("---\n");
@@ -145,99 +169,105 @@ impl<'a> Screen<'a> {
         self.exact(yaml);
     }
 
-    /// Prints a result that has colours.
+    /// Prints a styled result.
     pub fn styled(&mut self, spans: &[Span]) {
         if self.colored {
-            self.print(&text_of(spans, true));
+            self.print_text(&text_of(spans, true));
         } else {
             self.result(&text_of(spans, false));
         }
     }
 
-    /// Draws a frame in the place of the one before it; what is said meanwhile stands above it. The
-    /// terminal is asked for its size each time, because people change it.
+    /// Draws a frame in place of the one before it. Messages are printed above the frame. Reads the size of the
+    /// terminal each time, because it may change.
     pub fn draw(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
         if let Some(size) = self.out.terminal() {
-            self.narrator.draw(frame(size), self.out, size, self.colored);
+            self.messages.draw(frame(size), self.out, size, self.colored);
         }
     }
 
-    /// Draws the last frame, which stays.
+    /// Draws the last frame, which stays on the terminal.
     pub fn draw_last(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
         self.draw(frame);
-        self.narrator.leave();
+        self.messages.leave();
     }
 
-    /// Whether frames may be drawn: only on a terminal that obeys, where somebody looks on. A build
-    /// server keeps every byte, and shows it as it came.
+    /// Whether live frames can be drawn. Not in CI, whose logs keep every byte of every frame.
     #[must_use]
     pub fn can_draw(&self) -> bool {
         self.draws
     }
 
-    /// Prints narration that has colours.
+    /// Prints a styled message on stderr.
     pub fn styled_notes(&mut self, spans: &[Span]) {
-        let mut err = self.narrator.stream();
-        let written = err.write(&text_of(spans, self.colored && err.terminal().is_some()));
+        let mut err = self.messages.stream();
+        let text = text_of(spans, self.colored && err.terminal().is_some());
+        let written = err.write(&if self.in_build { disarmed(&text) } else { text.as_str().into() });
         self.remember(written);
     }
 
-    /// Prints one line of narration: what was left out, what will happen, a warning.
+    /// Prints one line on stderr: a note, a hint or a warning.
     pub fn note(&mut self, line: &str) {
-        self.narrator.note(line);
+        self.messages.note(line);
     }
 
-    /// Prints several lines of narration.
+    /// Prints several lines on stderr.
     pub fn notes(&mut self, lines: &[String]) {
         for line in lines {
             self.note(line);
         }
     }
 
-    /// Prints one line of narration, the first time it is said.
+    /// Prints one line on stderr, unless the same line was printed before.
     pub fn note_once(&mut self, line: &str) {
-        self.narrator.note_once(line);
+        self.messages.note_once(line);
     }
 
-    /// Prints failures, the way kubectl does: one with `error: ` before it; under `--compat`
-    /// several without it, because kubectl drops it then.
+    /// Prints errors with the prefix `error: `. With `--compat`, several errors have no prefix, as in kubectl.
     pub fn errors(&mut self, errors: &[Error]) {
         for error in errors {
             if self.compat {
                 let sentence = error.compat_sentence();
-                let bare =
-                    errors.len() > 1 || KUBECTLS_OWN_BEGINNINGS.iter().any(|own| sentence.starts_with(own));
-                self.narrator.lines(&if bare { sentence } else { format!("error: {sentence}") });
+                let bare = errors.len() > 1
+                    || KUBECTL_ERROR_PREFIXES.iter().any(|prefix| sentence.starts_with(prefix));
+                self.messages.lines(&if bare { sentence } else { format!("error: {sentence}") });
             } else {
                 self.note(&format!("error: {}", error.sentence()));
                 if let Some(hint) = error.next_step() {
-                    self.narrator.hint(hint);
+                    self.messages.hint(hint);
                 }
             }
         }
     }
 
-    /// Lets a program print here.
+    /// Runs another program with its output on these streams. Returns its exit code; none after a signal.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the program cannot be started.
     pub async fn lend(&mut self, program: &Program, environment: &Environment) -> io::Result<Option<i32>> {
-        program.run(environment, self.out, &mut self.narrator.stream()).await
+        program.run(environment, self.out, &mut self.messages.stream()).await
     }
 
-    /// Ends the printing, and says so where it could not be done: a full disk must not look like an
-    /// empty history.
+    /// Ends the output, and prints the first error of a write: a full disk must not look like an empty history.
     ///
     /// # Errors
-    /// The first failure of either stream, but for a reader that went away: that is its own choice.
+    /// The first write error of either stream, except a broken pipe: its reader chose to exit.
     pub fn finish(mut self) -> io::Result<()> {
-        match self.failure.take().or_else(|| self.narrator.failure()) {
+        match self.failure.take().or_else(|| self.messages.failure()) {
             Some(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
                 self.note(&format!("error: cannot write the output: {failure}"));
+                for change in std::mem::take(&mut self.changes) {
+                    self.note(&format!("note: the change was made: {change}"));
+                }
                 Err(failure)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Remembers a change that was made, to report it where its own line cannot be written.
+    pub fn record_change(&mut self, change: String) {
+        self.changes.push(change);
     }
 
     fn remember(&mut self, written: io::Result<()>) {
@@ -251,7 +281,7 @@ impl<'a> Screen<'a> {
 mod tests {
     use super::*;
 
-    /// A file on a full disk, or a pipe that nobody reads.
+    /// A stream whose writes fail: a file on a full disk, or a pipe without a reader.
     struct Broken(io::ErrorKind);
 
     impl io::Write for Broken {
@@ -277,8 +307,8 @@ mod tests {
         }
     }
 
-    /// What is told on stderr of a result that could not be written, and whether the run has failed.
-    fn told(kind: io::ErrorKind) -> (String, bool) {
+    /// Returns stderr after a result that cannot be written, and whether `finish` fails.
+    fn failed_output(kind: io::ErrorKind, changes: &[&str]) -> (String, bool) {
         let tape = Tape::default();
         let mut world = World {
             environment: Environment::default(),
@@ -286,22 +316,30 @@ mod tests {
             clock: crate::world::Clock::System,
             stdin: Box::new(io::empty()),
             stdin_is_terminal: false,
-            signals: crate::world::Signals::Nobody,
+            signals: crate::world::Signals::Ignored,
             out: Stream::new(Broken(kind), None),
             err: Stream::new(tape.clone(), None),
         };
         let mut screen = Screen::new(&mut world, Color::Auto, false);
         screen.result("one\n");
         screen.result("two\n");
+        for change in changes {
+            screen.record_change((*change).to_owned());
+        }
         let failed = screen.finish().is_err();
         let text = String::from_utf8(tape.0.lock().unwrap().clone()).unwrap();
         (text, failed)
     }
 
     #[test]
-    fn output_that_cannot_be_written_is_told_of_unless_the_reader_went_away() {
+    fn a_failed_write_is_an_error_unless_the_reader_exited() {
         let full = "error: cannot write the output: no storage space\n".to_owned();
-        assert_eq!(told(io::ErrorKind::StorageFull), (full, true));
-        assert_eq!(told(io::ErrorKind::BrokenPipe), (String::new(), false));
+        assert_eq!(failed_output(io::ErrorKind::StorageFull, &[]), (full.clone(), true));
+        let changed = full + "note: the change was made: deployment.apps/web rolled back\n";
+        assert_eq!(
+            failed_output(io::ErrorKind::StorageFull, &["deployment.apps/web rolled back"]),
+            (changed, true)
+        );
+        assert_eq!(failed_output(io::ErrorKind::BrokenPipe, &[]), (String::new(), false));
     }
 }

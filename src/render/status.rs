@@ -1,4 +1,4 @@
-//! How a rollout stands: kubectl's line, a line for each cause, and JSON.
+//! The status of a rollout: kubectl's line, a line for each cause, and JSON.
 
 use serde_json::{Value, json};
 
@@ -6,36 +6,37 @@ use super::escape;
 use super::style::{Span, Style};
 use super::table::beginning;
 use super::wrap::wrapped;
-use crate::model::cause::Cause;
-use crate::model::observed::Observed;
-use crate::model::verdict::{Counts, State, Verdict};
+use crate::model::status::cause::Cause;
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict::{Counts, RolloutState, Verdict};
+use crate::model::text::plural::plural;
 use crate::world::Terminal;
 
-/// One workload's standing: what was seen, and what follows from it.
+/// The status of one workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
-    /// What was seen.
-    pub observed: &'a Observed,
-    /// How the rollout stands.
+pub struct RolloutStatus<'a> {
+    /// The observation that it is based on.
+    pub observed: &'a Observation,
+    /// The verdict.
     pub verdict: &'a Verdict,
-    /// Why it does not go on.
+    /// Why the rollout does not progress.
     pub causes: &'a [Cause],
 }
 
-/// What beside the workload itself a line must tell apart.
+/// What the name of a workload must distinguish in the output of a command.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Company {
-    /// Whether other workloads are told of too.
+pub struct NameContext {
+    /// Whether the output has several workloads.
     pub others: bool,
-    /// Whether they may be in other namespaces.
+    /// Whether they may be in several namespaces.
     pub namespaces: bool,
 }
 
-impl Standing<'_> {
-    /// `deployment.apps/web`, with the namespace where there may be several.
-    pub(super) fn name(&self, company: Company) -> String {
+impl RolloutStatus<'_> {
+    /// Returns the name: `deployment.apps/web`, or `deployment.apps/web in shop` for several namespaces.
+    pub(super) fn name(&self, names: NameContext) -> String {
         let workload = &self.observed.workload;
-        if company.namespaces {
+        if names.namespaces {
             format!("{} in {}", workload.reference(), workload.object().namespace())
         } else {
             workload.reference()
@@ -43,47 +44,47 @@ impl Standing<'_> {
     }
 }
 
-/// kubectl's line. Its lines about StatefulSets have no name in them, and none has a namespace, so in
-/// company the name goes before those that need it.
+/// Returns kubectl's line. Its lines about StatefulSets have no name, and none has a namespace. For several
+/// workloads the name goes before such a line.
 #[must_use]
-pub fn line(standing: &Standing<'_>, company: Company) -> String {
-    let line = &standing.verdict.line;
-    let quoted = format!("{:?}", standing.observed.workload.name());
-    if company.namespaces || (company.others && !line.contains(&quoted)) {
-        format!("{}: {line}", standing.name(company))
+pub fn line(status: &RolloutStatus<'_>, names: NameContext) -> String {
+    let line = &status.verdict.line;
+    let quoted = format!("{:?}", status.observed.workload.name());
+    if names.namespaces || (names.others && !line.contains(&quoted)) {
+        format!("{}: {line}", status.name(names))
     } else {
         line.clone()
     }
 }
 
-/// A line in the colour of its verdict.
+/// Returns a line in the colour of its verdict.
 #[must_use]
-pub fn colored(line: &str, state: State) -> Vec<Span> {
+pub fn colored(line: &str, state: RolloutState) -> Vec<Span> {
     let style = match state {
-        State::Complete => Style::Good,
-        State::Paused | State::Held => Style::Warning,
-        State::Failed => Style::Bad,
-        State::Progressing | State::Unobserved => Style::Plain,
+        RolloutState::Complete => Style::Good,
+        RolloutState::Paused | RolloutState::Held => Style::Warning,
+        RolloutState::Failed => Style::Bad,
+        RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
     };
     vec![Span::new(style, escape::line(line)), Span::plain("\n")]
 }
 
-/// How many lines of a terminal the words of a component may take: the deciding ones come late.
-const WORDS_LINES: usize = 4;
+/// The most lines that the evidence of a cause may take. Its last words are often the important ones.
+const EVIDENCE_LINES: usize = 4;
 
-/// What these lines begin with.
+/// The indentation of evidence below its cause.
 const INDENT: &str = "      ";
 
-/// One cause on one line, the words of whoever knows it in quotes at the end. Where they do not fit a
-/// terminal they stand on lines of their own; the summary is never cut.
+/// Returns one cause on one line, with its evidence in quotes at the end. On a narrow terminal the evidence goes
+/// on separate lines. The summary is never cut.
 #[must_use]
 pub fn cause_line(
     cause: &Cause,
-    standing: &Standing<'_>,
-    company: Company,
+    status: &RolloutStatus<'_>,
+    names: NameContext,
     terminal: Option<Terminal>,
 ) -> String {
-    let line = escape::line(&format!("  {}", cause_words(cause, standing, company))).into_owned();
+    let line = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
     let Some(evidence) = &cause.evidence else {
         return line;
     };
@@ -91,63 +92,62 @@ pub fn cause_line(
     let on_one_line = format!("{line}   {evidence}");
     let width = terminal.map(|terminal| usize::from(terminal.width));
     match width.filter(|&width| beginning(&on_one_line, width) != on_one_line) {
-        Some(width) => wrapped(&evidence, width.saturating_sub(INDENT.len()), WORDS_LINES)
+        Some(width) => wrapped(&evidence, width.saturating_sub(INDENT.len()), EVIDENCE_LINES)
             .into_iter()
             .fold(line, |text, words| text + "\n" + INDENT + &words),
         None => on_one_line,
     }
 }
 
-/// A cause in our own words: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
-pub(super) fn cause_words(cause: &Cause, standing: &Standing<'_>, company: Company) -> String {
-    let mut words = format!("{} {}  ", mark(cause), whose(cause, standing, company));
+/// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
+pub(super) fn cause_words(cause: &Cause, status: &RolloutStatus<'_>, names: NameContext) -> String {
+    let mut words = format!("{} {}  ", mark(cause), whose(cause, status, names));
     if let Some(container) = &cause.container {
         words += &format!("{container}: ");
     }
     words += &cause.summary;
     if cause.restarts > 0 {
-        words +=
-            &format!(", {} {}", cause.restarts, if cause.restarts == 1 { "restart" } else { "restarts" });
+        words += &format!(", {}", plural(cause.restarts, "restart"));
     }
     words
 }
 
-/// What to make of a cause at a glance.
+/// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.
 pub(super) fn mark(cause: &Cause) -> char {
     match cause.id {
         id if id.is_hold() => '-',
-        _ if cause.heals => '~',
+        _ if cause.is_transient => '~',
         _ => '!',
     }
 }
 
-/// `web-1`, `web-1 and 49 more`, or the workload; a hold is always the workload's.
-fn whose(cause: &Cause, standing: &Standing<'_>, company: Company) -> String {
+/// Returns what a cause affects: `web-1`, `web-1 and 49 more`, or the workload. A hold affects the workload.
+fn whose(cause: &Cause, status: &RolloutStatus<'_>, names: NameContext) -> String {
     match cause.pods.as_slice() {
-        _ if cause.id.is_hold() => standing.name(company),
-        [] => standing.name(company),
+        _ if cause.id.is_hold() => status.name(names),
+        [] => status.name(names),
         [only] => only.clone(),
         [example, others @ ..] => format!("{example} and {} more", others.len()),
     }
 }
 
-/// A cause's line in the colour of its gravity.
+/// Returns the line of a cause in its colour.
 #[must_use]
 pub fn colored_cause(line: String, cause: &Cause) -> Vec<Span> {
     vec![Span::new(cause_style(cause), line), Span::plain("\n")]
 }
 
-/// What the gravity of a cause looks like.
+/// Returns the style of a cause.
 pub(super) fn cause_style(cause: &Cause) -> Style {
-    if cause.heals || cause.id.is_hold() { Style::Warning } else { Style::Bad }
+    if cause.is_transient || cause.id.is_hold() { Style::Warning } else { Style::Bad }
 }
 
-/// One workload's standing on one line of JSON; the README documents the fields.
+/// Returns the status of one workload as one line of JSON. The README documents the fields.
 #[must_use]
-pub fn json_line(standing: &Standing<'_>) -> String {
-    let Standing { observed, verdict, causes } = standing;
+pub fn json_line(status: &RolloutStatus<'_>) -> String {
+    let RolloutStatus { observed, verdict, causes } = status;
     let workload = &observed.workload;
-    let running = observed.revisions.running();
+    let running = observed.revisions.current();
     let counts = Counts::of(workload);
     let document = json!({
         "apiVersion": "rollout2/v1",
@@ -165,12 +165,12 @@ pub fn json_line(standing: &Standing<'_>) -> String {
         "message": verdict.line,
         "pods": pods_json(counts),
         "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
-        "unknown": unknown(standing),
+        "unknown": unknown(status),
     });
     format!("{document}\n")
 }
 
-/// The pods of a workload as its controller counts them.
+/// Returns the pod counters of a workload's status as JSON.
 pub(super) fn pods_json(counts: Counts) -> Value {
     json!({
         "wanted": counts.wanted,
@@ -181,10 +181,11 @@ pub(super) fn pods_json(counts: Counts) -> Value {
     })
 }
 
+/// Returns a cause as JSON.
 pub(super) fn cause_json(cause: &Cause) -> Value {
     json!({
         "id": cause.id.name(),
-        "healsByItself": cause.heals,
+        "healsByItself": cause.is_transient,
         "hold": cause.id.is_hold(),
         "summary": cause.summary,
         "container": cause.container,
@@ -195,9 +196,9 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
     })
 }
 
-/// What could not be read, so that no cause does not mean no trouble.
-pub(super) fn unknown(standing: &Standing<'_>) -> Vec<&'static str> {
-    let Standing { observed, verdict, .. } = standing;
+/// Returns the types that could not be read. Without them the list of causes is incomplete.
+pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
+    let RolloutStatus { observed, verdict, .. } = status;
     let mut unknown = Vec::new();
     if observed.revisions.is_empty() {
         unknown.push("revisions");
@@ -205,7 +206,7 @@ pub(super) fn unknown(standing: &Standing<'_>) -> Vec<&'static str> {
     if observed.pods.is_none() {
         unknown.push("pods");
     }
-    if observed.events.is_none() && verdict.state != State::Complete {
+    if observed.events.is_none() && verdict.state != RolloutState::Complete {
         unknown.push("events");
     }
     unknown

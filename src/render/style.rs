@@ -1,35 +1,35 @@
-//! Colours as data: what a piece of text means decides how it looks, in one place.
+//! Styles: what a piece of text means, and the colour for each meaning.
 
-/// What a piece of text is. Without colour all of them look the same.
+/// The meaning of a piece of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Nothing special.
+    /// No special meaning.
     #[default]
     Plain,
-    /// The name of the thing that follows.
+    /// The name of what follows.
     Heading,
     /// What a diff adds.
     Added,
-    /// The very words that a changed line adds.
+    /// The words that a changed line adds.
     AddedWord,
     /// What a diff removes.
     Removed,
-    /// The very words that a changed line removes.
+    /// The words that a changed line removes.
     RemovedWord,
-    /// Where in a template a hunk is.
-    Place,
-    /// All is well.
+    /// The path of a hunk in a template.
+    Location,
+    /// Success.
     Good,
-    /// Something failed.
+    /// Failure.
     Bad,
-    /// Something needs a look.
+    /// A warning.
     Warning,
-    /// Beside the point.
+    /// Less important text.
     Dim,
 }
 
 impl Style {
-    /// The SGR parameters that turn the style on; empty for plain text.
+    /// Returns the SGR parameters of the style; empty for plain text.
     fn sgr(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -38,36 +38,36 @@ impl Style {
             Self::AddedWord => "1;7;32",
             Self::Removed | Self::Bad => "31",
             Self::RemovedWord => "1;7;31",
-            Self::Place => "36",
+            Self::Location => "36",
             Self::Warning => "33",
             Self::Dim => "2",
         }
     }
 }
 
-/// A piece of text with its meaning.
+/// A piece of text with a style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// The style.
     pub style: Style,
-    /// The text, raw: it is escaped when it is printed.
+    /// The text. [`text_of`] escapes it.
     pub text: String,
 }
 
 impl Span {
-    /// A piece of text that means something.
+    /// Creates a styled piece of text.
     pub fn new(style: Style, text: impl Into<String>) -> Self {
         Self { style, text: text.into() }
     }
 
-    /// A piece of plain text.
+    /// Creates a plain piece of text.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::new(Style::Plain, text)
     }
 }
 
-/// The spans as text, with colour or without. Escape sequences in the text itself never survive: the only
-/// ones in the result are those of the styles.
+/// Returns the text of spans, with or without colour. Escapes control characters, so that the only escape
+/// sequences are those of the styles.
 #[must_use]
 pub fn text_of(spans: &[Span], colored: bool) -> String {
     let mut text = String::new();

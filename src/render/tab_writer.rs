@@ -1,12 +1,12 @@
-//! Columns aligned as Go's `text/tabwriter` aligns them, which kubectl's tables are made with.
+//! Aligns columns as Go's `text/tabwriter` does, which prints kubectl's tables.
 
-/// Blanks between two columns.
+/// The spaces between two columns.
 const PADDING: usize = 2;
 
-/// Aligns tab-terminated cells; the last cell of a line belongs to no column and is left as it is.
+/// Aligns tab-terminated cells. The last cell of a line belongs to no column and is not padded.
 ///
-/// A column is a block of neighbouring lines that have a cell there, so a tab inside a cell (a
-/// change-cause may have one) makes a column of its own, and a newline begins a row.
+/// A column is a block of adjacent lines that have a cell there. So a tab inside a cell, as a change-cause may
+/// have, begins another column, and a newline begins a row.
 #[must_use]
 pub(super) fn aligned(text: &str) -> String {
     let rows: Vec<Vec<&str>> = text.split('\n').map(|line| line.split('\t').collect()).collect();

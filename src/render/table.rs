@@ -1,4 +1,4 @@
-//! Tables: left-aligned columns two blanks apart, as kubectl's look.
+//! Tables as kubectl prints them: left-aligned columns, two spaces apart.
 
 use tabled::builder::Builder;
 use tabled::grid::util::string::get_text_width;
@@ -6,17 +6,17 @@ use tabled::settings::{Padding, Style};
 
 use super::escape;
 
-/// A column may not become narrower than this; what does not fit then runs over.
+/// The minimum width of a shortened column. A table that does not fit then stays wider than the terminal.
 const NARROWEST: usize = 12;
 
-/// A table of cells, its header first. Cells may hold untrusted text; they come out on one line.
+/// A table with a header. Cells may hold untrusted text, which is escaped.
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with its header.
+    /// Creates a table with a header.
     #[must_use]
     pub(super) fn new(header: &[&str]) -> Self {
         Self { rows: vec![header.iter().map(|&word| word.to_owned()).collect()] }
@@ -27,8 +27,8 @@ impl Table {
         self.rows.push(cells.iter().map(|cell| escape::line(cell).into_owned()).collect());
     }
 
-    /// Shortens the columns named, in that order, until the table is no wider than `width`. Where that is
-    /// not enough it stays wider: a column that is dropped or a cell that wraps would mislead.
+    /// Shortens the given columns, in that order, until the table fits into `width`. If that is not enough, the
+    /// table stays wider, because a dropped column or a wrapped cell would mislead.
     pub(super) fn fit(&mut self, width: usize, shortened: &[&str]) {
         for name in shortened {
             let Some(column) =
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// The table as text, without blanks at the ends of lines.
+    /// Returns the table as text, without spaces at the ends of lines.
     #[must_use]
     pub(super) fn text(self) -> String {
         let mut table = Builder::from_iter(self.rows).build();
@@ -63,8 +63,8 @@ impl Table {
     }
 }
 
-/// The beginning of a text that takes no more than `width` cells of a terminal, with an ellipsis
-/// where something was cut. Wide characters take two cells.
+/// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
+/// two cells.
 pub(super) fn shortened_to(text: &str, width: usize) -> String {
     if get_text_width(text) <= width {
         return text.to_owned();
@@ -72,9 +72,9 @@ pub(super) fn shortened_to(text: &str, width: usize) -> String {
     format!("{}…", beginning(text, width.saturating_sub(1)).trim_end())
 }
 
-/// The longest beginning of a text that takes no more than `width` cells.
+/// Returns the longest beginning of a text that fits into `width` cells.
 pub(super) fn beginning(text: &str, width: usize) -> &str {
-    // Searched for by halves: a text may have a hundred thousand characters that take no cell at all.
+    // A binary search, because a text may have a hundred thousand characters of zero width.
     let ends: Vec<usize> =
         text.char_indices().map(|(start, character)| start + character.len_utf8()).collect();
     let fitting = ends.partition_point(|&end| get_text_width(&text[..end]) <= width);

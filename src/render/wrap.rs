@@ -1,4 +1,4 @@
-//! Text of one paragraph on several lines of a terminal.
+//! Wraps text into lines of a terminal.
 
 use super::table::{beginning, shortened_to};
 
@@ -18,7 +18,7 @@ pub(super) fn wrapped(text: &str, width: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// What of a text the first line takes: at least one character, however narrow it is.
+/// Returns the part of a text that fits into the first line: at least one character.
 fn first_line(text: &str, width: usize) -> &str {
     let fitting = beginning(text, width);
     let rest = text.get(fitting.len()..).unwrap_or_default();

@@ -1,43 +1,42 @@
 //! YAML as `kubectl -o yaml` prints it.
 //!
-//! kubectl's YAML is that of `go.yaml.in/yaml/v2`: keys in natural order, list items level with their key,
-//! quotes where YAML 1.1 would read something else than a text, several lines as a `|` block, long lines
-//! folded behind column 80. The serializer that reads our YAML has other ideas of quotes, folds with `>`
-//! and cannot be told otherwise, and people compare these documents with kubectl's; hence an emitter of
-//! our own.
+//! kubectl uses `go.yaml.in/yaml/v2`: keys in natural order, list items level with their key, quotes for strings
+//! that YAML 1.1 would read as another type, `|` for several lines, and long lines folded after column 80. The
+//! crate that reads our YAML quotes and folds differently, and users compare these documents with kubectl's. So
+//! this is a separate emitter.
 //!
-//! It departs from kubectl where kubectl's YAML reads as something else than was written: numbers too
-//! large for Go, the line breaks of Unicode, `<<`.
+//! It differs from kubectl only where kubectl's YAML does not read back as the same value: numbers too large for
+//! Go, the line breaks of Unicode, and `<<`.
 
 mod order;
 mod scalar;
 
 use serde_json::{Map, Value};
 
-use scalar::Place;
+use scalar::Position;
 
-/// The document, ending in a newline.
+/// Returns the document, with a newline at the end.
 #[must_use]
 pub fn yaml(object: &Value) -> String {
-    let mut page = Page::default();
-    page.node(object, 0, Place::Value);
-    page.line(0);
-    page.0
+    let mut writer = YamlWriter::default();
+    writer.node(object, 0, Position::Value);
+    writer.line(0);
+    writer.0
 }
 
-/// A document being written; nodes leave their last line open.
+/// Writes a document. A node does not end its last line.
 #[derive(Default)]
-struct Page(String);
+struct YamlWriter(String);
 
-impl Page {
-    /// A node from where the line stands; its further lines are indented by `indent` at least.
-    fn node(&mut self, value: &Value, indent: usize, place: Place) {
+impl YamlWriter {
+    /// Writes a node at the end of the current line. Indents its further lines by at least `indent`.
+    fn node(&mut self, value: &Value, indent: usize, position: Position) {
         match value {
             Value::Object(members) if !members.is_empty() => self.mapping(members, indent),
             Value::Array(items) if !items.is_empty() => self.sequence(items, indent),
             Value::Object(_) => self.0.push_str("{}"),
             Value::Array(_) => self.0.push_str("[]"),
-            Value::String(text) => scalar::write(&mut self.0, text, indent, place),
+            Value::String(text) => scalar::write(&mut self.0, text, indent, position),
             Value::Null | Value::Bool(_) | Value::Number(_) => self.0.push_str(&value.to_string()),
         }
     }
@@ -48,15 +47,15 @@ impl Page {
                 self.line(indent);
             }
             if is_simple_key(name) {
-                scalar::write(&mut self.0, name, indent, Place::Key);
+                scalar::write(&mut self.0, name, indent, Position::Key);
                 self.0.push(':');
                 self.value_of_simple_key(value, indent);
             } else {
                 self.0.push_str("? ");
-                scalar::write(&mut self.0, name, indent + 2, Place::Value);
+                scalar::write(&mut self.0, name, indent + 2, Position::Value);
                 self.line(indent);
                 self.0.push_str(": ");
-                self.node(value, indent + 2, Place::Value);
+                self.node(value, indent + 2, Position::Value);
             }
         }
     }
@@ -73,7 +72,7 @@ impl Page {
             }
             _ => {
                 self.0.push(' ');
-                self.node(value, indent + 2, Place::Value);
+                self.node(value, indent + 2, Position::Value);
             }
         }
     }
@@ -84,11 +83,11 @@ impl Page {
                 self.line(indent);
             }
             self.0.push_str("- ");
-            self.node(item, indent + 2, Place::Value);
+            self.node(item, indent + 2, Position::Value);
         }
     }
 
-    /// A new line, unless a block of lines just ended with one.
+    /// Begins a new line, unless a `|` block just ended with one.
     fn line(&mut self, indent: usize) {
         if !self.0.ends_with('\n') {
             self.0.push('\n');
@@ -97,7 +96,7 @@ impl Page {
     }
 }
 
-/// Longer keys, and those of several lines, are introduced by a question mark.
+/// Whether a key fits before a colon. Longer keys, and keys of several lines, follow a question mark.
 fn is_simple_key(name: &str) -> bool {
     name.len() <= 128 && !name.contains(scalar::is_break)
 }

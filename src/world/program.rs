@@ -1,4 +1,4 @@
-//! Programs that the user's own environment names.
+//! Runs a program that the user's environment configures.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,22 +8,22 @@ use tokio::process::Command;
 
 use super::{Environment, Stream};
 
-/// A program and its arguments. No shell stands between, so nothing in them is ever interpreted.
+/// A program and its arguments, which no shell interprets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// A path, or a name to be looked for in `PATH`.
+    /// A path, or a name to look up in `PATH`.
     pub name: OsString,
     /// The arguments.
     pub args: Vec<OsString>,
 }
 
 impl Program {
-    /// Runs the program in this environment and no other, with empty input, and waits for its end.
+    /// Runs the program with exactly this environment and empty input, and waits for it.
     ///
-    /// A stream of this process is handed on as it is, so that the program sees the terminal there;
-    /// what is meant for another stream is copied into it.
+    /// The program inherits a stream of this process, so that it sees the terminal. Its output is copied into
+    /// any other stream.
     ///
-    /// Returns the exit code, none when a signal ended the program.
+    /// Returns the exit code; none when a signal ended the program.
     ///
     /// # Errors
     /// When the program cannot be started or its output cannot be copied.
@@ -38,8 +38,8 @@ impl Program {
             .env_clear()
             .envs(&environment.0)
             .stdin(Stdio::null())
-            .stdout(end_of(out))
-            .stderr(end_of(err))
+            .stdout(stdio_for(out))
+            .stderr(stdio_for(err))
             .kill_on_drop(true)
             .spawn()?;
         let ended = child.wait_with_output().await?;
@@ -49,6 +49,6 @@ impl Program {
     }
 }
 
-fn end_of(stream: &Stream) -> Stdio {
-    if stream.is_own { Stdio::inherit() } else { Stdio::piped() }
+fn stdio_for(stream: &Stream) -> Stdio {
+    if stream.is_inherited { Stdio::inherit() } else { Stdio::piped() }
 }

@@ -4,8 +4,10 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot read the sources has failed")]
 
+mod graph;
 mod source;
 
+use graph::{Graph, Modules, circles};
 use source::{Mention, SourceFile};
 
 /// A room, the rooms it may use, and what of the world outside it may not touch.
@@ -85,6 +87,75 @@ fn rooms_leave_alone_what_is_not_theirs() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files that are left out when circles are looked for, and why.
+const LEFT_OUT: [(&str, &str); 2] = [
+    ("src/model/step/", "the reconciler and the stepper that drives it name each other"),
+    ("src/cluster/connection/", "what is sent, refused and pooled are still one knot"),
+];
+
+/// Files that may name a kind, and why.
+const NAME_A_KIND: [(&str, &str); 0] = [];
+
+#[test]
+fn no_files_take_names_from_each_other_in_a_circle() {
+    let wrong = described(&Modules::of(files()).file_graph());
+    assert!(wrong.is_empty(), "circles:\n{wrong}");
+}
+
+#[test]
+fn no_folders_of_the_model_take_names_from_each_other_in_a_circle() {
+    let wrong = described(&Modules::of(SourceFile::all()).folder_graph("src/model"));
+    assert!(wrong.is_empty(), "circles:\n{wrong}");
+}
+
+/// A kind is a file and a line in the table: whoever else asks for one by name treats the next one as another.
+#[test]
+fn only_the_table_knows_the_kinds_by_name() {
+    let kinds =
+        ["deployment", "daemonset", "statefulset"].map(|kind| format!("crate::model::workload::{kind}::"));
+    let modules = Modules::of(SourceFile::all());
+    let elsewhere = modules.files().iter().filter(|file| !file.name().starts_with("src/model/workload/"));
+    let mut wrong = Vec::new();
+    for file in elsewhere.filter(|file| !NAME_A_KIND.iter().any(|(name, _)| file.name() == *name)) {
+        for Mention { path, line } in file.mentions() {
+            if kinds.iter().any(|kind| path.starts_with(kind)) {
+                wrong.push(format!("{}:{line}: {path}", file.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The files in which circles are looked for.
+fn files() -> Vec<SourceFile> {
+    let is_left_out = |file: &SourceFile| LEFT_OUT.iter().any(|(folder, _)| file.name().starts_with(folder));
+    SourceFile::all().into_iter().filter(|file| !is_left_out(file)).collect()
+}
+
+/// The arrows of every circle, a line each.
+fn described(graph: &Graph) -> String {
+    let mut lines = Vec::new();
+    for circle in circles(graph) {
+        let arrows = circle.iter().flat_map(|from| graph[from].iter().map(move |to| (from, to)));
+        let within = arrows.filter(|(_, to)| circle.contains(to));
+        lines.extend(within.map(|(from, to)| format!("{from} -> {to}")).chain([String::new()]));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn circles_are_found_through_what_is_handed_on() {
+    let files = [
+        ("src/model/a/mod.rs", "mod b;\npub use b::B;\n#[cfg(test)]\nmod tests;"),
+        ("src/model/a/b.rs", "use crate::model::c::C;\n#[cfg(test)]\nmod tests { use super::super::D; }"),
+        ("src/model/a/tests.rs", "use super::B;"),
+        ("src/model/c.rs", "use super::a::B;"),
+        ("src/model/d.rs", "use crate::model::a::B;"),
+    ];
+    let modules = Modules::of(files.iter().map(|(name, text)| SourceFile::of(name, text)).collect());
+    assert_eq!(circles(&modules.file_graph()), [["src/model/a/b.rs", "src/model/c.rs"]]);
 }
 
 #[test]

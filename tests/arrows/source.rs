@@ -6,7 +6,10 @@ use std::path::Path;
 /// A source file of the package.
 pub(crate) struct SourceFile {
     name: String,
+    /// The code without comments, texts, tests and what is only handed on.
     code: String,
+    test_modules: Vec<String>,
+    handed_on: Vec<String>,
 }
 
 /// A path that the code mentions, made absolute, and the line it stands on.
@@ -26,7 +29,11 @@ impl SourceFile {
     }
 
     pub(crate) fn of(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), code: without_comments_and_texts(text) }
+        let mut code = without_comments_and_texts(text);
+        blank_visibility(&mut code);
+        let test_modules = blank_tests(&mut code);
+        let handed_on = blank_handed_on(&mut code);
+        Self { name: name.to_owned(), code, test_modules, handed_on }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -59,10 +66,34 @@ impl SourceFile {
         mentions
     }
 
-    fn absolute(&self, path: &str) -> String {
+    /// `crate::model::workload` for `src/model/workload/mod.rs`.
+    pub(crate) fn module(&self) -> String {
+        std::iter::once("crate").chain(self.module_words()).collect::<Vec<_>>().join("::")
+    }
+
+    fn module_words(&self) -> Vec<&str> {
         let below = self.name.strip_prefix("src/").unwrap_or(&self.name).trim_end_matches(".rs");
-        let mut module: Vec<&str> =
-            below.split('/').filter(|word| !["mod", "lib", "main"].contains(word)).collect();
+        below.split('/').filter(|word| !["mod", "lib", "main"].contains(word)).collect()
+    }
+
+    /// The modules of this file that exist in tests only (`#[cfg(test)] mod x;`).
+    pub(crate) fn test_modules(&self) -> Vec<String> {
+        self.test_modules.iter().map(|name| format!("{}::{name}", self.module())).collect()
+    }
+
+    /// What the file only hands on (`pub use`): its module and the name, and the path that it stands for.
+    pub(crate) fn handed_on(&self) -> Vec<((String, String), String)> {
+        let paths = self.handed_on.iter().flat_map(|path| take_apart(path));
+        let targets = paths.map(|path| match self.absolute(&path) {
+            path if path.starts_with("crate::") => path,
+            path => format!("{}::{path}", self.module()),
+        });
+        let named = targets.filter_map(|path| Some((path.rsplit_once("::")?.1.to_owned(), path)));
+        named.map(|(name, path)| ((self.module(), name), path)).collect()
+    }
+
+    fn absolute(&self, path: &str) -> String {
+        let mut module = self.module_words();
         let mut words: Vec<&str> = path.split("::").collect();
         if !["super", "self"].contains(&words[0]) {
             return path.to_owned();
@@ -137,6 +168,55 @@ fn take_apart(path: &str) -> Vec<String> {
     items.push(item);
     let items = items.iter().map(|item| item.trim()).filter(|item| !item.is_empty());
     items.flat_map(|item| take_apart(&format!("{}::{item}", head.trim()))).collect()
+}
+
+/// Blanks what exists in tests only, and returns the modules among it that have files of their own.
+fn blank_tests(code: &mut String) -> Vec<String> {
+    const MARK: &str = "#[cfg(test)]";
+    let mut modules = Vec::new();
+    while let Some(start) = code.find(MARK) {
+        let rest = &code[start + MARK.len()..];
+        let end = rest.find(['{', ';', ',']).map_or(rest.len(), |at| match rest.as_bytes()[at] {
+            b'{' => at + closing_brace(&rest[at..]),
+            _ => at + 1,
+        });
+        let item = rest[..end].trim();
+        if let Some(name) = item.strip_prefix("mod ").and_then(|item| item.strip_suffix(';')) {
+            modules.push(name.to_owned());
+        }
+        blank(code, start, start + MARK.len() + end);
+    }
+    modules
+}
+
+/// Blanks the path in `pub(in path)`: who may see an item is no use of it.
+fn blank_visibility(code: &mut String) {
+    while let Some(start) = code.find("(in crate") {
+        let end = code[start..].find(')').map_or(code.len(), |end| start + end + 1);
+        blank(code, start, end);
+    }
+}
+
+/// Blanks every `pub use`, in whatever visibility, and returns the paths.
+fn blank_handed_on(code: &mut String) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut from = 0;
+    while let Some(at) = code[from..].find("use ").map(|at| from + at) {
+        from = at + 4;
+        let line = code[..at].rfind('\n').map_or(0, |line| line + 1);
+        if code[line..at].trim_start().starts_with("pub") {
+            let end = code[at..].find(';').map_or(code.len(), |end| at + end);
+            paths.push(code[from..end].split_whitespace().collect::<Vec<_>>().join(" "));
+            blank(code, line, end);
+        }
+    }
+    paths
+}
+
+/// Blanks a stretch of code; lines stay lines.
+fn blank(code: &mut String, start: usize, end: usize) {
+    let blanked: String = code[start..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
+    code.replace_range(start..end, &blanked);
 }
 
 /// Comments and texts blanked, newlines kept.

@@ -1,26 +1,29 @@
-//! How long the large cases take: `cargo bench`, or `cargo bench -- WORD` for those with the word in their name.
+//! Measures the large cases: `cargo bench`, or `cargo bench -- WORD` for those with the word in
+//! their name.
 //!
-//! Without a harness: what is wanted of a run is one line a case with its median, and a look at whether it grew.
+//! It prints one line for each case with the median of its runs.
+
+mod fleet;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use harness::Run;
 use harness::crowd::{Crowd, Shape};
-use rollout2::model::cause::causes;
-use rollout2::model::diff::{Diff, Secrets};
-use rollout2::model::history::History;
-use rollout2::model::object::Object;
-use rollout2::model::observed::Observed;
-use rollout2::model::pod::Pod;
+use rollout2::model::api::object::Object;
+use rollout2::model::api::pod::Pod;
 use rollout2::model::revision::Revisions;
-use rollout2::model::template::Template;
-use rollout2::model::verdict::verdict;
+use rollout2::model::revision::diff::{Diff, SecretValues};
+use rollout2::model::revision::template::Template;
+use rollout2::model::status::cause::causes;
+use rollout2::model::status::history::History;
+use rollout2::model::status::observation::Observation;
+use rollout2::model::status::verdict::verdict;
 use rollout2::model::workload::Workload;
-use rollout2::render::history::{Form, table};
+use rollout2::render::history::{TableOptions, table};
 use serde_json::{Value, json};
 
-/// Runs of each case, after one that is not counted.
+/// The measured runs of each case, after a warm-up.
 const RUNS: usize = 9;
 
 fn main() -> std::io::Result<()> {
@@ -35,13 +38,18 @@ fn main() -> std::io::Result<()> {
     for (name, case) in cases.into_iter().filter(|(name, _)| is_wanted(name)) {
         report(name, case()?);
     }
+    // Minutes: only when it is asked for.
+    if words.iter().any(|word| word == "fleet") {
+        let nodes = std::env::var("ROLLOUT2_NODES").ok().and_then(|nodes| nodes.parse().ok());
+        fleet::report(nodes.unwrap_or(5_000))?;
+    }
     Ok(())
 }
 
-/// Makes all that a case needs.
+/// Prepares a case.
 type Setting = fn() -> std::io::Result<Case>;
 
-/// Something that is done again and again.
+/// The function that is measured.
 type Case = Box<dyn FnMut()>;
 
 #[expect(clippy::print_stdout, reason = "the result of a bench")]
@@ -67,7 +75,7 @@ fn history() -> std::io::Result<Case> {
     let observed = observed(Shape { revisions: 1_000, pods: 10, crashing: false })?;
     Ok(Box::new(move || {
         let history = History::of(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH);
-        black_box(table(&history, Form { wide: true, namespace: false, terminal: None }));
+        black_box(table(&history, TableOptions { wide: true, namespace: false, terminal: None }));
     }))
 }
 
@@ -98,12 +106,12 @@ fn diff() -> std::io::Result<Case> {
     };
     let (from, to) = (template(1), template(2));
     Ok(Box::new(move || {
-        let diff = Diff::between(&from, &to, Secrets::Masked);
+        let diff = Diff::between(&from, &to, SecretValues::Masked);
         black_box((diff.rows(), diff.hunks(3, Some(Instant::now() + Duration::from_millis(400)))));
     }))
 }
 
-/// Written once and read in every run, by the whole program.
+/// Written once, and read by the whole program in every run.
 fn snapshot() -> std::io::Result<Case> {
     let crowd = Crowd::recorded();
     let shape = Shape { revisions: 5, pods: 5, crashing: false };
@@ -125,16 +133,16 @@ fn snapshot() -> std::io::Result<Case> {
     }))
 }
 
-/// A file that goes with the case.
+/// A file that is deleted with its case.
 struct Temporary(std::path::PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0); // nothing depends on it
+        let _ = std::fs::remove_file(&self.0); // a remaining file does no harm
     }
 }
 
-fn observed(shape: Shape) -> std::io::Result<Observed> {
+fn observed(shape: Shape) -> std::io::Result<Observation> {
     let objects = Crowd::recorded().deployment("shop", "web", shape).into_iter();
     let mut objects = objects.map(|object| Object::read(object).map_err(std::io::Error::other));
     let workload = objects.next().transpose()?.and_then(Workload::of);
@@ -142,5 +150,5 @@ fn observed(shape: Shape) -> std::io::Result<Observed> {
     let objects = objects.collect::<Result<Vec<_>, _>>()?;
     let (pods, sets): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.kind() == "Pod");
     let pods = Some(pods.iter().map(Pod::read).collect());
-    Ok(Observed { revisions: Revisions::of(&workload, sets), workload, pods, events: None })
+    Ok(Observation { revisions: Revisions::of(&workload, sets), workload, pods, events: None })
 }

@@ -1,4 +1,4 @@
-//! What is answered, place by place of a line.
+//! The completions at each place of a command line.
 
 use rollout2::cli::definition;
 

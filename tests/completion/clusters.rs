@@ -1,4 +1,4 @@
-//! What is answered from a cluster, and from one that is away.
+//! Completions from a live cluster, and from one that does not respond.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ async fn the_names_of_a_kubeconfig_are_offered() {
     }
 }
 
-/// The clock of the test is turned, not waited for: it moves only while nothing else can be done.
+/// The test's clock is paused: it advances only while all tasks wait.
 #[tokio::test(start_paused = true)]
 async fn a_cluster_that_does_not_answer_is_given_up_in_time() {
     let cluster = shop();
@@ -78,7 +78,7 @@ async fn a_cluster_that_does_not_answer_is_given_up_in_time() {
         (["history", "deployment/"].as_slice(), ":4\n"),
         (&["step", "statefulset/"], ":4\n"),
         (&["step", "daemonset", ""], ":4\n"),
-        (&["diff", "deployment/web", "l"], "live\tthe template of the workload itself\n:36\n"),
+        (&["diff", "deployment/web", "l"], "live\tthe template in the workload's spec\n:36\n"),
     ] {
         let begun = Instant::now();
         assert_eq!(asked(&path, words).await, silent(answer), "{words:?}");

@@ -1,11 +1,11 @@
-//! `kubectl rollout2 <TAB>`: kubectl's own protocol, spoken by the kubectl of this machine.
+//! `kubectl rollout2 <TAB>` with the kubectl of this machine.
 
 use harness::data;
 
 use crate::setup::Machine;
 use crate::{answer, in_shop};
 
-/// What `kubectl __complete rollout2 WORDS...` prints, which is what kubectl's scripts ask in every shell.
+/// Returns the output of `kubectl __complete rollout2 WORDS...`, which kubectl's completion scripts call.
 fn kubectl(machine: &Machine, words: &[&str]) -> String {
     let ended = machine.command("kubectl").args(["__complete", "rollout2"]).args(words).output().unwrap();
     String::from_utf8(ended.stdout).unwrap()

@@ -1,4 +1,4 @@
-//! Completion: what is answered, from snapshots and clusters, to kubectl and to real shells.
+//! Shell completion: from snapshots and clusters, through kubectl and in real shells.
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 #![expect(clippy::print_stderr, reason = "a test that skips says what it skips")]
@@ -11,14 +11,14 @@ mod shells;
 
 use harness::{Run, data};
 
-/// What is answered for `kubectl-rollout2 WORDS...`, whose last word is being typed.
+/// Returns the completions of the last word of `kubectl-rollout2 WORDS...`.
 fn answer(words: &[&str]) -> String {
     let ended = Run::of(["__complete"].iter().chain(words)).run();
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{words:?}");
     ended.stdout
 }
 
-/// The same, where the last word is `typed` and everything is looked up in the recorded shop.
+/// Returns the completions of `typed` from the recorded shop.
 fn in_shop(words: &[&str], typed: &str) -> String {
     let snapshot = data().join("shop/snapshot.json");
     let (verb, rest) = words.split_first().unwrap();
@@ -26,7 +26,7 @@ fn in_shop(words: &[&str], typed: &str) -> String {
     answer(&[&from, rest, &[typed]].concat())
 }
 
-/// The words that are offered, without what they stand for, and the number in the last line.
+/// Returns the suggested words without descriptions, and the directive in the last line.
 fn words_of(answer: &str) -> (Vec<&str>, &str) {
     let mut lines: Vec<&str> = answer.lines().collect();
     let directive = lines.pop().unwrap();

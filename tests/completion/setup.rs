@@ -1,5 +1,5 @@
-//! A machine as an installation leaves it: a directory that is the whole PATH, with the program, the
-//! script for kubectl, and links to the few programs of the system that a test needs.
+//! An installation for tests: a directory that is the whole PATH, with the program, the script for kubectl,
+//! and links to the system programs that a test needs.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// A machine with our program, and with some of the system's. None, after saying so, when one of
-    /// those is missing here.
+    /// Creates an installation with some system programs. Returns none, and prints why, when one is missing.
     pub(crate) fn with(programs: &[&str]) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -33,7 +32,7 @@ impl Machine {
         Some(Self { bin })
     }
 
-    /// A program of this machine, and nothing of the environment but the PATH and a home.
+    /// Returns a command with only PATH and HOME in its environment.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.bin.join(program));
         command
@@ -46,7 +45,7 @@ impl Machine {
     }
 }
 
-/// Where a program is, if it is installed.
+/// Returns the path of a program, if it is installed.
 pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())

@@ -1,4 +1,4 @@
-//! Real shells on a real terminal: somebody types, presses Tab and Enter, and a command is run.
+//! Real shells on a pseudo-terminal: the test types, presses Tab and Enter, and a command runs.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use harness::{Run, data};
 
 use crate::setup::{Machine, installed};
 
-/// The script for a shell, as a file.
+/// Writes the script of a shell to a file.
 fn script(machine: &Machine, shell: &str) -> PathBuf {
     let path = machine.bin.join(format!("completion.{shell}"));
     let ended = Run::of(["completion", shell]).run();
@@ -17,16 +17,16 @@ fn script(machine: &Machine, shell: &str) -> PathBuf {
     path
 }
 
-/// Stands before the program and shows what is run; what the shell asks on the way goes through.
+/// Wraps the program: prints the command that is run, and forwards completion requests.
 const SHOW_WHAT_IS_RUN: &str = r#"
 kubectl-rollout2() {
     if [ "$1" = __complete ]; then command kubectl-rollout2 "$@"; else printf 'RAN'; printf '[%s]' "$@"; echo; fi
 }
 "#;
 
-/// What a terminal shows while this is typed into a shell.
+/// Returns what the terminal shows while a shell reads this input.
 ///
-/// Everything is typed ahead; a shell reads its keys one after the other, so nothing has to be waited for.
+/// The whole input is sent at once; a shell reads its keys one by one, so the test need not wait.
 fn typed(machine: &Machine, shell: &str, keys: &str) -> Option<String> {
     let Some(terminal) = installed("script") else {
         eprintln!("skipped: there is no script(1) to make a terminal");

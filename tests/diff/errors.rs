@@ -1,5 +1,4 @@
-//! What goes wrong, in one line that says what, with a hint, and the exit code with and without
-//! `--exit-code`.
+//! Errors of `diff`: the message, the hint, and the exit code with and without `--exit-code`.
 
 use crate::diff;
 
@@ -13,11 +12,11 @@ fn a_mistake_on_the_command_line_is_2() {
         (&["deploy"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
         (&["deploy,sts", "web"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
         (&["pods/x"], "pods have no rollouts", "hint: name a deployment, a daemonset or a statefulset\n"),
-        (&["deploy/web", "1", "3", "5"], "two revisions can be compared, \"5\" is one too many", HELP),
+        (&["deploy/web", "1", "3", "5"], "diff compares two revisions, unexpected argument \"5\"", HELP),
         (
             &["deploy/web", "3!"],
-            "\"3!\" is no revision",
-            "hint: name one by number, current, previous, -N, its object's name, hash:HASH or sha256:DIGEST\n",
+            "\"3!\" is not a revision",
+            "hint: use a number, current, previous, -N, the name of its object, hash:HASH or sha256:DIGEST\n",
         ),
         (
             &["deploy/web", "-U", "x"],
@@ -48,9 +47,9 @@ fn a_mistake_on_the_command_line_is_2() {
 fn what_is_not_there_is_1_and_3_where_1_says_that_something_differs() {
     for (namespace, args, stderr) in [
         ("shop", &["deploy/nope"][..], "error: no deployment \"nope\" in namespace \"shop\"\n".to_owned()),
-        ("shop", &["deploy/web", "2"], "error: no revision 2 in the history; it is 5 now\nhint: write 5\n".to_owned()),
+        ("shop", &["deploy/web", "2"], "error: no revision 2 in the history; it has number 5 now\nhint: use 5\n".to_owned()),
         ("shop", &["deploy/web", "1", "-9"], format!("error: no revision -9 in the history; there are 1, 3, 4, 5\n{HISTORY}")),
-        ("broken", &["deploy/fresh"], "error: deployment/fresh has one revision, and none before it to compare\nhint: kubectl rollout2 diff deployment/fresh -n broken current live\n".to_owned()),
+        ("broken", &["deploy/fresh"], "error: deployment/fresh has only one revision: there is no earlier one to compare\nhint: kubectl rollout2 diff deployment/fresh -n broken current live\n".to_owned()),
     ] {
         for (more, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
             let ended = diff(namespace, &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{diff, diff_of, web};
 
-/// A diff program that does what `script` says.
+/// A diff program that runs `script`.
 struct Tool(PathBuf);
 
 impl Tool {
@@ -65,16 +65,16 @@ fn a_parameter_that_kubectl_leaves_out_is_left_out_and_said() {
     let tool = Tool::new("counts.sh", "echo $#");
     let ended = tool.run(diff_of(&[image("web:1"), image("web:2")], &["--exit-code"]), " -u a;b");
     assert!(ended.stdout.ends_with("\n3\n"), "{}", ended.stdout);
-    assert_eq!(ended.stderr, "note: KUBECTL_EXTERNAL_DIFF: \"a;b\" is left out, as kubectl does\n");
+    assert_eq!(ended.stderr, "note: KUBECTL_EXTERNAL_DIFF: ignored parameter \"a;b\", as kubectl does\n");
     assert_eq!(ended.exit, 1, "whether there are differences is ours to say");
 }
 
 #[test]
 fn its_failure_is_told() {
     let templates = [image("web:1"), image("web:2")];
-    let hint = "hint: unset KUBECTL_EXTERNAL_DIFF to use the diff that is built in\n";
+    let hint = "hint: to use the built-in diff: unset KUBECTL_EXTERNAL_DIFF\n";
     for (name, script, cause) in
-        [("fails.sh", "exit 2", "it ended with exit code 2"), ("dies.sh", "kill -9 $$", "a signal ended it")]
+        [("fails.sh", "exit 2", "exit code 2"), ("dies.sh", "kill -9 $$", "killed by a signal")]
     {
         let tool = Tool::new(name, script);
         for (args, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {

@@ -1,4 +1,4 @@
-//! The forms of a diff, and the exit codes that tell of differences.
+//! The output formats of `diff`, and its exit codes.
 
 use serde_json::json;
 
@@ -58,7 +58,7 @@ fn another_order_is_no_difference() {
         web(&json!({"ports": [{"containerPort": 2}, {"containerPort": 1}], "env": [env("A"), env("B")]}));
     for args in [&[][..], &["--stat"], &["--exit-code"]] {
         let ended = diff_of(&[from.clone(), to.clone()], args).run();
-        let stdout = "deployment.apps/a  revision 1 -> 2\nno differences but the order of spec.containers[web].ports\n";
+        let stdout = "deployment.apps/a  revision 1 -> 2\nno differences except the order of spec.containers[web].ports\n";
         assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{args:?}");
     }
     assert_eq!(diff_of(&[from, to], &["-o", "json"]).run().stdout, "[]\n");

@@ -1,4 +1,4 @@
-//! Templates that nobody meant to make.
+//! Invalid and hostile templates.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
     assert_eq!(words.lines().count(), 4, "each change stays on its row: {words}");
 }
 
-/// Any JSON, deep enough to be a template and small enough to be tried often.
+/// Any JSON up to the depth of a template.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
         "metadata",

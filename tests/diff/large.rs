@@ -1,15 +1,15 @@
-//! A megabyte against another, however hostile the text.
+//! Templates of a megabyte, with hostile content.
 
 use std::time::Instant;
 
-use rollout2::model::diff::{Diff, Secrets};
-use rollout2::model::template::Template;
+use rollout2::model::revision::diff::{Diff, SecretValues};
+use rollout2::model::revision::template::Template;
 use serde_json::{Value, json};
 
 use crate::{diff_of, web};
 
-/// Pairs of templates made to be slow: many keys, all of which changed; one very long line; very many
-/// lines of which nearly all differ, in no common order; more containers than any node has.
+/// Pairs of templates that are slow to compare: many changed keys, one very long line, many
+/// different lines in random order, and many containers.
 fn pairs() -> [(&'static str, [Value; 2]); 4] {
     let env = |salt: usize| -> Value {
         (0..25_000)
@@ -31,7 +31,7 @@ fn pairs() -> [(&'static str, [Value; 2]); 4] {
     ]
 }
 
-/// Some 200,000 of 5,000 words, in no order.
+/// About 200,000 characters of random words from a list of 5,000.
 fn noise(seed: u64, between: &str) -> String {
     let next = |state: &u64| {
         Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
@@ -41,14 +41,14 @@ fn noise(seed: u64, between: &str) -> String {
     words.join(between)
 }
 
-/// The hunks of a deadline that has passed already are still those of the whole change, only coarser.
-/// How long it takes is for a benchmark to say; what is quadratic would never end here.
+/// With a deadline in the past the hunks are coarser and still correct. A benchmark measures the
+/// time; a quadratic algorithm would not end here.
 #[test]
 fn the_model_is_ready_at_the_deadline() {
     for (name, [from, to]) in pairs() {
         assert!(from.to_string().len() > 900_000, "{name}");
-        let diff = Diff::between(&Template::new(&from), &Template::new(&to), Secrets::Masked);
-        assert!(!diff.words().is_empty() && !diff.rows().is_empty(), "{name}");
+        let diff = Diff::between(&Template::new(&from), &Template::new(&to), SecretValues::Masked);
+        assert!(!diff.summary().is_empty() && !diff.rows().is_empty(), "{name}");
         assert!(!diff.hunks(3, Some(Instant::now())).is_empty(), "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! `diff`: the built command against recorded and made-up objects, both streams and the exit code.
+//! `diff`: the binary with recorded and constructed objects.
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 
@@ -35,7 +35,7 @@ fn diff_of(templates: &[Value], args: &[&str]) -> Run {
     Run::of(["diff", "deploy/a", "--from", "-"].iter().chain(args)).stdin(snapshot)
 }
 
-/// A template with one container, `web`, that has these members too.
+/// A template with one container, `web`, that has these members.
 fn web(members: &Value) -> Value {
     let mut container = members.clone();
     container["name"] = "web".into();

@@ -1,13 +1,13 @@
-//! Every pair of neighbouring revisions that was recorded, in words, lines and JSON.
+//! Every pair of adjacent recorded revisions, in all output formats.
 
 use harness::{Run, data};
-use rollout2::model::diff::{Change, apply, changes};
-use rollout2::model::template::Template;
+use rollout2::model::revision::diff::{Change, apply, changes};
+use rollout2::model::revision::template::Template;
 use serde_json::Value;
 
 use crate::diff;
 
-/// The target and the revisions of every workload in a namespace, as our own history tells them.
+/// The target and the revisions of every workload in a namespace, from `history`.
 fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
     let snapshot = data().join(namespace).join("snapshot.json");
     let ended = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
@@ -23,7 +23,7 @@ fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Words, lines and JSON of each pair of neighbours.
+/// The output of all formats for each pair of adjacent revisions.
 fn transcript(namespace: &str, target: &str, pairs: &[(&str, &str)]) -> String {
     let mut transcript = String::new();
     for (from, to) in pairs {
@@ -84,7 +84,7 @@ fn the_json_list_applied_to_from_gives_to() {
     assert_eq!(seen, 24 + 2 * 54);
 }
 
-/// The changes in a list as anybody else would have to read it.
+/// Reads a list of changes as any other program would.
 fn read(list: &str) -> Vec<Change> {
     let list: Vec<Value> = serde_json::from_str(list).unwrap();
     let value = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());

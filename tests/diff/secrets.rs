@@ -1,4 +1,4 @@
-//! Values that look secret are never shown, in no form, and their change always is.
+//! Secret-looking values are never printed in any format, and their changes always are.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,9 @@
-//! The recorded ways to fail, live: each ends with its true cause, told with the first event that carries it.
+//! The recorded failures on the simulated cluster: each ends with its cause, as soon as an event
+//! shows it.
 
 use std::time::Duration;
 
-use rollout2::model::cause::{CauseId, causes};
+use rollout2::model::status::cause::{CauseId, causes};
 use serde_json::{Value, json};
 use simcluster::controller::Quota;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
@@ -10,7 +11,7 @@ use simcluster::{Controllers, Key, Resource};
 
 use harness::lab::{Lab, observed};
 
-/// A workload of the fixtures: what it is, how it goes wrong, and what is to come of it.
+/// A workload of the fixtures, how it fails, and the expected outcome.
 struct Case {
     resource: &'static Resource,
     spec: Value,
@@ -29,7 +30,7 @@ fn deployment(change: Value, exit: u8, cause: Option<CauseId>) -> Case {
     Case { resource: &DEPLOYMENTS, spec, change, words: "", exit, cause }
 }
 
-/// A Deployment whose deadline leaves time to see that a container does not become ready.
+/// A Deployment with a deadline long enough to report a container that is not ready.
 fn patient(change: Value, exit: u8, cause: Option<CauseId>) -> Case {
     let spec = json!({"replicas": 3, "progressDeadlineSeconds": 60});
     Case { spec, ..deployment(change, exit, cause) }
@@ -108,7 +109,7 @@ async fn follow(name: &str, case: &Case) {
                 .1;
             let first = first.await.unwrap().duration_since(started);
             let late = Duration::from_millis(at).saturating_sub(first);
-            // This one comes with time, and the follower looks at the clock every five seconds.
+            // This cause appears without an event, and the follower evaluates every five seconds.
             let allowed = if id == CauseId::NotReady { 5_100 } else { 5 };
             assert!(
                 late <= Duration::from_millis(allowed),
@@ -119,7 +120,7 @@ async fn follow(name: &str, case: &Case) {
     }
 }
 
-/// When a cause was first to be seen in the store.
+/// Returns when a cause was first visible in the store.
 fn first_sight(lab: &Lab, key: &Key, cause: CauseId) -> tokio::task::JoinHandle<tokio::time::Instant> {
     let (cluster, key) = (lab.cluster.clone(), key.clone());
     tokio::spawn(async move {
@@ -130,7 +131,7 @@ fn first_sight(lab: &Lab, key: &Key, cause: CauseId) -> tokio::task::JoinHandle<
             if seen.iter().any(|seen| seen.id == cause) {
                 return tokio::time::Instant::now();
             }
-            // Some come with time alone.
+            // Some causes appear without a change.
             let _ = tokio::time::timeout(Duration::from_secs(1), moved.changed()).await;
         }
     })

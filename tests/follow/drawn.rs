@@ -1,4 +1,4 @@
-//! Whole runs on a terminal: frames in the place of the lines, and what is left at the end.
+//! Whole runs on a terminal: redrawn frames, and the final screen.
 
 use harness::{Ended, Run};
 use rollout2::world::Terminal;
@@ -11,14 +11,14 @@ use harness::lab::{Lab, START};
 
 const SIZE: Terminal = Terminal { width: 80, height: 24 };
 
-/// A terminal that has a shell's last lines on it.
+/// A terminal with the last lines of a shell.
 fn terminal(size: Terminal) -> avt::Terminal {
     let mut terminal = avt::Terminal::with_scrollback(size.width.into(), size.height.into(), None).unwrap();
     terminal.feed("$ kubectl apply\r\n");
     terminal
 }
 
-/// What a terminal shows after each time that something was written to it: all of it, scrolled away or not.
+/// The screen after each write, scrollback included.
 fn screens(ended: &Ended) -> Vec<Vec<String>> {
     screens_on(SIZE, ended)
 }
@@ -60,7 +60,7 @@ async fn a_rollout_is_drawn_in_one_place_from_its_beginning_to_its_end() {
         assert_eq!((screen[0].as_str(), heads.count()), ("$ kubectl apply", 1), "{screen:#?}");
     }
     let says = |words: &str| screens.iter().any(|screen| screen.iter().any(|line| line.contains(words)));
-    for words in ["revision 1 -> 2", "about ", " left", "never below 8", "starting", "not yet available"] {
+    for words in ["revision 1 -> 2", "about ", " left", "minimum 8", "starting", "not yet available"] {
         assert!(says(words), "{words}: {screens:#?}");
     }
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
@@ -74,7 +74,7 @@ async fn a_failure_stays_on_the_screen_with_its_cause_and_is_said_on_stderr() {
     lab.hands().image(&web, "app:2.0-bad");
     let ended = drawn(&lab, "admin", "deployment/web --fail-fast=10s").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(ended.stderr.starts_with("error: deployment.apps/web has failed"), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("error: deployment.apps/web failed: "), "{}", ended.stderr);
     insta::assert_snapshot!(screens(&ended).last().unwrap().join("\n"));
 }
 
@@ -92,7 +92,7 @@ async fn what_is_said_meanwhile_stands_above_the_frame() {
     insta::assert_snapshot!(screens(&ended).last().unwrap().join("\n"));
 }
 
-/// What it goes back to is told whatever the width.
+/// The revision of a rollback is printed at every width.
 #[tokio::test(start_paused = true)]
 async fn the_way_back_is_drawn_to_its_end() {
     let lab = Lab::new();
@@ -104,13 +104,12 @@ async fn the_way_back_is_drawn_to_its_end() {
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     let screens = screens_on(size, &ended);
     let words = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let goes = |screen: &Vec<String>| words(screen).contains("going back to 1: progressing");
+    let goes = |screen: &Vec<String>| words(screen).contains("rolling back to 1: progressing");
     assert!(screens.iter().any(goes), "{screens:#?}");
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
 }
 
-/// The last frame is of one piece: it shows the counters that the verdict rests on, whatever was seen of the
-/// pods by then.
+/// The last frame shows the counters that the verdict is based on, whatever pods were read by then.
 #[tokio::test(start_paused = true)]
 async fn what_went_back_is_not_drawn_with_the_pods_of_before() {
     let lab = Lab::new();
@@ -123,12 +122,11 @@ async fn what_went_back_is_not_drawn_with_the_pods_of_before() {
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     let screens = screens(&ended);
     let last = screens.last().unwrap().join("\n");
-    assert!(last.contains("went back to 1") && last.contains("10 pods  10 ready"), "{last}");
+    assert!(last.contains("rolled back to 1") && last.contains("10 pods  10 ready"), "{last}");
     assert!(!last.contains("failing"), "{last}");
 }
 
-/// A row of many has no room for a sentence: that it failed is said in a word, and why in the words of the
-/// cause.
+/// With many targets a failed row shows one word, and the causes below explain it.
 #[tokio::test(start_paused = true)]
 async fn of_many_one_that_failed_is_a_row_that_says_why() {
     let lab = Lab::new();
@@ -149,7 +147,7 @@ async fn of_many_one_that_failed_is_a_row_that_says_why() {
     assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");
 }
 
-/// Lines in place of frames: where nobody looks on, where the terminal cannot, and where they are wanted.
+/// Lines instead of frames: without a terminal, on a dumb terminal, and on request.
 #[tokio::test(start_paused = true)]
 async fn lines_are_told_where_no_frames_can_be_or_shall_be() {
     let lab = Lab::new();

@@ -1,4 +1,4 @@
-//! How following is told: lines, JSON, logs, and mistakes on the command line.
+//! The output of following: lines, JSON, logs, and usage errors.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn set<'a>(words: &'a str, more: &'a str) -> BTreeSet<&'a str> {
     words.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
 }
 
-/// The fields that the README documents, all of them and no other.
+/// Exactly the fields that the README documents.
 #[tokio::test(start_paused = true)]
 async fn every_change_is_one_line_of_json_and_the_last_one_is_the_verdict() {
     let lab = Lab::new();
@@ -66,7 +66,7 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_the_verdict() {
     assert!(elapsed.is_sorted(), "{elapsed:?}");
 }
 
-/// Whatever container is asked for, its instance before has written this.
+/// Writes a log for the previous instance of every container.
 fn write_logs(lab: &Lab) {
     let write = Act::interfere(|store| {
         let pods: Vec<String> =
@@ -76,8 +76,9 @@ fn write_logs(lab: &Lab) {
                 .map(|number| format!("line {number}"))
                 .chain(["panic: DB_URL is not set\u{1b}[31m".to_owned()]);
             let output = store.logs_mut().of_mut(&pod, "app");
-            output.previous = Some(lines.collect());
-            output.current = Some(vec!["starting".to_owned()]);
+            // A container that waits to be restarted has its last lines in the log of its present instance.
+            output.current = Some(lines.collect());
+            output.previous = Some(vec!["the crash before that".to_owned()]);
         }
     });
     lab.cluster.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), write));
@@ -99,7 +100,7 @@ async fn the_last_lines_of_a_crashed_container_are_told_below_its_cause() {
     let asked: Vec<_> =
         lab.cluster.requests().into_iter().filter(|request| request.path.ends_with("/log")).collect();
     assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0].query.get("previous"), "true");
+    assert_eq!(asked[0].query.get("previous"), "false");
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,7 +115,8 @@ async fn in_company_every_line_says_whose_it_is() {
     lab.hands().image(&agent, "app:2.0");
     let ended = lab.status("deployment/web statefulset/db daemonset/agent --timeout 2m").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);
-    let names = ["\"web\"", "statefulset.apps/db", "\"agent\""];
+    let names =
+        ["deployment.apps/web: ", "\"web\"", "statefulset.apps/db", "daemonset.apps/agent: ", "\"agent\""];
     assert!(
         ended.stdout.lines().all(|line| names.iter().any(|name| line.contains(name))),
         "{}",
@@ -127,7 +129,8 @@ async fn in_company_every_line_says_whose_it_is() {
     ));
 }
 
-/// kubectl looks at one after the other, each with a time of its own, and tells its errors at the end.
+/// kubectl follows one target after the other, each with its own timeout, and prints errors at the
+/// end.
 #[tokio::test(start_paused = true)]
 async fn compat_goes_from_one_to_the_next() {
     let lab = Lab::new();
@@ -178,7 +181,7 @@ async fn a_revision_is_waited_for_and_another_that_takes_over_fails() {
     lab.later(5_000, move |hands| hands.image(&target, "app:2.0"));
     let ended = lab.status("deployment/web --revision 2").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert_eq!(ended.stderr, "note: deployment.apps/web waits for the controller to number revision 2\n");
+    assert_eq!(ended.stderr, "note: deployment.apps/web: waiting for the controller to number revision 2\n");
 
     lab.hands().image(&web, "app:3.0-notready");
     lab.later(5_000, move |hands| hands.image(&web, "app:4.0"));
@@ -195,10 +198,19 @@ async fn a_revision_is_waited_for_and_another_that_takes_over_fails() {
 async fn a_mistake_never_reaches_the_cluster() {
     let lab = Lab::new();
     for (words, message) in [
-        ("deployment/web --timeout 5", "\"5\" is no duration"),
-        ("deployment/web --stable soon", "\"soon\" is no duration"),
-        ("deployment/web --fail-fast=x", "\"x\" is no duration"),
-        ("deployment/web --fail-on gremlins=5s", "\"gremlins\" is no cause"),
+        (
+            "deployment/web --timeout 5",
+            "invalid value '5' for '--timeout <DURATION>': expected a duration with a unit",
+        ),
+        (
+            "deployment/web --stable soon",
+            "invalid value 'soon' for '--stable <DURATION>': expected a duration with a unit",
+        ),
+        (
+            "deployment/web --fail-fast=x",
+            "invalid value 'x' for '--fail-fast[=<GRACE>]': expected a duration with a unit",
+        ),
+        ("deployment/web --fail-on gremlins=5s", "\"gremlins\" is not a cause"),
         ("deployment/web --until never", "invalid value"),
     ] {
         let ended = lab.status(words).await;
@@ -208,7 +220,7 @@ async fn a_mistake_never_reaches_the_cluster() {
     assert!(lab.cluster.requests().is_empty());
 }
 
-/// The workload, and the first of each of its watches: no request more than that for one that is done.
+/// One GET of the workload and the first request of each watch.
 #[tokio::test(start_paused = true)]
 async fn what_is_done_costs_seven_requests_at_most() {
     let lab = Lab::new();
@@ -246,7 +258,7 @@ async fn what_a_container_says_of_its_secrets_is_masked() {
     assert!(!ended.transcript.contains("hunter2"), "{}", ended.transcript);
 }
 
-/// The last line has the exit code of the process, whatever it comes from.
+/// The last line has the exit code of the process.
 #[tokio::test(start_paused = true)]
 async fn one_that_is_missing_counts_in_the_last_line_too() {
     let lab = Lab::new();

@@ -1,15 +1,20 @@
-//! Following rollouts: the whole program against an API server and controllers in the same process, in a
-//! time that only moves when everybody waits.
+//! `status` and `--wait` against an API server and controllers in the same process, with simulated
+//! time.
 
+// The futures of whole commands nest deeper than the compiler's default limit.
+#![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod broken;
 mod drawn;
 mod forms;
+mod limits_and_stability;
 mod never_lost;
+mod recordings;
 mod rights;
 mod schedules;
 mod sockets;
+mod stuck_pods;
 mod traces;
 mod undone;
 mod waiting;

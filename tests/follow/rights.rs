@@ -1,4 +1,4 @@
-//! Who may do less is served as well as may be, and told so once.
+//! Missing permissions: the command continues without them and prints one note.
 
 use serde_json::json;
 use simcluster::{Rule, User};
@@ -16,7 +16,7 @@ async fn as_user(rules: Vec<Rule>, image: &str, words: &str) -> harness::Ended {
     lab.status_as("gina", words).await
 }
 
-/// At most one line about rights, and the right end.
+/// Checks the exit code and the number of notes about permissions.
 fn ends(ended: &harness::Ended, exit: u8, notes: usize) {
     assert_eq!(ended.exit, exit, "{}", ended.transcript);
     let said = ended.stderr.lines().filter(|line| line.starts_with("note: ")).count();
@@ -44,7 +44,7 @@ async fn pods_that_may_not_be_read_are_said_once() {
     let rules = vec![Rule::allow(&["get", "list", "watch"], &APPS)];
     let ended = as_user(rules, "app:2.0-bad", "deployment/web").await;
     ends(&ended, 4, 1);
-    assert!(ended.stderr.contains("note: pods"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("note: causes are incomplete: cannot list pods"), "{}", ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,7 +52,7 @@ async fn events_that_may_not_be_read_are_said_once() {
     let rules = vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods"])];
     let ended = as_user(rules, "app:2.0-bad", "deployment/web").await;
     ends(&ended, 4, 1);
-    assert!(ended.stderr.contains("note: events may not be read"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("note: causes are incomplete: cannot list events"), "{}", ended.transcript);
     assert!(ended.stderr.contains("no image app:2.0-bad"), "{}", ended.transcript);
 }
 
@@ -62,7 +62,11 @@ async fn logs_that_may_not_be_read_are_said_once() {
         vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods", "events"])];
     let ended = as_user(rules, "app:2.0-crash", "deployment/web").await;
     ends(&ended, 4, 1);
-    assert!(ended.stderr.contains("note: logs may not be read"), "{}", ended.transcript);
+    assert!(
+        ended.stderr.contains("note: container logs are not shown: cannot read logs"),
+        "{}",
+        ended.transcript
+    );
 }
 
 #[tokio::test(start_paused = true)]

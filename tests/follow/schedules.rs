@@ -1,14 +1,13 @@
-//! Seeded schedules of controllers, pods and faults: whatever was missed on the way, the verdict is the one
-//! that follows from the state in which the cluster ends.
+//! Seeded schedules of controllers, pods and faults: the verdict always follows from the final
+//! state of the cluster, whatever events were missed.
 //!
 //! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test follow schedules` runs more of them.
 
 use std::time::Duration;
 
-use rollout2::model::cause::{CauseId, causes};
-use rollout2::model::observed::Observed;
-use rollout2::model::verdict::{Counts, State, verdict};
-use rollout2::model::workload::Workload;
+use rollout2::model::status::cause::{CauseId, causes};
+use rollout2::model::status::observation::Observation;
+use rollout2::model::status::verdict::{Counts, RolloutState, verdict};
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
@@ -17,7 +16,7 @@ use simcluster::{Controllers, Key, Order, Pace, Refusal, Resource, Verb};
 use harness::dice::Dice;
 use harness::lab::{Hands, Lab, observed, with};
 
-/// How many schedules a plain `cargo test` runs.
+/// The number of schedules in a plain `cargo test`.
 const SCHEDULES: u64 = 300;
 
 #[test]
@@ -30,10 +29,10 @@ fn schedules_end_with_the_verdict_of_their_final_state_odd() {
     run(1);
 }
 
-/// What a follower watches.
+/// The resources that a follower watches.
 static RESOURCES: [&Resource; 6] = [&DEPLOYMENTS, &REPLICASETS, &PODS, &EVENTS, &STATEFULSETS, &DAEMONSETS];
 
-/// Half of the schedules, so that two processors share them.
+/// Half of the schedules, so that two threads share them.
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 fn run(half: u64) {
     let asked = std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok());
@@ -43,12 +42,12 @@ fn run(half: u64) {
         let runtime = builder.enable_time().start_paused(true).build().unwrap();
         ends[usize::from(runtime.block_on(one(seed)))] += 1;
     }
-    // Each kind of end is met, so that none is right by never happening.
+    // Every exit code must occur.
     assert!([0, 3, 4, 5].iter().all(|exit| ends[*exit] > 0), "{ends:?}");
     println!("exits 0 to 5: {ends:?}");
 }
 
-/// Runs one schedule, and returns its exit code.
+/// Runs one schedule and returns its exit code.
 async fn one(seed: u64) -> u8 {
     let mut dice = Dice::new(seed);
     let spread = Duration::from_millis(dice.below(2_000));
@@ -84,23 +83,23 @@ async fn one(seed: u64) -> u8 {
         verdict(&at_rest)
     );
     let notes = ended.stderr.lines().filter(|line| line.starts_with("note: in-process")).count();
-    assert!(notes <= 2, "seed {seed}\n{}", ended.transcript); // two outages that are a minute apart are two
+    assert!(notes <= 2, "seed {seed}\n{}", ended.transcript); // two outages that are a minute apart count as two
     ended.exit
 }
 
-/// The exit code that follows from a state in which a rollout stays.
-fn expected(at_rest: &Observed, words: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
+/// Returns the exit code for the final state of a rollout.
+fn expected(at_rest: &Observation, words: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
     let state = verdict(at_rest).state;
     let counts = Counts::of(&at_rest.workload);
-    let is_a_set = !matches!(at_rest.workload, Workload::Deployment(_));
-    // A StatefulSet can be stuck with pods that are one too many, and may be all that is updated.
+    let is_a_set = !at_rest.workload.kind().has_progress_deadline;
+    // A StatefulSet can be stuck with a surplus pod and have all others updated.
     let is_all_new = counts.outdated() == 0 && (!is_a_set || counts.total <= counts.wanted);
     match state {
-        State::Failed => 4,
-        State::Held | State::Paused => 5,
-        State::Complete if is_all_new || !words.contains("--until") => 0,
-        State::Complete if rollout2::model::strategy::partition(&at_rest.workload) > 0 => 5,
-        State::Complete | State::Progressing | State::Unobserved => {
+        RolloutState::Failed => 4,
+        RolloutState::Held | RolloutState::Paused => 5,
+        RolloutState::Complete if is_all_new || !words.contains("--until") => 0,
+        RolloutState::Complete if rollout2::model::workload::strategy::partition(&at_rest.workload) > 0 => 5,
+        RolloutState::Complete | RolloutState::Progressing | RolloutState::Unobserved => {
             let fails = |id| {
                 matches!(
                     id,
@@ -117,27 +116,27 @@ fn expected(at_rest: &Observed, words: &str, now: k8s_openapi::jiff::Timestamp) 
     }
 }
 
-/// What happens in a schedule.
+/// The events of a schedule.
 #[derive(Debug)]
 struct Plan {
     resource: &'static Resource,
     spec: Value,
     change: Value,
-    /// Milliseconds after the following began.
+    /// In milliseconds after the start of the follower.
     changed_after: u64,
     words: String,
     faults: Vec<Fault>,
     disturbances: Vec<(u64, Disturbance)>,
 }
 
-/// What others do meanwhile.
+/// What other clients do meanwhile.
 #[derive(Clone, Copy, Debug)]
 enum Disturbance {
-    /// Somebody deletes a pod.
+    /// A client deletes a pod.
     PodLost(usize),
-    /// The history of the server ends.
+    /// The server compacts its history.
     Compacted,
-    /// Somebody wants so many pods.
+    /// A client scales the workload.
     Scaled(u64),
 }
 
@@ -178,7 +177,7 @@ impl Plan {
         let disturbed = dice.below(2) == 0;
         let image =
             json!({"template": {"spec": {"containers": [{"name": "app", "image": format!("app:{tag}")}]}}});
-        // A hold could be over before it is held, if somebody disturbed it.
+        // A disturbance could end a hold before it begins.
         let held = !disturbed && dice.below(4) == 0;
         let change = if held { with(hold(resource, dice), &image) } else { image };
         let mut words = vec![dice.one_of(&["--stable 40s", "--stable 45s --until complete"]).to_string()];

@@ -1,5 +1,6 @@
-//! Over a real socket, in real time: what a client in the same process cannot meet.
+//! Following over a real socket and in real time, which an in-process client cannot test.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,11 +8,11 @@ use harness::{Ended, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Clock, Controllers, Key, Served, SimCluster, Upkeep, Verb};
+use simcluster::{Clock, Controllers, Key, Protocols, Served, ServerCertificate, SimCluster, Upkeep, Verb};
 
 use harness::lab::Hands;
 
-/// A cluster on a socket, with controllers, and a Deployment of three pods.
+/// A simulated cluster on a socket, with controllers and a Deployment of three pods.
 struct Ground {
     cluster: SimCluster,
     served: Served,
@@ -19,12 +20,13 @@ struct Ground {
 }
 
 impl Ground {
-    fn new() -> Self {
+    fn over(protocols: Protocols) -> Self {
         let builder = SimCluster::builder().clock(Clock::System).upkeep(Upkeep::ByControllers);
         let cluster = builder.nodes(3).history(100_000).build();
         tokio::spawn(Controllers::new().drive(cluster.clone()));
         let web = hands(&cluster).workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
-        Self { served: cluster.serve().unwrap(), cluster, web }
+        let served = cluster.serve_with(ServerCertificate::Good, protocols).unwrap();
+        Self { cluster, served, web }
     }
 
     async fn status(&self, kubeconfig: &Value, words: &str) -> Ended {
@@ -37,7 +39,23 @@ fn hands(cluster: &SimCluster) -> Hands {
     Hands { cluster: cluster.clone() }
 }
 
-/// Waits until somebody has opened so many watches.
+/// Each protocol has its own way to carry responses that do not end.
+#[tokio::test]
+async fn watches_are_streams_of_one_connection_or_connections_of_their_own() {
+    for (protocols, connections) in [(Protocols::Http2AndHttp1, 1), (Protocols::Http1, 4)] {
+        let ground = Ground::over(protocols);
+        hands(&ground.cluster).image(&ground.web, "app:2.0");
+        let kubeconfig = ground.served.kubeconfig("admin", "default").unwrap();
+        let ended = ground.status(&kubeconfig, "--timeout 1m").await;
+        assert_eq!(ended.exit, 0, "{}", ended.transcript);
+        let requests = ground.cluster.requests();
+        assert!(requests.iter().filter(|request| request.query.get("watch") == "true").count() >= 3);
+        let used: BTreeSet<_> = requests.iter().map(|request| request.connection).collect();
+        assert!(used.len() <= connections, "{protocols:?}: {used:?}");
+    }
+}
+
+/// Waits until `times` watches were opened.
 async fn watched(cluster: &SimCluster, times: usize) {
     let is_watch = |request: &&simcluster::Recorded| request.query.get("watch") == "true";
     while cluster.requests().iter().filter(is_watch).count() < times {
@@ -47,7 +65,13 @@ async fn watched(cluster: &SimCluster, times: usize) {
 
 #[tokio::test]
 async fn an_api_server_that_is_restarted() {
-    let Ground { cluster, mut served, web } = Ground::new();
+    for protocols in Protocols::EACH {
+        survives_restarts(Ground::over(protocols)).await;
+    }
+}
+
+async fn survives_restarts(ground: Ground) {
+    let Ground { cluster, mut served, web } = ground;
     let kubeconfig = file("kubeconfig", &served.kubeconfig("admin", "default").unwrap().to_string());
     hands(&cluster).image(&web, "app:2.0-slow");
     let restarts = async {
@@ -62,10 +86,15 @@ async fn an_api_server_that_is_restarted() {
     assert!(!ended.stderr.contains("note: "), "{}", ended.transcript);
 }
 
-/// The plugin brings whatever stands in a file; what it brought first is worth nothing after a while.
+/// The plugin prints the content of a file; the first credential expires.
 #[tokio::test]
 async fn a_token_that_ends_is_renewed_by_its_plugin() {
-    let ground = Ground::new();
+    for protocols in Protocols::EACH {
+        renews_its_token(Ground::over(protocols)).await;
+    }
+}
+
+async fn renews_its_token(ground: Ground) {
     let token = file("token", &credential("first"));
     ground.cluster.users(|users| users.grant_token("first", "admin", None));
     let mut kubeconfig = ground.served.kubeconfig("admin", "default").unwrap();
@@ -75,9 +104,9 @@ async fn a_token_that_ends_is_renewed_by_its_plugin() {
     }});
     assert_eq!(ground.status(&kubeconfig, "--timeout 1m").await.exit, 0);
     ground.cluster.forget_requests();
-    // Pod after pod, so that much happens after the token has ended.
+    // One pod after the other, so that much happens after the token expired.
     hands(&ground.cluster).image(&ground.web, "app:2.0");
-    // Open watches outlive their token, so these are closed all the time.
+    // Open watches outlive their token, so the test closes them.
     ground.cluster.fault(Fault::on(Requests::verb(Verb::Watch), Act::CloseWatch(1)));
     let ends = async {
         watched(&ground.cluster, 6).await;
@@ -101,7 +130,7 @@ fn credential(token: &str) -> String {
     credential.to_string()
 }
 
-/// A file with this content, in the directory that cargo keeps for tests.
+/// Writes a file into cargo's directory for tests.
 fn file(name: &str, content: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

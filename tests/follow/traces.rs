@@ -1,4 +1,5 @@
-//! The recorded traces of reference section 9, live: kubectl's lines in kubectl's order, the same end.
+//! The traces of reference section 9 on the simulated cluster: kubectl's lines in kubectl's order,
+//! and the same outcome.
 
 use harness::Ended;
 use serde_json::json;
@@ -6,7 +7,7 @@ use simcluster::Key;
 
 use harness::lab::Lab;
 
-/// Holds a run against what kubectl would have printed from a revision on.
+/// Compares a run with what kubectl would have printed since a resource version.
 fn same_as_kubectl(lab: &Lab, key: &Key, after: u64, ended: &Ended) {
     let ours: Vec<_> = ended.stdout.lines().collect();
     assert_eq!(ours, lab.kubectls_lines(key, after), "{}", ended.transcript);
@@ -47,14 +48,15 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_told() {
     assert!(ended.stderr.contains("app: ImagePullBackOff, no image app:2.0-bad"), "{}", ended.transcript);
     assert!(
         ended.stderr.contains(
-            "error: deployment \"web\" exceeded its progress deadline (its own progressDeadlineSeconds, 5)"
+            "error: deployment \"web\" exceeded its progress deadline (progressDeadlineSeconds: 5)"
         ),
         "{}",
         ended.transcript
     );
 }
 
-/// Weakness 1: with one replica the deadline of the bad revision is still there when the undo was observed.
+/// Weakness 1: with one replica the condition of the failed revision remains after the undo was
+/// observed.
 #[tokio::test(start_paused = true)]
 async fn a_stale_deadline_right_after_an_undo_is_not_believed() {
     for replicas in [1, 3] {
@@ -89,7 +91,7 @@ async fn a_pause_is_held_and_a_resume_goes_on() {
     let ended = lab.status("deployment/web --wait-held").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
     let web = Key::new(&simcluster::resource::DEPLOYMENTS, "default", "web");
-    let ours: Vec<_> = ended.stdout.lines().skip(1).collect(); // the first is that of the pause
+    let ours: Vec<_> = ended.stdout.lines().skip(1).collect(); // the first line is that of the pause
     assert_eq!(ours, lab.kubectls_lines(&web, from), "{}", ended.transcript);
 }
 
@@ -125,7 +127,9 @@ async fn a_broken_pod_blocks_a_stateful_sets_way_back() {
     let ended = lab.status("statefulset/db --timeout 2m").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);
     assert!(
-        ended.stderr.contains("; of revision 2, and blocks the rollout until it is ready or deleted"),
+        ended
+            .stderr
+            .contains("; the pod runs revision 2 and blocks the rollout until it is ready or deleted"),
         "{}",
         ended.transcript
     );

@@ -1,4 +1,4 @@
-//! `--wait`: what `undo` and `restart` wrote, followed to its end.
+//! `--wait`: `undo` and `restart` follow what they wrote.
 
 use harness::Run;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use simcluster::resource::PODS;
 
 use harness::lab::Lab;
 
-/// A Deployment that stands, and whose next revision cannot start.
+/// A complete Deployment whose next revision cannot start.
 async fn bad_release(lab: &Lab) -> Key {
     let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     lab.pass(30).await;
@@ -16,7 +16,7 @@ async fn bad_release(lab: &Lab) -> Key {
     web
 }
 
-/// A Deployment whose revision before the running one cannot start: an undo of it has no end.
+/// A Deployment whose previous revision cannot start, so that its undo never completes.
 async fn bad_past(lab: &Lab) -> Key {
     let web = bad_release(lab).await;
     lab.hands().image(&web, "app:3.0");
@@ -51,15 +51,15 @@ async fn a_restart_into_a_crash_fails_fast() {
     let ended = lab.run("restart deployment/web --wait --fail-fast=5s").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     assert!(ended.stdout.starts_with("deployment.apps/web restarted\n"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("app: crashed, exit 1"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("app: CrashLoopBackOff, exit 1"), "{}", ended.transcript);
     assert!(
-        ended.stderr.contains("error: deployment.apps/web has failed: crash-loop lasted 5s"),
+        ended.stderr.contains("error: deployment.apps/web failed: crash-loop for 5s"),
         "{}",
         ended.transcript
     );
 }
 
-/// Whoever waits wants to know of this rollout, and not of the one that somebody put in its place.
+/// `--wait` follows the rollout that it wrote, and not one that another client starts later.
 #[tokio::test(start_paused = true)]
 async fn what_a_colleague_deploys_meanwhile_is_not_what_was_waited_for() {
     let lab = Lab::new();
@@ -69,7 +69,7 @@ async fn what_a_colleague_deploys_meanwhile_is_not_what_was_waited_for() {
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     assert!(
         ended.stderr.ends_with(
-            "error: deployment.apps/web: another revision took over: the template was changed by kubectl-patch meanwhile\n"
+            "error: deployment.apps/web: another revision replaced it: the template was changed by kubectl-patch\n"
         ),
         "{}",
         ended.transcript
@@ -77,7 +77,7 @@ async fn what_a_colleague_deploys_meanwhile_is_not_what_was_waited_for() {
     assert_eq!(lab.status("deployment/web").await.exit, 0);
 }
 
-/// Scaling is no release: an autoscaler may do what it wants meanwhile.
+/// A scale by an autoscaler does not change the template.
 #[tokio::test(start_paused = true)]
 async fn what_is_no_part_of_the_template_takes_nothing_over() {
     let lab = Lab::new();
@@ -97,10 +97,10 @@ async fn the_exit_codes_are_those_of_status() {
         ("restart deployment/web --wait", 0, ""),
         ("restart deployment/web --wait -o name", 0, ""),
         ("undo deployment/web --wait --timeout 20s", 3, "error: timed out waiting for the condition: "),
-        ("undo deployment/web --wait", 4, "(its own progressDeadlineSeconds, 60)"),
-        ("undo deployment/web --wait --fail-fast", 4, "image-not-found lasted 30s"),
-        ("restart daemonset/agent --wait", 5, "note: daemonset.apps/agent is held, "),
-        ("restart deployment/web daemonset/agent --wait", 5, "note: daemonset.apps/agent is held, "),
+        ("undo deployment/web --wait", 4, "(progressDeadlineSeconds: 60)"),
+        ("undo deployment/web --wait --fail-fast", 4, "image-not-found for 30s"),
+        ("restart daemonset/agent --wait", 5, "note: daemonset.apps/agent is held: "),
+        ("restart deployment/web daemonset/agent --wait", 5, "note: daemonset.apps/agent is held: "),
         ("restart deployment/web deployment/none --wait", 1, "error: no deployment \"none\""),
     ] {
         let lab = Lab::new();
@@ -125,7 +125,7 @@ async fn one_that_is_deleted_meanwhile_is_an_error() {
     assert!(ended.stderr.contains("error: object has been deleted"), "{}", ended.transcript);
 }
 
-/// All are written before any is waited for, under one timeout.
+/// All targets are written before any is followed, under one timeout.
 #[tokio::test(start_paused = true)]
 async fn several_are_written_first_and_followed_at_once() {
     let lab = Lab::new();
@@ -139,11 +139,11 @@ async fn several_are_written_first_and_followed_at_once() {
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
     let lines: Vec<_> = ended.stdout.lines().collect();
     assert_eq!(lines[..2], ["deployment.apps/web rolled back", "daemonset.apps/agent rolled back"]);
-    let names = ["\"web\"", "daemonset.apps/agent: ", "\"agent\""];
+    let names = ["deployment.apps/web: ", "\"web\"", "daemonset.apps/agent: ", "\"agent\""];
     assert!(lines[2..].iter().all(|line| names.iter().any(|name| line.contains(name))), "{lines:?}");
 }
 
-/// Nothing was to be written, and yet the rollout may not be done.
+/// The undo writes nothing, and the rollout may still be progressing.
 #[tokio::test(start_paused = true)]
 async fn a_skipped_undo_is_followed_all_the_same() {
     let lab = Lab::new();
@@ -174,7 +174,7 @@ async fn stuck_pods_are_replaced_first() {
     let ended = lab.run("undo statefulset/db --replace-stuck-pods --wait --timeout 5m").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
     let (deletes, follows) =
-        (ended.transcript.find("deleting db-2"), ended.transcript.find("partitioned roll out complete"));
+        (ended.transcript.find("deleting pod db-2"), ended.transcript.find("partitioned roll out complete"));
     assert!(deletes.is_some() && deletes < follows, "{}", ended.transcript);
     let image = lab.cluster.store(|store| {
         store.get(&Key::new(&PODS, "default", "db-2")).unwrap()["spec"]["containers"][0]["image"].clone()
@@ -184,16 +184,20 @@ async fn stuck_pods_are_replaced_first() {
 
 #[test]
 fn what_cannot_be_waited_for_is_refused_before_anything_is_written() {
-    let dry = "error: a dry run changes nothing that --wait could wait for\n";
+    let dry = "error: --wait cannot be used with --dry-run, which changes nothing\n";
     for (words, stderr, exit) in [
         ("undo deploy/web --wait --dry-run", dry, 2),
         ("undo deploy/web --wait --dry-run=server", dry, 2),
         ("restart deploy/web --wait --dry-run", dry, 2),
-        ("undo deploy/web --wait -o json", "error: --wait tells in lines, ", 2),
-        ("restart deploy/web --wait -o yaml", "error: --wait tells in lines, ", 2),
+        ("undo deploy/web --wait -o json", "error: --wait prints lines, ", 2),
+        ("restart deploy/web --wait -o yaml", "error: --wait prints lines, ", 2),
         ("undo deploy/web --timeout 5m", "error: the following required arguments were not provided", 2),
         ("restart deploy/web --fail-fast", "error: the following required arguments were not provided", 2),
-        ("restart deploy/web --wait --timeout 5", "error: \"5\" is no duration\n", 2),
+        (
+            "restart deploy/web --wait --timeout 5",
+            "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\n",
+            2,
+        ),
         (
             "undo deploy/web --wait --compat",
             "error: unknown flag: --wait\nSee 'kubectl rollout undo --help' for usage.\n",

@@ -1,5 +1,4 @@
-//! Bad input: one line that says what, a hint where there is a next step, the right exit code, and
-//! nothing on stdout.
+//! Errors of `history`: one line, a hint if there is a next step, the exit code, and empty stdout.
 
 use std::fs;
 
@@ -87,7 +86,7 @@ fn objects_that_are_not_there() {
     refused(
         &history("shop", &["deployment/nope"]).run(),
         1,
-        "error: no deployment \"nope\" in namespace \"shop\"\n", // a cluster would be another place to look
+        "error: no deployment \"nope\" in namespace \"shop\"\n", // with a cluster the hint would suggest another namespace
     );
     let ended = history("shop", &["deploy/nope", "deploy/web", "sts/nope", "--compat"]).run();
     assert!(ended.stdout.starts_with("deployment.apps/web"), "one that fails does not stop the rest");
@@ -124,7 +123,7 @@ fn kinds_that_the_snapshot_lacks_are_named_and_not_taken_for_empty() {
         r#"{"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "other", "namespace": "n"}}"#;
     let ended = from_stdin(&format!("{deployment}{replica_set}"), "deploy/a");
     assert_eq!(ended.stdout, "deployment.apps/a\nNo rollout history found.\n");
-    assert_eq!(ended.stderr, "note: standard input has no pods, so none are counted\n");
+    assert_eq!(ended.stderr, "note: pods are not counted: standard input has no pods\n");
     let all = history("quota", &["all"]).run();
     assert!(all.stdout.starts_with("deployment.apps/quota"), "{}", all.stdout);
     assert_eq!(
@@ -145,7 +144,7 @@ fn several_namespaces_must_be_chosen_from() {
     refused(
         &from_stdin(&(object("one") + &object("two")), "deploy"),
         2,
-        "error: standard input holds several namespaces: one, two\nhint: choose one with -n NAMESPACE, or read all of them with -A\n",
+        "error: standard input contains several namespaces: one, two\nhint: choose one with -n NAMESPACE, or read all of them with -A\n",
     );
 }
 
@@ -159,11 +158,11 @@ fn files_that_cannot_be_used() {
     fs::write(directory.join("values.yaml"), "replicas: 3\n").unwrap();
     for (name, message) in [
         ("nope.json", "cannot read "),
-        ("empty", "has no file that ends in .json, .yaml or .yml"),
-        ("broken.json", "is not readable as JSON: "),
-        ("broken.yaml", "is not readable as YAML: "),
-        ("binary", "is no text: it is not UTF-8"),
-        ("values.yaml", "does not hold Kubernetes objects: it has something that has no kind"),
+        ("empty", "contains no .json, .yaml or .yml file"),
+        ("broken.json", " as JSON: "),
+        ("broken.yaml", " as YAML: "),
+        ("binary", "is not UTF-8 text"),
+        ("values.yaml", "does not contain Kubernetes objects: it has a value that has no kind"),
     ] {
         let ended = Run::of(["history", "deploy/a", "--from"]).arg(directory.join(name)).run();
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{name}: {}", ended.stderr);

@@ -1,6 +1,6 @@
-//! kubectl's own unit tests of `rollout history`, with their inputs and what they expect.
+//! kubectl's own unit tests of `rollout history`, with their inputs and expectations.
 //!
-//! Numbers are those of CASES.md beside this file, which says where every case is covered.
+//! The numbers are those of CASES.md beside this file, which lists where each case is covered.
 
 use harness::{Ended, Run};
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
-//! Flags, as freely as kubectl takes them.
+//! Flags in every notation that kubectl accepts.
 
 use harness::Run;
 
 use crate::history;
 
-/// What is printed with these flags for shop's deployment/web, which is not refused.
+/// The output for deployment/web of shop with these flags.
 fn shown(args: &[&str]) -> String {
     let ended = history("shop", &[&["deploy/web"], args].concat()).run();
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
@@ -67,15 +67,18 @@ fn an_empty_namespace_is_none() {
 #[test]
 fn names_that_can_name_nothing_are_refused_before_anything_is_asked() {
     let refused = |args: &[&str]| {
-        // There is no cluster in this world, which would be an error of another kind.
+        // There is no cluster here, so a request would be another error.
         let ended = Run::of(["history"].iter().chain(args)).run();
         assert_eq!(ended.stdout, "", "{args:?}");
         (ended.stderr, ended.exit)
     };
-    let hint = "hint: lower-case letters, digits and '-' are allowed, 63 of them, with a letter or digit at both ends\n";
+    let hint = "hint: use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends\n";
     for namespace in ["..", ".", "a/b", "Shop", "a.b", "a-", "a%2fb", "a b", &"a".repeat(64)] {
         let (stderr, exit) = refused(&["deploy/web", "--namespace", namespace]);
-        assert_eq!((stderr, exit), (format!("error: {namespace:?} is no name of a namespace\n{hint}"), 2));
+        assert_eq!(
+            (stderr, exit),
+            (format!("error: {namespace:?} is not a valid namespace name\n{hint}"), 2)
+        );
     }
     for (args, stderr) in [
         (&["deploy/web", "-n", ".."][..], "invalid namespace \"..\": [may not be '..']"),
@@ -111,4 +114,10 @@ fn names_in_manifests_are_no_way_around() {
     assert_eq!(refused("name: .."), "error: invalid resource name \"..\": [may not be '..']\n");
     assert_eq!(refused("name: a/b"), "error: invalid resource name \"a/b\": [may not contain '/']\n");
     assert_eq!(refused("name: web, namespace: .."), "error: invalid namespace \"..\": [may not be '..']\n");
+}
+
+#[test]
+fn revision_0_is_all_of_them_as_in_kubectl() {
+    let all = history("shop", &["deployment/web"]).run();
+    assert_eq!(history("shop", &["deployment/web", "--revision=0"]).run(), all);
 }

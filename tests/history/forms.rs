@@ -1,4 +1,4 @@
-//! The forms of a history: table, wide, JSON, YAML, names; on terminals of several widths.
+//! The output formats of `history`: table, wide, JSON, YAML, names, on terminals of several widths.
 
 use harness::Run;
 use serde_json::Value;
@@ -50,7 +50,7 @@ fn a_change_made_while_paused_is_no_revision_yet_and_that_is_said() {
     let ended = history("broken", &["deployment/paused"]).run();
     assert_eq!(
         ended.stderr,
-        "note: the template of deployment/paused is no revision yet, because it is paused; its pods run 1\n"
+        "note: the live template of deployment/paused has no revision yet: it is paused; its pods run revision 1\n"
     );
     assert!(ended.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", ended.stdout);
 }
@@ -163,6 +163,11 @@ fn what_the_table_leaves_open_is_said_beside_the_table_and_its_json_only() {
         (&["--revision", "1", "-o", "json"], false),
     ] {
         let ended = history("broken", &[&["deployment/paused"], args].concat()).run();
-        assert_eq!(ended.stderr.starts_with("note: the template of"), noted, "{args:?}: {}", ended.stderr);
+        assert_eq!(
+            ended.stderr.starts_with("note: the live template of"),
+            noted,
+            "{args:?}: {}",
+            ended.stderr
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Objects that nobody meant to make: missing, doubled and wrongly typed fields, escape sequences, a
-//! template of a megabyte, a thousand revisions, and arbitrary JSON.
+//! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a
+//! megabyte, a thousand revisions, and any JSON.
 
 use harness::{Ended, Run};
 use proptest::prelude::*;
@@ -106,7 +106,7 @@ fn an_altered_revision_of_a_statefulset_is_marked_and_explained() {
     let ended = Run::of(["history", "sts/db", "--from", "-"]).stdin(snapshot.to_string()).run();
     assert!(ended.stdout.lines().nth(3).is_some_and(|row| row.contains("altered")), "{}", ended.stdout);
     assert!(ended.stderr.starts_with(
-        "warning: revision 2 was altered or restored from elsewhere: db-7b668f8c8b's data hashes to "
+        "warning: revision 2 was altered, or restored from another cluster: the data of db-7b668f8c8b hashes to "
     ));
     assert_eq!(ended.exit, 0);
 }
@@ -120,7 +120,7 @@ fn well_told(ended: &Ended) -> bool {
         })
 }
 
-/// Arbitrary JSON, with the names that matter more likely than others.
+/// Any JSON, in which known names are more likely than others.
 fn arbitrary_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -1,4 +1,4 @@
-//! `history`: the built commands against recorded objects, both streams and the exit code.
+//! `history`: the binary with recorded objects.
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 

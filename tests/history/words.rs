@@ -1,11 +1,11 @@
-//! Every word that names a revision.
+//! Revision words.
 
 use harness::Run;
 use serde_json::{Value, json};
 
 use crate::history;
 
-/// The revision that `--revision WORD` shows of shop's deployment/web.
+/// The revision of shop's deployment/web that `--revision WORD` prints.
 fn shown(word: &str) -> String {
     let ended = history("shop", &["deployment/web", "--revision", word]).run();
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{word}");
@@ -18,7 +18,7 @@ fn refused(word: &str) -> (String, u8) {
     (ended.stderr, ended.exit)
 }
 
-/// The digest of a revision of deployment/web, as the JSON form tells it.
+/// The digest of a revision of deployment/web, from the JSON output.
 fn digest(number: i64) -> String {
     let ended = history("shop", &["deployment/web", "-o", "json"]).run();
     let document: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -107,7 +107,7 @@ fn an_ambiguous_word_lists_the_candidates() {
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{word}");
         assert!(ended.stderr.contains(&format!("revision {word} could be any of")), "{}", ended.stderr);
         assert!(candidates.iter().all(|name| ended.stderr.contains(name)), "{}", ended.stderr);
-        assert!(ended.stderr.contains("\nhint: name it in full"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("\nhint: use the full name"), "{}", ended.stderr);
     }
 }
 
@@ -141,7 +141,7 @@ fn under_compat_only_numbers_name_a_revision() {
 #[test]
 fn a_number_that_a_revision_had_once_leads_to_the_one_it_has() {
     let (stderr, exit) = refused("2");
-    assert_eq!(stderr, "error: no revision 2 in the history; it is 5 now\nhint: write --revision 5\n");
+    assert_eq!(stderr, "error: no revision 2 in the history; it has number 5 now\nhint: use --revision 5\n");
     assert_eq!(exit, 1);
     let compat = history("shop", &["deployment/web", "--revision", "2", "--compat"]).run();
     assert_eq!(compat.stderr, "error: unable to find the specified revision\n");

@@ -1,11 +1,11 @@
-//! Writes: what is sent, what others do meanwhile, and what is said when something goes wrong.
+//! Writes: the requests, concurrent changes by other clients, and errors.
 
 use harness::{Ended, Recorded};
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Key, Refusal, Resource, Rule, SimCluster, User, Verb};
+use simcluster::{Key, Protocols, Refusal, Resource, Rule, SimCluster, User, Verb};
 
 use crate::ground::{Ground, run_with};
 
@@ -30,7 +30,7 @@ fn edit(cluster: &SimCluster, key: &Key, change: impl Fn(&mut Value)) {
         .store(|store| store.edit(key, Part::Object, &Author::new("test"), |value| change(value)).unwrap());
 }
 
-/// Somebody else's change, just before ours arrives.
+/// A change by another client just before ours arrives.
 fn meanwhile(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Act {
     Act::interfere(move |store| {
         store.edit(&key, Part::Object, &Author::new("colleague"), |value| change(value)).unwrap();
@@ -46,7 +46,7 @@ async fn ran(ground: &Ground, args: &[&str]) -> Ended {
     ground.run(args).run_here().await
 }
 
-/// stderr without kubectl's long warning, which nearly every recorded object gets.
+/// stderr without kubectl's warning about the last-applied annotation.
 fn narration(ended: &Ended) -> String {
     let lines = ended.stderr.split_inclusive('\n');
     lines.filter(|line| !line.starts_with("Warning: resource ")).collect()
@@ -170,7 +170,7 @@ async fn what_a_colleague_changed_meanwhile_is_never_overwritten() {
         let (kind, name) = target.split_once('/').unwrap();
         let error = format!(
             "error: {kind} {name:?} was changed by colleague while its rollback was prepared; nothing was written: {words}\n\
-             hint: look again, or go on over it with --force\n"
+             hint: check the change, then repeat the command, with --force to roll back anyway\n"
         );
         assert_eq!((narration(&ended), ended.stdout.as_str(), ended.exit), (error, "", 1));
         assert_eq!(object(&ground.cluster, &key)["spec"], expected["spec"], "{target}");
@@ -184,7 +184,8 @@ async fn what_does_not_matter_to_the_change_is_no_conflict() {
         ("deployment/web", web(), |web| web["spec"]["replicas"] = 9.into()),
         ("deployment/web", web(), |web| web["metadata"]["annotations"]["other"] = "x".into()),
         ("statefulset/db", db(), |db| db["metadata"]["labels"]["other"] = "x".into()),
-        // A map that was absent: the server's own test fails, and the change is put in other words.
+        // A map that was absent: the server's own test fails, and the patch is sent in another
+        // form.
         ("daemonset/agent", agent(), |agent| agent["metadata"]["annotations"]["other"] = "x".into()),
     ];
     for (target, key, change) in changes {
@@ -215,7 +216,7 @@ async fn force_goes_on_over_a_conflict_after_showing_the_effect_again() {
     let ended = ran(&ground, &["undo", "deployment/web", "--force", "--diff"]).await;
     assert_eq!(ended.exit, 0, "{}", ended.stderr);
     assert!(
-        narration(&ended).contains("; nothing was written: image shop/web:9; going on\n"),
+        narration(&ended).contains("; nothing was written: image shop/web:9; trying again (--force)\n"),
         "{}",
         ended.stderr
     );
@@ -258,7 +259,7 @@ async fn each_refusal_has_its_own_words() {
                 403,
                 "deployments.apps \"web\" is forbidden: User \"gina\" cannot patch resource",
             ),
-            "error: forbidden: User \"gina\" cannot patch resource\nhint: kubectl auth can-i --list shows what is allowed\n",
+            "error: forbidden: User \"gina\" cannot patch resource\nhint: to see what is allowed: kubectl auth can-i --list\n",
             "error: failed restoring revision 0: deployments.apps \"web\" is forbidden: User \"gina\" cannot patch resource\n",
         ),
         (
@@ -267,7 +268,7 @@ async fn each_refusal_has_its_own_words() {
                 "web",
                 &[simcluster::refusal::Cause::required("spec.template.spec.containers", "")],
             ),
-            "error: the server refuses the change: spec.template.spec.containers: Required value\n",
+            "error: the server rejected the change: spec.template.spec.containers: Required value\n",
             "error: failed restoring revision 0: Deployment.apps \"web\" is invalid: spec.template.spec.containers: Required value\n",
         ),
     ] {
@@ -294,32 +295,36 @@ async fn a_patch_that_fails_without_a_reason_and_without_a_conflict_is_our_fault
         .cluster
         .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::Refuse(Refusal::patch_failed())));
     let ended = ran(&ground, &["undo", "deployment/web"]).await;
-    assert!(narration(&ended).contains("answered 422 Unprocessable Entity"), "{}", ended.stderr);
+    assert!(narration(&ended).contains("returned 422 Unprocessable Entity"), "{}", ended.stderr);
     assert_eq!((patches(&ground).len(), ended.exit), (1, 1));
 }
 
 #[tokio::test]
 async fn when_nobody_knows_the_object_is_read_again_and_what_is_true_is_said() {
-    for (act, made, stderr) in [
-        (Act::LoseAnswer, true, "deployment \"web\" was read again, and the change is made\n"),
+    let moments = [
+        (Act::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
         (
             Act::LoseRequest,
             false,
-            "error: the change of deployment \"web\" was sent, and no answer came: it was read again, and it is as it was: ",
+            "error: no answer to the change of deployment \"web\"; read it again: it is unchanged: ",
         ),
-        (Act::Html(502), false, "it was read again, and it is as it was: "),
-        (Act::Stall, false, "it was read again, and it is as it was: "),
-        (Act::CutBody(10), true, "the change is made\n"),
-    ] {
-        let ground = Ground::of("shop");
+        (Act::ResetStream, false, "read it again: it is unchanged: "),
+        (Act::Html(502), false, "read it again: it is unchanged: "),
+        (Act::Stall, false, "read it again: it is unchanged: "),
+        (Act::CutBody(10), true, "the change was applied\n"),
+    ];
+    for (protocols, (act, made, stderr)) in
+        Protocols::EACH.into_iter().flat_map(|protocols| moments.clone().map(|moment| (protocols, moment)))
+    {
+        let ground = Ground::over(protocols, "shop");
         let before = object(&ground.cluster, &web());
         ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act.clone()));
         let ended = ran(&ground, &["undo", "deployment/web", "--request-timeout=1s"]).await;
-        assert!(narration(&ended).contains(stderr), "{act:?}: {}", ended.stderr);
-        assert_eq!(ended.exit, u8::from(!made), "{act:?}: {}", ended.stderr);
-        assert_eq!(ended.stdout.is_empty(), !made, "{act:?}");
-        assert_eq!(object(&ground.cluster, &web()) != before, made, "{act:?}");
-        assert_eq!(patches(&ground).len(), 1, "{act:?}");
+        assert!(narration(&ended).contains(stderr), "{protocols:?} {act:?}: {}", ended.stderr);
+        assert_eq!(ended.exit, u8::from(!made), "{protocols:?} {act:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout.is_empty(), !made, "{protocols:?} {act:?}");
+        assert_eq!(object(&ground.cluster, &web()) != before, made, "{protocols:?} {act:?}");
+        assert_eq!(patches(&ground).len(), 1, "{protocols:?} {act:?}");
     }
 }
 
@@ -331,7 +336,7 @@ async fn when_it_cannot_even_be_read_again_that_is_said() {
     ground.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), forbidden).after(1));
     let ended = ran(&ground, &["undo", "deployment/web"]).await;
     assert!(
-        narration(&ended).starts_with("error: nobody knows whether deployment \"web\" was changed: "),
+        narration(&ended).starts_with("error: cannot tell whether deployment \"web\" was changed: "),
         "{}",
         ended.stderr
     );
@@ -358,7 +363,11 @@ async fn a_cause_is_noted_on_the_revision_too_or_that_is_said() {
     let ground = Ground::with("shop", simcluster::ServerCertificate::Good, &[User::limited("gina", rules)]);
     let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
     let ended = run_with(&kubeconfig, ["undo", "statefulset/db", "--cause", "OPS-7"]).run_here().await;
-    assert!(narration(&ended).starts_with("warning: the cause was not noted on db-"), "{}", ended.stderr);
+    assert!(
+        narration(&ended).starts_with("warning: cannot record the change-cause on db-"),
+        "{}",
+        ended.stderr
+    );
     assert_eq!((narration(&ended).lines().count(), ended.exit), (1, 0));
 }
 
@@ -415,7 +424,7 @@ async fn a_pause_that_a_colleague_ended_is_told_and_cleaned_up() {
     });
     let ended = ran(&ground, &["resume", "statefulset/db"]).await;
     assert!(
-        ended.stderr.starts_with("note: the pause of statefulset/db was ended by test, "),
+        ended.stderr.starts_with("note: the pause of statefulset/db was already ended by test, "),
         "{}",
         ended.stderr
     );

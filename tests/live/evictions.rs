@@ -1,10 +1,10 @@
-//! Evictions: what the server answers, and what that means for the pod.
+//! Evictions: the responses of the server, and what they mean for the pod.
 
 use rollout2::cluster::listener::Listener;
 use rollout2::cluster::live::Cluster;
 use rollout2::cluster::source::Source;
-use rollout2::cluster::write::{Fate, WriteFailure};
-use rollout2::command::gather::{disruption_budgets, nodes};
+use rollout2::cluster::write::{WriteFailure, WriteOutcome};
+use rollout2::command::targets::{disruption_budgets, nodes};
 use rollout2::error::ErrorKind;
 use rollout2::world::Clock;
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
 use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
 
-/// Three pods of a StatefulSet in the recorded shop, seen by a user.
+/// The cluster of the recorded shop with three pods of a StatefulSet, as a user sees it.
 fn seen_by(cluster: &SimCluster, user: &str) -> Cluster {
     let client = kube::Client::new(cluster.service_for(user), "shop");
-    Cluster::through(client, Clock::System, Listener::new(|_| {}))
+    Cluster::in_process(client, Clock::System, Listener::new(|_| {}))
 }
 
 fn shop() -> SimCluster {
@@ -28,7 +28,7 @@ fn shop() -> SimCluster {
         .build()
 }
 
-/// A budget for the database, as its controller may have counted it.
+/// A PodDisruptionBudget for the database with this status.
 fn budget(cluster: &SimCluster, name: &str, status: &Value) {
     let metadata = json!({"name": name, "namespace": "shop", "uid": name, "generation": 1});
     let spec = json!({"selector": {"matchLabels": {"app": "db"}}, "maxUnavailable": 1});
@@ -51,11 +51,11 @@ async fn evict(cluster: &SimCluster, pod: &str) -> Result<(), WriteFailure> {
 async fn a_pod_is_evicted_once_if_it_is_the_one_that_was_meant() {
     let cluster = shop();
     let failure = seen_by(&cluster, "admin").evict("shop", "db-4", "another").await.unwrap_err();
-    assert_eq!(failure.fate, Fate::Contended);
+    assert_eq!(failure.outcome, WriteOutcome::Conflict);
     assert!(!uid(&cluster, "db-4").is_empty());
     evict(&cluster, "db-4").await.unwrap();
     assert!(uid(&cluster, "db-4").is_empty());
-    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().fate, Fate::Gone);
+    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().outcome, WriteOutcome::Gone);
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_budget_that_does_not_let_it_go_is_told_in_the_servers_words() {
     let cluster = shop();
     budget(&cluster, "db", &json!({"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4}));
     let failure = evict(&cluster, "db-4").await.unwrap_err();
-    assert_eq!(failure.fate, Fate::NotNow);
+    assert_eq!(failure.outcome, WriteOutcome::RetryLater);
     let words = "The disruption budget db needs 4 healthy pods and has 4 currently";
     assert_eq!(failure.error.sentence(), words);
     assert!(!uid(&cluster, "db-4").is_empty());
@@ -75,7 +75,7 @@ async fn several_budgets_are_a_refusal_though_the_server_answers_as_if_it_had_fa
     budget(&cluster, "one", &json!({}));
     budget(&cluster, "two", &json!({}));
     let failure = evict(&cluster, "db-4").await.unwrap_err();
-    assert_eq!(failure.fate, Fate::Unchanged);
+    assert_eq!(failure.outcome, WriteOutcome::Unchanged);
     assert!(failure.error.sentence().contains("more than one PodDisruptionBudget"), "{failure:?}");
 }
 
@@ -85,7 +85,7 @@ async fn an_eviction_whose_answer_is_lost_is_neither_repeated_nor_taken_for_done
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), Act::LoseAnswer).once());
     let pod = uid(&cluster, "db-4");
     let failure = seen_by(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
-    assert_eq!((failure.fate, uid(&cluster, "db-4").is_empty()), (Fate::Unknown, true));
+    assert_eq!((failure.outcome, uid(&cluster, "db-4").is_empty()), (WriteOutcome::Unknown, true));
     let evictions = cluster.requests().iter().filter(|asked| asked.line().contains("eviction")).count();
     assert_eq!(evictions, 1);
 }
@@ -95,7 +95,7 @@ async fn a_server_that_asks_for_patience_has_not_evicted() {
     let cluster = shop();
     let busy = Act::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy).once());
-    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().fate, Fate::NotNow);
+    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().outcome, WriteOutcome::RetryLater);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn nodes_and_budgets_are_read_or_said_to_be_withheld() {
     assert_eq!(disruption_budgets(&admin, "shop").await.unwrap().len(), 1);
     let gina = Source::Cluster(Box::new(seen_by(&cluster, "gina")));
     let error = nodes(&gina).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Withheld);
-    assert!(error.sentence().starts_with("nodes may not be read: forbidden"), "{}", error.sentence());
-    assert_eq!(disruption_budgets(&gina, "shop").await.unwrap_err().kind(), ErrorKind::Withheld);
+    assert_eq!(error.kind(), ErrorKind::NotReadable);
+    assert!(error.sentence().starts_with("cannot read nodes: forbidden"), "{}", error.sentence());
+    assert_eq!(disruption_budgets(&gina, "shop").await.unwrap_err().kind(), ErrorKind::NotReadable);
 }

@@ -1,4 +1,4 @@
-//! What can go wrong on the way: each is one clear line and a way out, in time, with exit 1.
+//! Connection errors: one line and a hint, in time, with exit code 1.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
@@ -6,7 +6,7 @@ use simcluster::{Rule, ServerCertificate, User};
 
 use crate::ground::{Ground, run_with};
 
-/// Runs `history deployment/web` twice and holds it against our words and the beginning of kubectl's.
+/// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
     let ended = run_with(kubeconfig, args).run_here().await;
@@ -28,7 +28,7 @@ async fn nobody_listens() {
     fails(
         &ground.kubeconfig(),
         &format!("{address} refuses connections"),
-        "context \"simcluster\" names this server",
+        "the server comes from context \"simcluster\"",
         &format!(
             "The connection to the server {address} was refused - did you specify the right host or port?\n"
         ),
@@ -57,7 +57,7 @@ async fn nobody_knows_the_issuer() {
     let other = Ground::of("shop").kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"] =
         other["clusters"][0]["cluster"]["certificate-authority-data"].clone();
-    // Both authorities have one name, so what fails is the signature.
+    // Both authorities have the same name, so the signature check fails.
     let compat = "Unable to connect to the server: tls: failed to verify certificate: x509: ";
     fails(&kubeconfig, &format!("the certificate of {}", ground.served.address()), "", compat).await;
     kubeconfig["clusters"][0]["cluster"].as_object_mut().unwrap().remove("certificate-authority-data");
@@ -77,7 +77,7 @@ async fn the_certificate_has_expired_or_is_for_another_name() {
     let ground = Ground::with("shop", ServerCertificate::ForAnotherName, &[]);
     fails(
         &ground.kubeconfig(),
-        "is not for 127.0.0.1, only for elsewhere.example",
+        "is not valid for 127.0.0.1, only for elsewhere.example",
         "--tls-server-name",
         "Unable to connect to the server: tls: failed to verify certificate: x509: certificate is valid for ",
     )
@@ -92,8 +92,8 @@ async fn a_login_proxy_answers_with_a_page() {
         ground.cluster.fault(Fault::on(Requests::any(), Act::Html(status)));
         fails(
             &ground.kubeconfig(),
-            "does not answer as an API server does",
-            "a login proxy may be in the way",
+            "does not respond like an API server",
+            "a login proxy may be in between",
             "Unable to connect to the server: ",
         )
         .await;
@@ -107,7 +107,7 @@ async fn we_may_not() {
     fails(
         &ground.served.kubeconfig("gina", "shop").unwrap(),
         "forbidden: User \"gina\" cannot get resource \"deployments\" in API group \"apps\" in the namespace \"shop\"",
-        "kubectl auth can-i --list -n shop shows",
+        "to see what is allowed: kubectl auth can-i --list -n shop",
         "Error from server (Forbidden): deployments.apps \"web\" is forbidden: User \"gina\" cannot get",
     )
     .await;
@@ -120,8 +120,8 @@ async fn revisions_that_may_not_be_read_are_an_error_in_kubectls_words() {
     let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
     fails(
         &kubeconfig,
-        "replicasets may not be read: forbidden: User \"gina\" cannot list",
-        "kubectl auth can-i --list -n shop shows",
+        "cannot read replicasets: forbidden: User \"gina\" cannot list",
+        "to see what is allowed: kubectl auth can-i --list -n shop",
         "error: failed to retrieve replica sets from deployment web: replicasets.apps is forbidden: User \"gina\"",
     )
     .await;
@@ -140,7 +140,9 @@ async fn pods_that_may_not_be_listed_are_done_without_and_that_is_said_once() {
     let notes: Vec<_> = ended.stderr.lines().collect();
     assert_eq!(notes.len(), 1, "{}", ended.stderr);
     assert!(
-        notes[0].starts_with("note: pods may not be read: forbidden: User \"gina\" cannot list"),
+        notes[0].starts_with(
+            "note: pods are not counted: cannot read pods: forbidden: User \"gina\" cannot list"
+        ),
         "{}",
         notes[0]
     );
@@ -154,7 +156,7 @@ async fn nobody_knows_us() {
     let ground = Ground::of("shop");
     fails(
         &ground.served.kubeconfig_with_token("admin", "forged", "shop"),
-        "does not accept our credentials",
+        "does not accept the credentials",
         "log in again",
         "error: You must be logged in to the server (Unauthorized)",
     )
@@ -178,7 +180,7 @@ async fn a_certificate_of_ours_that_is_not_there_is_named() {
     let run = ground.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
     let ended = run.run_here().await;
     assert!(
-        ended.stderr.starts_with("error: cannot read our client certificate /no/cert: "),
+        ended.stderr.starts_with("error: cannot read the client certificate /no/cert: "),
         "{}",
         ended.stderr
     );

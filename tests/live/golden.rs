@@ -1,4 +1,4 @@
-//! What kubectl printed for every recorded history, asked over HTTP.
+//! kubectl's output for every recorded history, over HTTP.
 
 use harness::Recorded;
 

@@ -1,40 +1,43 @@
-//! What a test stands on: a served cluster, a kubeconfig that leads to it, and runs of ours.
+//! The test environment: a served simulated cluster, its kubeconfig, and runs of the program.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use harness::{Run, data};
 use serde_json::Value;
-use simcluster::{Served, ServerCertificate, SimCluster, User};
+use simcluster::{Protocols, Served, ServerCertificate, SimCluster, User};
 
-/// A cluster that holds a recorded snapshot and is served on a socket of its own.
+/// A simulated cluster with a recorded snapshot, served on a socket of its own.
 pub(crate) struct Ground {
     pub(crate) cluster: SimCluster,
     pub(crate) served: Served,
 }
 
 impl Ground {
-    /// The cluster of a recorded namespace. It must be made on a test's runtime.
+    /// Serves the cluster of a recorded namespace. Must be called on the runtime of a test.
     pub(crate) fn of(namespace: &str) -> Self {
         Self::with(namespace, ServerCertificate::Good, &[])
     }
 
-    /// The same, with a certificate that a client may not like, and further users.
+    /// As `of`, with these protocols only.
+    pub(crate) fn over(protocols: Protocols, namespace: &str) -> Self {
+        Self::serving(&recorded(namespace), ServerCertificate::Good, protocols, &[])
+    }
+
+    /// As `of`, with another server certificate and more users.
     pub(crate) fn with(namespace: &str, certificate: ServerCertificate, users: &[User]) -> Self {
-        let snapshot = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
-        let snapshot: Value = serde_json::from_str(&snapshot).unwrap();
-        Self::serving(&snapshot, certificate, users)
+        Self::serving(&recorded(namespace), certificate, Protocols::default(), users)
     }
 
-    /// The cluster of a list of objects.
+    /// Serves a cluster with these objects.
     pub(crate) fn holding(list: &Value) -> Self {
-        Self::serving(list, ServerCertificate::Good, &[])
+        Self::serving(list, ServerCertificate::Good, Protocols::default(), &[])
     }
 
-    fn serving(list: &Value, certificate: ServerCertificate, users: &[User]) -> Self {
+    fn serving(list: &Value, certificate: ServerCertificate, protocols: Protocols, users: &[User]) -> Self {
         let builder = SimCluster::builder().snapshot(list).unwrap();
         let cluster = users.iter().cloned().fold(builder, simcluster::Builder::user).build();
-        let served = cluster.serve_with(certificate).unwrap();
+        let served = cluster.serve_with(certificate, protocols).unwrap();
         Self { cluster, served }
     }
 
@@ -43,18 +46,23 @@ impl Ground {
         self.served.kubeconfig("admin", "shop").unwrap()
     }
 
-    /// A command line that reaches this cluster through that kubeconfig.
+    /// A command line that uses that kubeconfig.
     pub(crate) fn run<A: Into<std::ffi::OsString>>(&self, args: impl IntoIterator<Item = A>) -> Run {
         run_with(&self.kubeconfig(), args)
     }
 
-    /// The requests so far, each as its method and path.
+    /// Returns the requests so far, each as method and path.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.cluster.requests().iter().map(simcluster::Recorded::line).collect()
     }
 }
 
-/// A command line that reads a kubeconfig.
+fn recorded(namespace: &str) -> Value {
+    let snapshot = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
+    serde_json::from_str(&snapshot).unwrap()
+}
+
+/// A command line that uses this kubeconfig.
 pub(crate) fn run_with<A: Into<std::ffi::OsString>>(
     kubeconfig: &Value,
     args: impl IntoIterator<Item = A>,
@@ -63,14 +71,14 @@ pub(crate) fn run_with<A: Into<std::ffi::OsString>>(
     Run::of(args).env("KUBECONFIG", path)
 }
 
-/// A file with this content, in the directory that cargo keeps for tests.
+/// Writes a file into cargo's directory for tests.
 pub(crate) fn file(name: &str, content: &str) -> PathBuf {
     let path = directory().join(name);
     std::fs::write(&path, content).unwrap();
     path
 }
 
-/// A directory that no other test has.
+/// Creates a directory for this test only.
 pub(crate) fn directory() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! `--replace-stuck-pods` against controllers that work meanwhile.
+//! `--replace-stuck-pods` with running controllers.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn broken() -> (Ground, Controllers) {
     (Ground { cluster, served }, controllers)
 }
 
-/// Runs a command while the controllers work, ten seconds of theirs in each of ours.
+/// Runs a command with controllers that are ten times as fast as real time.
 async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &[&str]) -> harness::Ended {
     let cluster = ground.cluster.clone();
     let work = async {
@@ -75,7 +75,7 @@ async fn a_stuck_pod_is_replaced_after_the_change() {
         ended.stderr
     );
     assert!(
-        ended.stderr.ends_with("deleting db-3, which is not ready and not on the new revision\n"),
+        ended.stderr.ends_with("deleting pod db-3: not ready, and not on the new revision\n"),
         "{}",
         ended.stderr
     );
@@ -103,8 +103,12 @@ async fn of_several_stuck_pods_the_lowest_goes_first() {
     assert_eq!(images(&ground.cluster), ["db:2.0-bad", "db:1.0", "db:1.0", "db:2.0-bad"]);
     let ended =
         with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
-    let deleted: Vec<_> =
-        ended.stderr.lines().filter(|line| line.starts_with("deleting ")).map(|line| &line[9..13]).collect();
+    let deleted: Vec<_> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("deleting pod "))
+        .map(|line| &line[13..17])
+        .collect();
     assert_eq!((deleted.as_slice(), ended.exit), (&["db-0", "db-3"][..], 0), "{}", ended.stderr);
     assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
 }
@@ -113,10 +117,10 @@ async fn of_several_stuck_pods_the_lowest_goes_first() {
 async fn without_the_flag_the_pods_are_named_and_left() {
     let (ground, controllers) = broken();
     let ended = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
-    assert!(ended.stderr.contains("warning: db-3 is not ready, "), "{}", ended.stderr);
-    let hints = "\nhint: to have it deleted, now or afterwards: kubectl rollout2 undo statefulset/db -n shop \
-                 --to-revision 1 --replace-stuck-pods\n\
-                 hint: or by hand, afterwards: kubectl delete pod db-3 -n shop\n";
+    assert!(ended.stderr.contains("warning: db-3 is not ready: "), "{}", ended.stderr);
+    let hints = "\nhint: to delete it, now or after the undo: kubectl rollout2 undo statefulset/db -n shop \
+                 --to-revision db-7478dc55f5 --replace-stuck-pods\n\
+                 hint: or by hand, after the undo: kubectl delete pod db-3 -n shop\n";
     assert!(ended.stderr.contains(hints), "{}", ended.stderr);
     assert_eq!((images(&ground.cluster)[3].clone(), ended.exit), (json!("db:2.0-bad"), 0));
 }

@@ -1,5 +1,5 @@
-//! Commands among concurrent writers: a change of ours is made on exactly the state that was read, or
-//! not at all, and never a colleague's change is lost.
+//! Commands with concurrent writers: a change applies to exactly the state that was read, or not at
+//! all, and no change of another client is lost.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use crate::ground::Ground;
 
 const SEEDS: u64 = 300;
 
-/// A seeded source of chance.
+/// A seeded random number generator.
 struct Chance(u64);
 
 impl Chance {
@@ -41,7 +41,7 @@ const COMMANDS: [&[&str]; 8] = [
     &["restart"],
 ];
 
-/// One of the writers that a cluster has.
+/// One change of a concurrent writer.
 fn write(object: &mut Value, writer: u64, mark: u64) {
     match writer {
         0 => {
@@ -66,7 +66,7 @@ fn write(object: &mut Value, writer: u64, mark: u64) {
     }
 }
 
-/// What our change must not be made over, because it is overwritten or relied on.
+/// Returns the fields that the change overwrites or tests.
 fn relied_on(object: &Value, command: &str) -> Vec<Value> {
     let annotation = |name: &str| object["metadata"]["annotations"].get(name).cloned().unwrap_or_default();
     let mut values =
@@ -83,12 +83,12 @@ fn relied_on(object: &Value, command: &str) -> Vec<Value> {
     values
 }
 
-/// The states that a run saw and met.
+/// The states that a run read and wrote to.
 #[derive(Default)]
 struct Seen {
-    /// The object when we read it last.
+    /// The object as last read.
     read: Option<Value>,
-    /// Pairs of what we had read and what was there when a patch of ours arrived.
+    /// For each patch, the object as read and as it was when the patch arrived.
     patched_over: Vec<(Option<Value>, Value)>,
 }
 
@@ -170,7 +170,7 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
         assert_eq!(after, *others.lock().unwrap(), "written and not said: {what}");
     }
     if ended.exit != 0 {
-        let honest = ["nothing was written", "is paused", "is being changed all the time"];
+        let honest = ["nothing was written", "is paused", "keeps changing"];
         assert!(honest.iter().any(|words| ended.stderr.contains(words)), "{what}");
         assert_eq!(ended.stdout, "", "{what}");
     }
@@ -184,7 +184,7 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
     (ended, after, outcome.to_owned())
 }
 
-/// The controller sees every change at once, so that nothing is waited for.
+/// The controller observes every change at once, so commands do not wait.
 fn settle(store: &mut simcluster::Store, key: &Key) {
     store
         .edit(key, Part::Status, &Author::new("controller"), |object| {

@@ -1,5 +1,5 @@
-//! `kill -9` at every request: the template is as it was or fully changed, and the same command again
-//! finishes the rest.
+//! `kill -9` at every request: the template is unchanged or fully changed, and the same command
+//! then finishes the rest.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use simcluster::fault::{Act, Fault, Requests};
 use crate::changes::{db, object, web};
 use crate::ground::{Ground, file};
 
-/// Runs the binary, waits until its request number `at` (from 0) has arrived and kills it there:
-/// before the server does anything, or after it did and before it answered.
+/// Runs the binary and kills it at its request number `at` (from 0): before the server processes
+/// it, or before it responds.
 async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
     let act = if done { Act::StallBody(0) } else { Act::Stall };
     ground.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
@@ -31,7 +31,7 @@ async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    tokio::time::sleep(Duration::from_millis(50)).await; // what the server does, it does now
+    tokio::time::sleep(Duration::from_millis(50)).await; // the server processes the request now
     child.kill().unwrap();
     child.wait().unwrap();
     ground.cluster.clear_faults();
@@ -73,7 +73,47 @@ async fn an_undo_of_a_stateful_set_with_a_cause() {
 
 #[tokio::test]
 async fn the_end_of_a_pause() {
-    // What pausing writes has a stamp in it; resuming leads back to where it began.
+    // The annotation of a pause has a timestamp; a resume restores the original object.
     survives(&["resume", "deployment/web"], web(), 1).await;
     survives(&["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"], db(), 4).await;
+}
+
+/// A closed terminal ends what is followed as SIGTERM does, unless the process was told to outlive it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_closed_terminal_ends_a_status_that_is_not_told_to_outlive_it() {
+    for (before, signals, exit) in [("", &["-HUP"][..], 129), ("trap '' HUP; ", &["-HUP", "-TERM"], 143)] {
+        let ground = Ground::of("broken");
+        let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));
+        let script = format!(
+            "{before}exec \"$0\" status deployment/paused -n broken --wait-held --plain > \"$1\" 2>&1"
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")])
+            .arg(&output)
+            .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+            .spawn()
+            .unwrap();
+        let printed = || std::fs::read_to_string(&output).unwrap_or_default();
+        for _ in 0..1000 {
+            if printed().contains("Waiting for") || child.try_wait().unwrap().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(child.try_wait().unwrap(), None, "{}", printed());
+        for signal in signals {
+            Command::new("kill").args([*signal, &child.id().to_string()]).status().unwrap();
+        }
+        let code = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status.code();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        };
+        let said = printed();
+        std::fs::remove_file(&output).unwrap();
+        assert_eq!(code, Some(exit), "{said}");
+        assert!(said.contains("continues in the cluster"), "{said}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Which kubeconfig is read, and what it may look like.
+//! The choice of the kubeconfig, and its format.
 
 use harness::Run;
 use serde_json::json;

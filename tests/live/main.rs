@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod changes;
+mod endless;
 mod evictions;
 mod failures;
 mod golden;
@@ -11,10 +12,14 @@ mod healing;
 mod interleavings;
 mod kill;
 mod kubeconfigs;
+mod plain_http;
 mod plugins;
+mod protocols;
 mod proxies;
+mod repeated_patches;
 mod requests;
 mod retries;
+mod round_trips;
 mod strangers;
 mod targets;
 mod wire;

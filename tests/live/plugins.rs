@@ -1,4 +1,4 @@
-//! Credential plugins: small shell scripts that behave well or badly.
+//! Credential plugins: shell scripts that behave well or badly.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
@@ -88,7 +88,7 @@ async fn it_is_asked_again_when_the_server_refuses_or_its_credential_ends() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("t", "admin", None));
     let runs = directory().join("runs");
-    // Each run brings another token; every one but the first is good.
+    // Each run prints another token; all but the first are valid.
     let script = |rest: &str| {
         format!(
             "echo run >> {runs}; N=$(wc -l < {runs}); test $N = 1 && T=stale || T=t\n\
@@ -104,7 +104,7 @@ async fn it_is_asked_again_when_the_server_refuses_or_its_credential_ends() {
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
     assert_eq!(ground.lines().len(), 4, "one more than three: the refused one");
 
-    // A credential that has ended by the server's clock is not sent.
+    // A credential that is expired by the server's clock is not sent.
     std::fs::write(&runs, "run\n").unwrap();
     ground.cluster.forget_requests();
     let ended_long_ago = script(", \"expirationTimestamp\": \"2001-01-01T00:00:00Z\"");
@@ -124,7 +124,7 @@ async fn a_401_that_a_new_credential_does_not_help_is_an_error() {
     ground.cluster.fault(Fault::on(Requests::any(), Act::Refuse(Refusal::unauthorized())));
     fails(
         &kubeconfig(&ground, &printing(&json!({"token": "t"}))),
-        "does not accept our credentials",
+        "does not accept the credentials",
         "log in again",
         "error: You must be logged in to the server (Unauthorized)",
     )
@@ -162,7 +162,7 @@ async fn it_fails() {
         ended.stderr,
         "session expired\n\
          error: the credential plugin \"/bin/sh\" failed with exit code 3: session expired\n\
-         hint: run /bin/sh by hand to see what it needs; you may have to log in again\n"
+         hint: you may have to log in again; to see what it needs, run it by hand: /bin/sh\n"
     );
     assert_eq!(ended.exit, 1);
     fails(
@@ -175,9 +175,44 @@ async fn it_fails() {
 }
 
 #[tokio::test]
+async fn a_token_that_it_says_on_stderr_is_not_repeated() {
+    let ground = Ground::of("shop");
+    let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJnaW5hIn0.c2lnbmF0dXJl";
+    let script = format!("echo {token} >&2; echo 'got {token}' >&2; exit 3");
+    for more in [&[][..], &["--compat"], &["-v", "10"]] {
+        let run = run_with(&kubeconfig(&ground, &script), ["history", "deployment/web"]).args(more);
+        let ended = run.run_here().await;
+        assert!(!ended.transcript.contains("eyJ"), "{}", ended.transcript);
+        assert!(ended.stderr.starts_with("***\ngot ***\n"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn it_and_we_leave_no_core_dump() {
+    let limit = directory().join("limit");
+    let script = format!("ulimit -c > {}; exit 1", limit.display());
+    let user = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
+        "command": "/bin/sh", "args": ["-c", script]}});
+    let kubeconfig = json!({
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "users": [{"name": "u", "user": user}],
+    });
+    let kubeconfig = file("kubeconfig", &kubeconfig.to_string());
+    // The shell raises what it may, so that the program has something to lower.
+    let script = "ulimit -S -c \"$(ulimit -H -c)\"; exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_kubectl-rollout2"), "history", "deployment/web"]);
+    command.env("KUBECONFIG", kubeconfig).output().unwrap();
+    assert_eq!(std::fs::read_to_string(limit).unwrap(), "0\n");
+}
+
+#[tokio::test]
 async fn it_does_not_end() {
     let ground = Ground::of("shop");
-    // `read` from a pipe that nobody closes; a plugin without a terminal gets an empty input.
+    // `read` from a pipe that stays open; a plugin without a terminal gets empty input.
     let fifo = directory().join("fifo");
     let script = format!("mkfifo {0}; exec cat {0}", fifo.display());
     let ended =
@@ -197,10 +232,10 @@ async fn it_does_not_end() {
 async fn it_prints_rubbish_and_none_of_it_is_shown() {
     let ground = Ground::of("shop");
     for (script, why) in [
-        ("echo secret-rubbish", "it printed something else"),
-        ("true", "it printed something else"),
-        ("printf '\\377\\376'", "it printed something else"),
-        ("echo '{\"kind\": \"Secret\", \"token\": \"secret-rubbish\"}'", "no ExecCredential"),
+        ("echo secret-rubbish", "it printed no JSON object"),
+        ("true", "it printed no JSON object"),
+        ("printf '\\377\\376'", "it printed no JSON object"),
+        ("echo '{\"kind\": \"Secret\", \"token\": \"secret-rubbish\"}'", "not an ExecCredential"),
         (
             "echo '{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1beta1\"}'",
             "v1beta1",
@@ -221,7 +256,7 @@ async fn it_prints_rubbish_and_none_of_it_is_shown() {
 async fn what_it_leaves_behind_is_not_waited_for() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("brought", "admin", None));
-    // The helper keeps its stderr until the test has ended.
+    // The helper keeps its stderr open until the test ends.
     let fifo = directory().join("fifo");
     let script = format!(
         "mkfifo {0}; cat {0} >/dev/null &\n{1}",
@@ -241,7 +276,7 @@ async fn it_wants_a_terminal() {
     fails(
         &kubeconfig,
         "standard input is not a terminal",
-        "run this at a terminal",
+        "run this in a terminal",
         &format!("{CANNOT}exec plugin cannot support interactive mode: standard input is not a terminal\n"),
     )
     .await;

@@ -1,4 +1,4 @@
-//! Proxies: asked, and not asked.
+//! Proxies, used and not used.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,14 +9,14 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::failures::fails;
 use crate::ground::{Ground, run_with};
 
-/// A proxy that leads everybody to one place, and remembers what it was asked.
+/// A proxy that forwards everything to one server and records the requests.
 struct Proxy {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
-    /// One that understands `CONNECT`.
+    /// A proxy for `CONNECT`.
     async fn http(to: &Ground) -> Self {
         Self::serve(to, |mut client, asked| async move {
             let mut head = Vec::new();
@@ -30,7 +30,7 @@ impl Proxy {
         .await
     }
 
-    /// One that understands SOCKS 5, without a password.
+    /// A SOCKS 5 proxy without a password.
     async fn socks(to: &Ground) -> Self {
         Self::serve(to, |mut client, asked| async move {
             let mut greeting = [0; 2];
@@ -132,7 +132,7 @@ async fn one_that_refuses_is_told_from_the_server() {
         kubeconfig["clusters"][0]["cluster"]["proxy-url"] = json!(format!("{scheme}://{address}"));
         fails(
             &kubeconfig,
-            &format!("the proxy {address} did not let us through to api.corp.invalid:6443"),
+            &format!("the proxy {address} refused the connection to api.corp.invalid:6443"),
             "proxy-url",
             "Unable to connect to the server: proxyconnect tcp: ",
         )

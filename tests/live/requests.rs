@@ -1,4 +1,4 @@
-//! What a command costs.
+//! The number of requests of a command.
 
 use harness::crowd::{Crowd, Shape};
 use serde_json::{Value, json};
@@ -45,6 +45,19 @@ async fn a_few_are_looked_at_one_by_one_and_bring_no_more_than_their_own() {
     assert_eq!((all.exit, ground.lines().len()), (3, 1 + 3 * 2 + 1), "{}", all.stderr);
     let selected = |request: &simcluster::Recorded| !request.query.get("labelSelector").is_empty();
     assert_eq!(ground.cluster.requests().iter().filter(|request| selected(request)).count(), 6);
+}
+
+#[tokio::test]
+async fn what_is_named_twice_is_shown_twice() {
+    for size in [1, 12] {
+        let ground = crowd(size);
+        let names = (0..size).chain([0]).map(|index| format!("deployment/web-{index:02}"));
+        let ended = ground.run(["history".to_owned()].into_iter().chain(names)).run_here().await;
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+        let tables: Vec<_> = ended.stdout.split("\n\n").map(str::trim_end).collect();
+        assert_eq!((tables.len(), tables[0]), (size + 1, tables[size]));
+        assert!(tables[0].contains("2/2"), "{}", tables[0]);
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Servers that are no API servers.
+//! Servers that are not API servers.
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use crate::failures::fails;
 use crate::ground::{Ground, run_with};
 
-/// Serves one fixed answer to everybody, and returns where.
+/// Serves one fixed response to every request and returns the address.
 async fn serve(answer: impl Into<Vec<u8>>) -> String {
     let answer = answer.into();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -27,19 +27,19 @@ async fn each_is_told_apart() {
         (
             "http",
             "HTTP/1.1 302 Found\r\nlocation: https://login.corp/?token=secret\r\ncontent-length: 0\r\n\r\n",
-            "it sends us to login.corp",
+            "it redirects to login.corp",
             "a login proxy",
         ),
         (
             "http",
             "HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: 18\r\n\r\n404 page not found",
             "404 Not Found, 404 page not found",
-            "the address be wrong",
+            "the address may be wrong",
         ),
         (
             "http",
             "HTTP/1.0 400 Bad Request\r\ncontent-type: text/plain\r\n\r\nClient sent an HTTP request to an HTTPS server.\n",
-            "speaks only TLS",
+            "accepts only TLS",
             "https://HOST:PORT",
         ),
         ("https", "HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak TLS", "http://HOST:PORT"),
@@ -47,6 +47,7 @@ async fn each_is_told_apart() {
         let address = serve(text).await;
         let mut kubeconfig = Ground::of("shop").kubeconfig();
         kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("{scheme}://{address}"));
+        kubeconfig["users"][0]["user"] = json!({});
         fails(&kubeconfig, error, hint, "").await;
     }
 }
@@ -70,6 +71,7 @@ async fn what_was_compressed_is_unpacked() {
     let address = serve(answer).await;
     let mut kubeconfig = Ground::of("shop").kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("http://{address}"));
+    kubeconfig["users"][0]["user"] = json!({});
     let ended = run_with(&kubeconfig, ["history", "deploy/web", "--compat"]).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("Error from server (BadRequest): unpacked\n", 1));
 }

@@ -1,4 +1,4 @@
-//! Which workloads are meant, live.
+//! The selection of targets, against a server.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
@@ -11,7 +11,7 @@ const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
 const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n";
 
-/// The workloads that a history shows, in order.
+/// Returns the workloads of a history, in order.
 fn shown(stdout: &str) -> Vec<&str> {
     stdout
         .lines()
@@ -74,11 +74,14 @@ async fn standard_input_names_workloads_and_what_has_no_rollouts_is_left_out_alo
     let text = format!("{WEB}---\n{SERVICE}---\n{DB}");
     let ended = ground.run(["history", "-f", "-"]).stdin(text.clone()).run_here().await;
     assert_eq!(shown(&ended.stdout), ["deployment.apps/web", "statefulset.apps/db"]);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("note: these have no rollouts: service/web\n", 0));
+    assert_eq!(
+        (ended.stderr.as_str(), ended.exit),
+        ("note: skipped objects without rollouts: service/web\n", 0)
+    );
     let ended = ground.run(["history", "-f", "-"]).stdin(SERVICE).run_here().await;
     assert_eq!(
         ended.stderr,
-        "note: these have no rollouts: service/web\nerror: the manifests name no workload\n"
+        "note: skipped objects without rollouts: service/web\nerror: the manifests contain no workload\n"
     );
     assert_eq!(ended.exit, 1);
     let ended = ground.run(["history", "-f", "-", "--compat"]).stdin(SERVICE).run_here().await;
@@ -118,7 +121,7 @@ async fn manifests_that_cannot_be_used_are_errors_and_the_rest_goes_on() {
         ),
         (vec!["-f", "-", "-f", "-"], "standard input cannot be used for multiple arguments"),
         (vec!["-f", "-", "--from", "-"], "standard input cannot be used for multiple arguments"),
-        (vec!["-f", empty.to_str().unwrap()], "has no file that ends in .json, .yaml or .yml"),
+        (vec!["-f", empty.to_str().unwrap()], "contains no .json, .yaml or .yml file"),
     ] {
         let ended = run(&flags).run_here().await;
         assert!(ended.stderr.contains(message), "{flags:?}: {}", ended.stderr);
@@ -175,7 +178,7 @@ async fn all_namespaces_are_listed_and_named() {
     assert!(ended.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", ended.stderr);
 }
 
-/// A Deployment with 1,200 pods, which make three pages.
+/// A Deployment with 1,200 pods, which need three pages.
 fn crowd() -> SimCluster {
     let labels = json!({"app": "web"});
     let web = json!({
@@ -236,12 +239,12 @@ async fn a_server_that_calls_every_page_too_old_is_asked_twice() {
     cluster.fault(Fault::on(pods, Act::Refuse(Refusal::with_status(410, "too old"))).times(50));
     let ended =
         run_with(&served.kubeconfig("admin", "shop").unwrap(), ["history", "deploy/web"]).run_here().await;
-    assert!(ended.stderr.contains("answered 410 Gone: too old"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("returned 410 Gone: too old"), "{}", ended.stderr);
     assert_eq!(ended.exit, 1);
     assert_eq!(cluster.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
 }
 
-/// As kubectl has it; a link to a directory above would be walked for ever.
+/// As kubectl; a link to a parent directory would never end.
 #[cfg(unix)]
 #[tokio::test]
 async fn directories_are_not_followed_through_links() {

@@ -1,13 +1,13 @@
-//! Every flag about the connection, seen from the other side of the wire.
+//! Every connection flag, as the server sees it.
 
 use harness::Ended;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
-use simcluster::{Recorded, Rule, ServerCertificate, User};
+use simcluster::{Protocols, Recorded, Rule, ServerCertificate, User};
 
 use crate::ground::{Ground, file, run_with};
 
-/// Runs `history deployment/web` with these flags and returns the first request that came of it.
+/// Runs `history deployment/web` with these flags and returns the first request.
 async fn first(ground: &Ground, flags: &[&str]) -> Recorded {
     ground.cluster.forget_requests();
     let ended = history(ground, flags).await;
@@ -20,7 +20,7 @@ async fn history(ground: &Ground, flags: &[&str]) -> Ended {
     ground.run(["history", "deployment/web"].iter().chain(flags).copied()).run_here().await
 }
 
-/// The kubeconfig of a ground without something in its cluster or user.
+/// The kubeconfig without a field of its cluster or user.
 fn without(ground: &Ground, pointer: &str) -> Value {
     let mut kubeconfig = ground.kubeconfig();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
@@ -102,7 +102,7 @@ async fn the_server_its_authority_and_its_name_can_be_given() {
     let flags = ["--server", &other.served.url(), "--certificate-authority", authority.to_str().unwrap()];
     history(&ground, &flags).await;
     assert_eq!(ground.cluster.requests().len(), 0, "the kubeconfig's server is not asked");
-    // The other server's authority did not sign our certificate, but TLS came about.
+    // The other server's authority did not sign our certificate, but the TLS handshake succeeds.
     let insecure = ["-s", &other.served.url(), "--insecure-skip-tls-verify"];
     let ended = history(&ground, &insecure).await;
     assert!(!ended.stderr.contains("not trusted"), "{}", ended.stderr);
@@ -126,7 +126,7 @@ async fn the_server_its_authority_and_its_name_can_be_given() {
 async fn the_name_of_a_certificate_can_be_given() {
     let ground = Ground::with("shop", ServerCertificate::ForAnotherName, &[]);
     let ended = history(&ground, &[]).await;
-    assert!(ended.stderr.contains("is not for 127.0.0.1"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("is not valid for 127.0.0.1"), "{}", ended.stderr);
     let ended = history(&ground, &["--tls-server-name", "elsewhere.example"]).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
 }
@@ -186,7 +186,16 @@ async fn requests_are_told_from_v6_on_and_nothing_secret_ever() {
         assert_eq!(lines.len(), 3, "{}", ended.stderr);
         let begin =
             format!("GET {}/apis/apps/v1/namespaces/shop/deployments/web 200 OK in ", ground.served.url());
-        assert!(lines[0].starts_with(&begin) && lines[0].ends_with(" milliseconds"), "{}", lines[0]);
+        assert!(
+            lines[0].starts_with(&begin) && lines[0].ends_with(" milliseconds (round trip 1)"),
+            "{}",
+            lines[0]
+        );
+        assert!(
+            lines[1..].iter().all(|line| line.ends_with(" milliseconds (round trip 2)")),
+            "{}",
+            ended.stderr
+        );
         assert!(!ended.stderr.contains("sesame") && !ended.stderr.contains("Bearer"), "{}", ended.stderr);
     }
 }
@@ -224,16 +233,26 @@ async fn flags_that_mean_nothing_here_are_taken() {
 
 #[tokio::test]
 async fn a_silent_server_is_given_up_after_the_request_timeout() {
+    for protocols in Protocols::EACH {
+        let ground = Ground::over(protocols, "shop");
+        ground.cluster.fault(Fault::on(Requests::any(), Act::Stall));
+        let ended = history(&ground, &["--request-timeout", "200ms"]).await;
+        assert!(
+            ended.stderr.contains("within 200ms") || ended.stderr.contains("for 200ms"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(ended.exit, 1);
+        ground.cluster.clear_faults();
+        ground.cluster.fault(Fault::on(Requests::any(), Act::StallBody(40)));
+        let ended = history(&ground, &["--request-timeout", "200ms"]).await;
+        assert!(
+            ended.stderr.contains("200ms") && ended.stderr.contains("--request-timeout"),
+            "{}",
+            ended.stderr
+        );
+    }
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::Stall));
-    let ended = history(&ground, &["--request-timeout", "200ms"]).await;
-    assert!(ended.stderr.contains("within 200ms") || ended.stderr.contains("for 200ms"), "{}", ended.stderr);
-    assert_eq!(ended.exit, 1);
-    ground.cluster.clear_faults();
-    ground.cluster.fault(Fault::on(Requests::any(), Act::StallBody(40)));
-    let ended = history(&ground, &["--request-timeout", "200ms"]).await;
-    assert!(ended.stderr.contains("200ms") && ended.stderr.contains("--request-timeout"), "{}", ended.stderr);
-    ground.cluster.clear_faults();
     let endless = format!("--request-timeout={}", u64::MAX);
     for (flags, exit) in [
         ([endless.as_str()], 0),
@@ -249,7 +268,7 @@ async fn a_silent_server_is_given_up_after_the_request_timeout() {
 #[tokio::test]
 async fn ages_are_told_by_the_servers_clock() {
     let ground = Ground::of("shop");
-    // The world's own clock stands at the epoch, before anything here was made.
+    // The clock of the test is at the epoch, before any object was created.
     let ended = history(&ground, &[]).await;
     let ages = ended.stdout.lines().skip(2).map(|line| line.split_whitespace().nth(1).unwrap().to_owned());
     assert!(ages.into_iter().all(|age| age != "0s" && age != "<invalid>"), "{}", ended.stdout);

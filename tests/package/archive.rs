@@ -1,23 +1,23 @@
-//! What `krew/pack` makes.
+//! The archives of `krew/pack`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{directory, has, root, run};
 
-/// The system and the machine that this test runs on, as releases name them.
+/// The operating system and architecture of this machine, as in release names.
 pub(crate) fn host() -> (&'static str, &'static str) {
     let os = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
     let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
     (os, arch)
 }
 
-/// What packing needs of this machine.
+/// The programs that packing needs.
 pub(crate) fn can_pack() -> bool {
     has("tar", "GNU tar") && has("bash", "GNU bash")
 }
 
-/// Packs a binary for this machine. Nothing is fetched: the crates were there for the build.
+/// Packs a binary for this machine. It fetches nothing: the build has downloaded the crates.
 pub(crate) fn pack(binary: &Path, out: &Path) -> PathBuf {
     let (os, arch) = host();
     PathBuf::from(pack_for(os, arch, binary, out).trim())
@@ -29,7 +29,7 @@ fn pack_for(os: &str, arch: &str, binary: &Path, out: &Path) -> String {
     run(command.arg("--out").arg(out).env("CARGO_NET_OFFLINE", "true").env("SOURCE_DATE_EPOCH", "1700000000"))
 }
 
-/// A file in the place of a binary: what is in it does not matter to the packing.
+/// A file in place of a binary; packing does not depend on its content.
 fn small_binary(directory: &Path, name: &str) -> PathBuf {
     let path = directory.join(name);
     std::fs::write(&path, "#!/bin/sh\necho started\n").unwrap();
@@ -44,7 +44,7 @@ fn packing_twice_makes_the_same_bytes() {
     let here = directory("twice");
     let (one, other) = (here.join("one"), here.join("other"));
     let first = pack(&small_binary(&here, "a"), &one);
-    // Another file, another time of its making and other rights for a new file: none of it shows.
+    // Another file with another time and mode gives the same archive.
     let second = small_binary(&here, "b");
     run(Command::new("touch").args(["-d", "2001-01-01"]).arg(&second));
     run(Command::new("chmod").arg("600").arg(&second));

@@ -1,4 +1,4 @@
-//! An archive installed as krew installs it, and run by the kubectl of this machine.
+//! Installs an archive as krew does, and runs it with the kubectl of this machine.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::archive::{can_pack, host, pack};
 use crate::manifest::{broken_rules, render};
 use crate::{directory, has, root, run};
 
-/// The program under test, smaller where that can be had: what is left out is for debuggers.
+/// Returns the program under test, without debug information where possible.
 fn binary(here: &Path) -> PathBuf {
     let built = PathBuf::from(env!("CARGO_BIN_EXE_kubectl-rollout2"));
     let stripped = here.join("stripped");

@@ -1,4 +1,4 @@
-//! The package: what a release is made of and how krew gets it, as far as this machine can try it.
+//! The package: the files of a release, and their installation with krew.
 
 #![cfg(unix)] // the scripts are for Unix; archives for Windows are packed there too
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
@@ -25,7 +25,7 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// Whether a program can be started here; says so when it cannot.
+/// Whether a program can be started; prints a message when it cannot.
 fn has(program: &str, wanted: &str) -> bool {
     let version = Command::new(program).arg("--version").output();
     let there = version.is_ok_and(|ended| String::from_utf8_lossy(&ended.stdout).contains(wanted));
@@ -35,7 +35,7 @@ fn has(program: &str, wanted: &str) -> bool {
     there
 }
 
-/// Runs a program to a good end and returns what it printed.
+/// Runs a program, requires success, and returns its output.
 fn run(command: &mut Command) -> String {
     let ended = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));

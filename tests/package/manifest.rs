@@ -1,4 +1,4 @@
-//! krew's rules for a manifest, as its own validator and the checks of its index have them.
+//! krew's rules for a manifest, from its validator and the checks of its index.
 
 use std::collections::BTreeSet;
 use std::path::Path;

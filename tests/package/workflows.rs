@@ -1,4 +1,4 @@
-//! The workflows, which cannot run here: that they can be read, and that all they rely on is there.
+//! The workflows, which cannot run here: they parse, and everything that they refer to exists.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -72,6 +72,32 @@ fn every_foreign_action_is_pinned_to_a_commit_and_told_by_version() {
             assert!(root().join(file).is_file(), "{name}: {file}");
         }
         assert_eq!(workflow["permissions"]["contents"], "read", "{name} may do more than it must");
+    }
+}
+
+/// A job says what it may do, nothing keeps the token of a checkout, and what is installed is one version.
+#[test]
+fn no_job_has_more_than_it_needs() {
+    for (name, text, workflow) in workflows() {
+        for (job, steps) in workflow["jobs"].as_object().unwrap() {
+            let permissions =
+                steps["permissions"].as_object().unwrap_or_else(|| panic!("{name}: {job} says none"));
+            let may_write = permissions.values().any(|access| access != "read");
+            assert!(!may_write || job == "release", "{name}: {job} may {permissions:?}");
+            for step in steps["steps"].as_array().into_iter().flatten() {
+                if step["uses"].as_str().is_some_and(|action| action.starts_with("actions/checkout@")) {
+                    assert_eq!(step["with"]["persist-credentials"], false, "{name}: {job}");
+                }
+            }
+        }
+        let run = std::fs::read_to_string(root().join(".ci/run")).unwrap();
+        for line in text.lines().chain(run.lines()).filter(|line| line.contains("cargo install")) {
+            let install = line.split("cargo install").nth(1).unwrap_or_default();
+            let version = install.split("--version ").nth(1).and_then(|rest| rest.split(' ').next());
+            let is_exact =
+                version.is_some_and(|version| version.split('.').all(|part| part.parse::<u32>().is_ok()));
+            assert!(is_exact || line.trim_start().starts_with("echo"), "{name}: {line}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files that are made and committed: checked by an ordinary test, written by `.ci/regenerate`.
+//! Generated files that are committed: a test checks them, `.ci/regenerate` writes them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn generated_files_are_current() {
     assert!(stale.is_empty(), "these are not what the program makes of them; run .ci/regenerate: {stale:?}");
 }
 
-/// Writes them. It is no test of anything, so it runs only when it is asked for.
+/// Writes the files. It tests nothing, so it runs only on request.
 #[test]
 #[ignore = "it writes the files: run .ci/regenerate"]
 fn regenerate() {

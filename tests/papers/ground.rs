@@ -1,4 +1,4 @@
-//! Clusters to try rights on, and runs of ours by a user who has only some.
+//! Clusters for tests of rights, and runs by a user with some rights only.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) struct Right {
 }
 
 impl Right {
-    /// Whether one of these requests may have been made with it.
+    /// Whether one of these requests may have used this right.
     pub(crate) fn is_used(&self, requests: &[String]) -> bool {
         let method = match self.verb.as_str() {
             "patch" => "PATCH",
@@ -32,7 +32,7 @@ impl Right {
     }
 }
 
-/// What a line is tried on.
+/// The cluster that a command line runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum On {
     /// The recorded shop.
@@ -49,7 +49,7 @@ pub(crate) enum On {
     ChangedForTheWorse,
 }
 
-/// A line, how it ended, and what was asked of the cluster on the way.
+/// A command line, its result, and its requests.
 pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ended, Vec<String>) {
     let user = match rights {
         None => User::admin("gina"),

@@ -1,4 +1,4 @@
-//! What the program says to type can be typed: every line of ours that a message holds is understood.
+//! Every command of this program in a message or hint can be parsed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

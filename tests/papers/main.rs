@@ -1,9 +1,10 @@
-//! The papers that come with the program: man pages, README, pictures, rights. They are made from the
-//! program or held against it, so that none of them tells of a program that is no more.
+//! The documentation: man pages, README, CONTRIBUTING, pictures and roles. It is generated from the program
+//! or compared with it.
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 #![expect(clippy::print_stderr, reason = "a test that skips says what it skips")]
 
+mod contributing;
 mod generated;
 mod ground;
 mod hints;

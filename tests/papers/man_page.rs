@@ -1,11 +1,11 @@
-//! One man page: the definition of a command as roff.
+//! Writes one man page as roff, from the definition of a command.
 //!
 //! `clap_mangen` writes the sections about flags. The rest of its page is not taken: its synopsis repeats
 //! every flag, thirty of them about the connection, and it knows no EXIT STATUS and no EXAMPLES.
 
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
-use rollout2::cli::manual::{self, ENVIRONMENT, EXIT_CODES, Entry, FILES};
+use rollout2::cli::reference::{self, ENVIRONMENT, EXIT_CODES, FILES, ReferenceEntry};
 
 use crate::man_pages::PROGRAM;
 
@@ -32,7 +32,7 @@ pub(crate) fn of_a_verb(verb: &clap::Command, see_also: &[String]) -> String {
         let hidden = arg.is_hide_set() || is_about_connection(&arg);
         arg.hide(hidden)
     });
-    let exit_codes = manual::exit_codes(verb.get_name());
+    let exit_codes = reference::exit_codes(verb.get_name());
     let page =
         beginning(&name, verb, &[roman(usage)]) + &flags(&verb_without) + &ending(verb, exit_codes, see_also);
     tidied(&page)
@@ -68,17 +68,17 @@ fn beginning(name: &str, command: &clap::Command, usage: &[Inline]) -> String {
 fn flags(command: &clap::Command) -> String {
     let mut flags = Vec::new();
     Man::new(command.clone()).render_options_section(&mut flags).unwrap();
-    // What every page of clap_mangen begins with has been said by then.
+    // Skip the heading of clap_mangen's page.
     let flags = String::from_utf8(flags).unwrap();
     flags[flags.find(".SH").unwrap()..].to_owned()
 }
 
-fn ending(command: &clap::Command, exit_codes: &[Entry], see_also: &[String]) -> String {
+fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[String]) -> String {
     let roff = &mut Roff::new();
     roff.control("SH", ["EXIT STATUS"]);
     items(roff, exit_codes);
     roff.control("SH", ["ENVIRONMENT"]);
-    let mut lines = manual::section(command, "Environment").into_iter();
+    let mut lines = reference::section(command, "Environment").into_iter();
     while let Some(line) = lines.next() {
         let (word, meaning) = match line.split_once("  ") {
             Some((word, meaning)) => (word.to_owned(), meaning.trim().to_owned()),
@@ -93,7 +93,7 @@ fn ending(command: &clap::Command, exit_codes: &[Entry], see_also: &[String]) ->
     items(roff, FILES);
     roff.control("SH", ["EXAMPLES"]);
     roff.control("nf", []);
-    for example in manual::section(command, "Examples") {
+    for example in reference::section(command, "Examples") {
         roff.text([roman(example)]);
     }
     roff.control("fi", []);
@@ -102,8 +102,8 @@ fn ending(command: &clap::Command, exit_codes: &[Entry], see_also: &[String]) ->
     roff.to_roff()
 }
 
-fn items(roff: &mut Roff, entries: &[Entry]) {
-    for Entry { word, meaning } in entries {
+fn items(roff: &mut Roff, entries: &[ReferenceEntry]) {
+    for ReferenceEntry { word, meaning } in entries {
         item(roff, word, meaning);
     }
 }

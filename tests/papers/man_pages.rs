@@ -1,8 +1,8 @@
-//! `man/`: one page for the program and one a verb, made from the definition of the command line.
+//! `man/`: one page for the program and one for each verb, generated from the definition of the command line.
 
 use std::process::{Command, Stdio};
 
-use rollout2::cli::{definition, manual};
+use rollout2::cli::{definition, reference};
 
 use crate::generated::{Files, root};
 use crate::man_page;
@@ -41,7 +41,7 @@ fn every_verb_has_examples_and_every_example_is_understood() {
     let program = program();
     let mut wrong = Vec::new();
     for command in verbs(&program).chain([&program]) {
-        let examples = manual::section(command, "Examples");
+        let examples = reference::section(command, "Examples");
         if examples.is_empty() {
             wrong.push(format!("{} has no examples", command.get_name()));
         }
@@ -87,7 +87,7 @@ fn every_word_of_a_list_has_its_meaning() {
     }
 }
 
-/// Each formatter that the machine has, and how it is told to complain.
+/// Each installed formatter, with its flags for strict warnings.
 const FORMATTERS: [(&str, &[&str]); 3] = [
     ("man", &["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z"]),
     ("groff", &["-man", "-ww", "-z", "-Tutf8"]),

@@ -32,8 +32,7 @@ fn picture_of(name: &str, line: &str, shown: &str) -> (String, String) {
     (format!(".github/pictures/{name}.svg"), picture::of(&format!("kubectl rollout2 {line}"), shown))
 }
 
-/// A StatefulSet that was paused and changed, stepped in a time that only moves when everybody waits: the
-/// terminal in the middle of it.
+/// Returns the terminal during `step` of a paused and changed StatefulSet, with a paused clock.
 fn step() -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let transcript = runtime.unwrap().block_on(async {
@@ -53,8 +52,8 @@ fn step() -> String {
     found.unwrap_or_default()
 }
 
-/// What is on the screen whenever a frame is whole. A run moves the cursor up, clears rows and leaves
-/// those alone that stay as they are; that is all that is understood here.
+/// Returns the screen after each complete frame. It interprets only the sequences that a run writes: cursor
+/// up and clear row.
 fn screens(transcript: &str) -> Vec<String> {
     let (mut lines, mut row, mut screens) = (vec![String::new()], 0_usize, Vec::new());
     for (index, piece) in transcript.split("\x1b[").enumerate() {

@@ -1,7 +1,7 @@
-//! The README: what it says of the program is what the program says of itself.
+//! The README agrees with the program: exit codes, files, verbs and command lines.
 
 use rollout2::cli::definition;
-use rollout2::cli::manual::EXIT_CODES;
+use rollout2::cli::reference::EXIT_CODES;
 
 use crate::generated::root;
 
@@ -41,7 +41,7 @@ fn every_verb_has_a_line_in_it_and_every_line_is_understood() {
             wrong.push(format!("{} has no line", verb.get_name()));
         }
     }
-    // An indented line is one to be typed; what a comment or the shell adds to it is not ours.
+    // An indented line is a command. Comments, redirections and pipes are not part of it.
     for line in readme.lines().filter_map(|line| line.strip_prefix("    ")) {
         let Some(line) = line.trim_start_matches("$ ").strip_prefix("kubectl rollout2 ") else { continue };
         let words = line.split(['#', '>', '|']).next().unwrap_or_default().split_whitespace();

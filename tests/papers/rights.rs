@@ -1,5 +1,5 @@
-//! `krew/rbac.yaml`: a user with exactly these rights can do it, and one with a right less is told so in
-//! the words that the README has for it.
+//! `krew/rbac.yaml`: its rights are sufficient for each verb, and each is necessary. Without one, the program
+//! prints the text that the README lists.
 
 use harness::Ended;
 use rollout2::cli::definition;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::generated::root;
 use crate::ground::{On, Right, ended};
 
-/// The lines that are tried for each verb, and on what: every kind of workload, by name and by type.
+/// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
 const LINES: [(&str, &[(On, &str)]); 8] = [
     (
         "history",
@@ -80,40 +80,44 @@ const LINES: [(&str, &[(On, &str)]); 8] = [
     ),
 ];
 
-/// What is said without a right. Whoever may not watch is served all the same, and not told.
+/// Returns the messages without a right. Without `watch` nothing is printed, since polling replaces it.
 fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
     match (verb, right.verb.as_str(), right.resource.as_str()) {
         (_, "watch", _) | ("step", "list", "statefulsets" | "daemonsets") => &[],
-        ("undo" | "restart", "delete", "pods") => &["is stuck and was not deleted: forbidden"],
-        ("undo", "patch", "controllerrevisions") => &["the cause was not noted on"],
-        ("step", "list", "pods") => &["cannot be stepped without a look at its pods"],
-        ("step", "list", "controllerrevisions") => &["cannot be stepped without a look at its revisions"],
+        ("undo" | "restart", "delete", "pods") => &["was not deleted: forbidden"],
+        ("undo", "patch", "controllerrevisions") => &["cannot record the change-cause on"],
+        ("step", "list", "pods") => &["cannot be stepped without its pods"],
+        ("step", "list", "controllerrevisions") => &["cannot be stepped without its revisions"],
         ("step", "delete", "pods") => {
             &["was not deleted: forbidden", "error: forbidden: User \"gina\" cannot"]
         }
         ("step", _, "poddisruptionbudgets") => {
-            &["so budgets that never let a pod go are not named beforehand"]
+            &["so budgets that allow no eviction are not reported before the plan begins"]
         }
-        ("step", _, "nodes") => &["so pods on nodes that are not ready are not told apart"],
-        ("step", _, "events") => &["so less is told of why a rollout does not go on"],
+        ("step", _, "nodes") => &["so nodes that are not ready are not recognised"],
+        ("step", _, "events") => &["causes are incomplete: cannot list"],
         ("status", _, "replicasets" | "controllerrevisions") => {
-            &["so rollouts are told from counters alone", "so less is told of why a rollout does not go on"]
+            &["status is based on the counters of the workload only", "causes are incomplete: cannot list"]
         }
-        ("status", _, "pods") => {
-            &["so pods in trouble are not told", "so less is told of why a rollout does not go on"]
-        }
-        ("status" | "step", _, "pods/log") => &["so the last words of containers are not told"],
-        ("status", _, "events") => {
-            &["so some causes are not told", "so less is told of why a rollout does not go on"]
-        }
-        (_, _, "pods") => &["so none are counted"],
-        (_, _, "replicasets" | "controllerrevisions") => &["may not be read: forbidden"],
+        ("status", _, "pods") => &["causes in pods are not shown", "causes are incomplete: cannot list"],
+        ("status" | "step", _, "pods/log") => &["container logs are not shown: cannot read logs"],
+        ("status", _, "events") => &["causes are incomplete: "],
+        (_, _, "pods") => &["pods are not counted"],
+        (_, _, "replicasets") => &["cannot read replicasets: forbidden"],
+        (_, _, "controllerrevisions") => &["cannot read controllerrevisions: forbidden"],
         _ => &["error: forbidden: User \"gina\" cannot"],
     }
 }
 
-/// Whether two runs came to the same. How often a pod restarts until a batch has failed is a matter of
-/// how often one looks.
+/// Whether a right is used only when the server has forgotten the version from which a watch continues. `step`
+/// gets its workload and watches it from there, so these short runs list none.
+fn is_for_an_expired_watch(verb: &str, right: &Right) -> bool {
+    verb == "step"
+        && right.verb == "list"
+        && ["daemonsets", "statefulsets"].contains(&right.resource.as_str())
+}
+
+/// Whether two runs had the same result. For `step` the number of restarts in the output depends on timing.
 fn is_the_same(verb: &str, one: &Ended, other: &Ended) -> bool {
     match verb {
         "step" => (one.exit, one.stdout.lines().last()) == (other.exit, other.stdout.lines().last()),
@@ -160,7 +164,7 @@ fn every_verb_has_its_role_and_is_tried() {
     }
 }
 
-/// The clock of the test is turned, not waited for.
+/// The test's clock is paused.
 #[tokio::test(start_paused = true)]
 async fn with_exactly_these_rights_everything_is_as_for_an_administrator() {
     for (verb, rights) in roles() {
@@ -195,7 +199,7 @@ async fn with_one_right_less_the_documented_words_are_said() {
                     wrong.push(format!("{line} without {missing:?}: {}", less.stderr));
                 }
             }
-            if !differs {
+            if !differs && !is_for_an_expired_watch(&verb, missing) {
                 wrong.push(format!("{verb} does not need {missing:?}"));
             }
             for words in unsaid {

@@ -1,4 +1,4 @@
-//! DaemonSets: node by node, OnDelete, and back.
+//! DaemonSets: node by node, OnDelete, and a rollback.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A release that cannot work, and the way back.
+//! A release that cannot work, and its rollback.
 
 use serde_json::json;
 

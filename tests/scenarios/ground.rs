@@ -1,4 +1,5 @@
-//! Where a scenario plays: a namespace of its own, on the simulated cluster or on a real one.
+//! The environment of a scenario: a namespace of its own, on the simulated cluster or on a real
+//! one.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,16 +12,16 @@ use kube::{Client, Config};
 use serde_json::{Value, json};
 use simcluster::{Clock, Controllers, Pace, Served, SimCluster, Upkeep};
 
-/// Names a real cluster to play on.
+/// The variable that names the kubeconfig of a real cluster.
 const REAL: &str = "ROLLOUT2_TEST_KUBECONFIG";
 
-/// How long anything that is waited for may take: a real cluster on a busy machine is slow.
+/// The timeout of every wait; a real cluster on a busy machine is slow.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often is looked whether it has happened.
+/// The polling interval.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// A cluster, a namespace in it, and the way there.
+/// A cluster, a namespace in it, and a connection.
 pub(crate) struct Ground {
     pub(crate) namespace: String,
     kubeconfig: PathBuf,
@@ -30,7 +31,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// A namespace for the scenario of a name, on a cluster that is ready.
+    /// Creates the namespace of a scenario on a cluster that is ready.
     pub(crate) async fn new(scenario: &str) -> Self {
         let (kubeconfig, served) = match std::env::var_os(REAL) {
             Some(real) => (PathBuf::from(real), None),
@@ -46,12 +47,12 @@ impl Ground {
         ground
     }
 
-    /// Whether scenarios play on a real cluster.
+    /// Whether the scenarios run on a real cluster.
     pub(crate) fn is_real() -> bool {
         std::env::var_os(REAL).is_some()
     }
 
-    /// Creates an object of apps/v1; where it is found from then on.
+    /// Creates an object of apps/v1 and returns its path.
     pub(crate) async fn create(&self, plural: &str, value: &Value) -> String {
         let collection = format!("/apis/apps/v1/namespaces/{}/{plural}", self.namespace);
         let made = self.send("POST", &collection, "application/json", value).await;
@@ -81,7 +82,7 @@ impl Ground {
         list["items"].as_array().unwrap().clone()
     }
 
-    /// Waits until an object is as wanted.
+    /// Waits until an object matches.
     pub(crate) async fn until(&self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
@@ -94,7 +95,7 @@ impl Ground {
         }
     }
 
-    /// Waits until the pods of the namespace are as wanted.
+    /// Waits until the pods of the namespace match.
     pub(crate) async fn until_pods(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) {
         let begun = Instant::now();
         while !wanted(&self.pods().await) {
@@ -109,7 +110,7 @@ impl Ground {
         run.env("KUBECONFIG", &self.kubeconfig).run_here().await
     }
 
-    /// Leaves nothing behind.
+    /// Deletes everything.
     pub(crate) async fn leave(self) {
         let path = format!("/api/v1/namespaces/{}", self.namespace);
         self.send("DELETE", &path, "application/json", &json!({})).await;
@@ -121,7 +122,7 @@ impl Ground {
     }
 }
 
-/// A simulated cluster with three nodes, run by its controllers in real time.
+/// Starts a simulated cluster with three nodes and its controllers, in real time.
 fn simulated(scenario: &str) -> (PathBuf, Option<Served>) {
     let cluster = SimCluster::builder()
         .clock(Clock::System)
@@ -138,7 +139,7 @@ fn simulated(scenario: &str) -> (PathBuf, Option<Served>) {
     (path, Some(served))
 }
 
-/// A name that no other scenario has, in this run or in another.
+/// Returns a name that no other scenario uses.
 fn unique(scenario: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("{scenario}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! What is left of many releases: limits, numbers that move, templates that come back.
+//! Long histories: limits, renumbering, templates that return.
 
 use serde_json::json;
 
@@ -15,14 +15,14 @@ async fn history_limit() {
         web.release(&format!("app:{number}.0"), &format!("release {number}")).await;
         web.until_complete().await;
     }
-    // The clean-up comes with the first look after the end of the rollout.
+    // The controller cleans up with its first sync after the rollout.
     web.patch(&json!({ "minReadySeconds": 1 })).await;
     until_kubectl_history(&ground, web.name, "3         release 3\n4         release 4\n").await;
     ground.leave().await;
 }
 
-/// Going back gives the old revision the next number; its cause and its age are those of its first use, unless the
-/// Deployment's annotation says otherwise.
+/// A rollback gives the old revision the next number. Its cause and age stay those of its first
+/// use, unless the Deployment's annotation differs.
 #[tokio::test]
 async fn renumbering() {
     let ground = Ground::new("renumbering").await;

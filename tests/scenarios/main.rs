@@ -1,7 +1,8 @@
-//! Sequences that people go through, on a cluster whose controllers work.
+//! Sequences of commands on a cluster with working controllers.
 //!
-//! A scenario only applies, runs our commands, and waits until something holds, so it plays on any cluster: on the
-//! simulated one, or on a real one whose nodes obey image tags when `ROLLOUT2_TEST_KUBECONFIG` names its kubeconfig.
+//! A scenario only applies objects, runs our commands, and waits for conditions, so it runs on any
+//! cluster. By default that is the simulated one. `ROLLOUT2_TEST_KUBECONFIG` names the kubeconfig
+//! of a real one, whose nodes obey image tags.
 
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot go on has failed")]
 

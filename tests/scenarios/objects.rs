@@ -1,4 +1,4 @@
-//! The workloads of the scenarios, and when they are where they should be.
+//! The workloads of the scenarios, and conditions to wait for.
 
 use serde_json::{Value, json};
 
@@ -7,9 +7,9 @@ use crate::ground::Ground;
 /// A workload in a scenario.
 pub(crate) struct Workload<'g> {
     ground: &'g Ground,
-    /// Where the API has it.
+    /// The path of the object in the API.
     pub(crate) path: String,
-    /// What a command line calls it.
+    /// The target on a command line.
     pub(crate) name: &'static str,
 }
 
@@ -54,7 +54,7 @@ impl<'g> Workload<'g> {
         self.ground.patch(&self.path, &json!({ "spec": spec })).await;
     }
 
-    /// Sets the image, and says why.
+    /// Sets the image and the change-cause.
     pub(crate) async fn release(&self, image: &str, cause: &str) {
         let containers = json!([{ "name": "app", "image": image }]);
         let patch = json!({
@@ -69,43 +69,43 @@ impl<'g> Workload<'g> {
         self.patch(&json!({ "updateStrategy": { "rollingUpdate": { "partition": partition } } })).await;
     }
 
-    /// Waits until the workload is as wanted and its last change was observed.
+    /// Waits until the workload matches and its last change was observed.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let observed =
             |object: &Value| object["status"]["observedGeneration"] == object["metadata"]["generation"];
         self.ground.until(&self.path, what, |object| observed(object) && wanted(object)).await
     }
 
-    /// Waits until the rollout is complete and no old pod is left, not even one that is about to go.
+    /// Waits until the rollout is complete and no outdated pod remains, not even a terminating one.
     pub(crate) async fn until_complete(&self) {
         self.until("complete", is_complete).await;
         let leaving = |pod: &Value| !pod["metadata"]["deletionTimestamp"].is_null();
         self.ground.until_pods("no pod is about to go", |pods| !pods.iter().any(leaving)).await;
-        // The last pod's end is counted too.
+        // Waits for the last terminating pod too.
         self.until("complete", is_complete).await;
     }
 
-    /// What our `status` says now: its exit code and its lines on standard output.
+    /// Returns the exit code and stdout of `status`.
     pub(crate) async fn status(&self) -> (u8, String) {
         let ended = self.ground.rollout2(&["status", self.name, "--watch=false"]).await;
         (ended.exit, ended.stdout)
     }
 
-    /// The causes that our `status` tells now.
+    /// Returns the causes that `status` prints.
     pub(crate) async fn causes(&self) -> String {
         self.ground.rollout2(&["status", self.name, "--watch=false"]).await.stderr
     }
 }
 
-/// The annotation that tells why a revision was made.
+/// The annotation for the cause of a change.
 const CAUSE: &str = "kubernetes.io/change-cause";
 
-/// A count of the status; 0 when it is absent.
+/// Returns a counter of the status; 0 if it is absent.
 pub(crate) fn count(object: &Value, member: &str) -> i64 {
     object["status"][member].as_i64().unwrap_or(0)
 }
 
-/// Whether every pod that is wanted is updated and works, and no other is left.
+/// Whether every wanted pod is updated and available, and no other remains.
 fn is_complete(object: &Value) -> bool {
     let all = |members: &[&str], wanted: i64| members.iter().all(|member| count(object, member) == wanted);
     match object["spec"]["replicas"].as_i64() {
@@ -124,7 +124,7 @@ fn is_complete(object: &Value) -> bool {
     }
 }
 
-/// Whether a Deployment says that its deadline has passed.
+/// Whether a Deployment reports that its progress deadline passed.
 pub(crate) fn is_past_deadline(deployment: &Value) -> bool {
     let conditions = deployment["status"]["conditions"].as_array().into_iter().flatten();
     conditions.into_iter().any(|condition| condition["reason"] == "ProgressDeadlineExceeded")

@@ -1,4 +1,4 @@
-//! A release that goes well.
+//! A release that succeeds.
 
 use serde_json::json;
 

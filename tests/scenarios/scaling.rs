@@ -1,4 +1,4 @@
-//! More pods in the middle of a rollout.
+//! Scaling during a rollout.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ async fn scale_during_a_rollout() {
     };
     web.until("stuck at 13 pods", has(13, 5, 8)).await;
     web.patch(&json!({ "replicas": 15 })).await;
-    // The three pods of the surge are kept, and the five new ones are shared out in proportion.
+    // The three surge pods stay, and the five new ones are distributed in proportion.
     web.until("scaled in proportion", has(18, 7, 11)).await;
     assert_eq!(web.status().await.0, 3);
     let told = ["1 stable 11/11 first: app:1.0", "2 updating 0/7 image app:2.0-notready"];

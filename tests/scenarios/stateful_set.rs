@@ -1,4 +1,4 @@
-//! StatefulSets: a canary by partition, the broken pod that blocks everything, OnDelete.
+//! StatefulSets: a canary by partition, a broken pod that blocks the update, OnDelete.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn rolling(partition: i64) -> Value {
     json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } })
 }
 
-/// Whether all pods are ready and so many of them are updated.
+/// Whether all pods are ready and `updated` of them are updated.
 fn has_updated(updated: i64) -> impl Fn(&Value) -> bool {
     move |db| count(db, "updatedReplicas") == updated && count(db, "readyReplicas") == 3
 }

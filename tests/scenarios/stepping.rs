@@ -1,11 +1,11 @@
-//! Stepping: to the end, held, undone, and what somebody else does in the middle.
+//! `step`: complete, held, undone, and with changes by other clients.
 
 use serde_json::{Value, json};
 
 use crate::ground::Ground;
 use crate::objects::{Workload, count};
 
-/// A set of five pods that is paused, and changed.
+/// A paused StatefulSet of five pods with a new template.
 async fn paused<'g>(ground: &'g Ground, image: &str) -> Workload<'g> {
     let db = Workload::db(ground, &json!({ "replicas": 5 })).await;
     db.until_complete().await;
@@ -57,7 +57,7 @@ async fn to_the_end() {
     ground.leave().await;
 }
 
-/// As soon as a pod is of the new release, its container begins to crash.
+/// Lets the container of a pod crash as soon as the pod runs the new release.
 async fn crash(ground: &Ground, name: &str) {
     let is_new =
         |pod: &Value| pod["metadata"]["name"] == *name && pod["spec"]["containers"][0]["image"] == "app:2.0";
@@ -67,7 +67,7 @@ async fn crash(ground: &Ground, name: &str) {
     ground.patch(&path, &json!({ "spec": { "containers": containers } })).await;
 }
 
-/// A set whose second batch failed, and which is held.
+/// A held StatefulSet whose second batch failed.
 async fn failed<'g>(ground: &'g Ground, on_failure: &[&str]) -> Workload<'g> {
     let db = paused(ground, "app:2.0").await;
     let canary = ground.rollout2(&["step", db.name, "--soak", "1s"]).await;
@@ -86,7 +86,7 @@ async fn failed<'g>(ground: &'g Ground, on_failure: &[&str]) -> Workload<'g> {
 #[tokio::test]
 async fn a_bad_second_batch_is_held_and_then_undone() {
     if Ground::is_real() {
-        return; // the nodes of the lab look at a pod's image once
+        return; // the nodes of the lab read a pod's image only once
     }
     let ground = Ground::new("step-bad").await;
     let db = failed(&ground, &[]).await;
@@ -110,7 +110,7 @@ async fn a_bad_second_batch_is_held_and_then_undone() {
 #[tokio::test]
 async fn a_bad_second_batch_goes_back_by_itself() {
     if Ground::is_real() {
-        return; // the nodes of the lab look at a pod's image once
+        return; // the nodes of the lab read a pod's image only once
     }
     let ground = Ground::new("step-back").await;
     let db = failed(&ground, &["--on-failure", "undo"]).await;

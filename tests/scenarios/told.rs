@@ -1,4 +1,4 @@
-//! What our `history` tells, in lines that do not depend on names and ages.
+//! The output of `history`, reduced to lines without generated names and ages.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::ground::{Ground, PATIENCE, PAUSE};
 
-/// One line a revision: its number, its state, its pods, what it changed, and the numbers it had before.
+/// One line for each revision: number, state, pods, changes, and past numbers.
 pub(crate) async fn history(ground: &Ground, target: &str) -> Vec<String> {
     let ended = ground.rollout2(&["history", target, "-o", "json"]).await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
@@ -14,14 +14,14 @@ pub(crate) async fn history(ground: &Ground, target: &str) -> Vec<String> {
     told["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
 }
 
-/// The table that kubectl prints.
+/// Returns kubectl's table.
 pub(crate) async fn kubectl_history(ground: &Ground, target: &str) -> String {
     let ended = ground.rollout2(&["history", target, "--compat"]).await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
     ended.stdout
 }
 
-/// Waits until the table that kubectl prints has these rows.
+/// Waits until kubectl's table has these rows.
 pub(crate) async fn until_kubectl_history(ground: &Ground, target: &str, rows: &str) {
     let begun = Instant::now();
     loop {

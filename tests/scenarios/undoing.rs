@@ -1,4 +1,4 @@
-//! Releases that undo themselves when they fail (`--undo-on-failure`), and those that must not.
+//! `--undo-on-failure`: releases that are rolled back, and those that must not be.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::ground::Ground;
 use crate::objects::{Workload, count};
 use crate::told::history;
 
-/// Follows, and undoes what cannot work.
+/// Follows and rolls failures back.
 const FOLLOW: [&str; 3] = ["status", "--undo-on-failure", "--fail-fast=3s"];
 
-/// The image that is live.
+/// Returns the live image.
 async fn image(ground: &Ground, workload: &Workload<'_>) -> String {
     let object = ground.get(&workload.path).await;
     object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
@@ -25,7 +25,7 @@ async fn a_bad_release_undoes_itself() {
     web.release("app:2.0-bad", "a slip").await;
     let ended = ground.rollout2(&[&FOLLOW[..], &[web.name]].concat()).await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    let last = "deployment.apps/web failed, and went back to revision 1 (now 3), which is complete\n";
+    let last = "deployment.apps/web failed; rolled back to revision 1 (now 3)\n";
     assert!(ended.stderr.ends_with(last), "{}", ended.transcript);
     let back = ["2 - 0/0 first: app:2.0-bad", "3 current 4/4 image app:1.0; was 1"];
     assert_eq!(history(&ground, web.name).await, back);
@@ -40,8 +40,8 @@ async fn a_stateful_set_undoes_itself_and_replaces_what_is_stuck() {
     db.release("app:2.0-crash", "a slip").await;
     let ended = ground.rollout2(&[&FOLLOW[..], &[db.name, "--replace-stuck-pods"]].concat()).await;
     assert_eq!((ended.exit, image(&ground, &db).await.as_str()), (4, "app:1.0"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("deleting db-2, "), "{}", ended.transcript);
-    assert!(ended.stderr.ends_with(", which is complete\n"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("deleting pod db-2: "), "{}", ended.transcript);
+    assert!(ended.stderr.ends_with("; rolled back to revision 1 (now 3)\n"), "{}", ended.transcript);
     db.until_complete().await;
     ground.leave().await;
 }
@@ -74,7 +74,7 @@ async fn what_a_colleague_deploys_meanwhile_is_left_alone() {
     let words = [&FOLLOW[..], &[web.name]].concat();
     let (ended, ()) = tokio::join!(ground.rollout2(&words), deploy);
     assert_eq!((ended.exit, image(&ground, &web).await.as_str()), (4, "app:3.0-bad"), "{}", ended.transcript);
-    let why = "was left as it is: another revision was rolled out meanwhile";
+    let why = "not rolled back: another client rolled out another revision, which is not rolled back";
     assert!(ended.stderr.contains(why), "{}", ended.transcript);
     ground.leave().await;
 }

@@ -1,5 +1,5 @@
-//! What kubectl's own users type, with `rollout2` in the place of `rollout`: every line and every exit
-//! code is kubectl's, as it gave them for the same sequence on a real control plane.
+//! Commands of kubectl users with `rollout2` instead of `rollout`. Every line and exit code equals
+//! what kubectl gave for the same sequence on a real control plane.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use serde_json::json;
 use crate::ground::Ground;
 use crate::objects::Workload;
 
-/// Types a command; holds what it printed, both streams together, and its exit code against kubectl's.
+/// Runs a command and compares its output, both streams together, and its exit code with kubectl's.
 async fn typed(ground: &Ground, words: &[&str], told: &str, exit: u8) {
     let ended = ground.rollout2(&[words, &["--compat"]].concat()).await;
     assert_eq!((ended.transcript.as_str(), ended.exit), (told, exit), "{words:?}");
 }
 
-/// A manifest that names a Deployment.
+/// A manifest with a Deployment.
 fn manifest(name: &str) -> PathBuf {
     let path =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("users-{}-{name}.yaml", std::process::id()));
@@ -23,7 +23,7 @@ fn manifest(name: &str) -> PathBuf {
     path
 }
 
-/// A Deployment with two revisions, the second of which runs.
+/// A Deployment with two revisions, the second of which is current.
 async fn two_revisions(ground: &Ground) -> Workload<'_> {
     let web = Workload::web(ground, &json!({ "replicas": 2 })).await;
     web.until_complete().await;

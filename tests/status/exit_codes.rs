@@ -1,10 +1,11 @@
-//! Every verdict in every mode: the line, where it goes, and the exit code.
+//! Every verdict in every mode: the line, its stream, and the exit code.
 
 use serde_json::{Value, json};
 
 use crate::objects::{pod, status, with, workload};
 
-/// A workload for each verdict, its line, and kubectl's exit codes for one look and for following.
+/// A workload for each verdict, its line, and kubectl's exit codes with and without
+/// `--watch=false`.
 struct Case {
     verdict: &'static str,
     kind: &'static str,
@@ -74,7 +75,7 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
         for (args, expected) in [
             (&["--watch=false"][..], exit),
             (&["-w=false", "-o", "json"], exit),
-            (&[], exit), // a snapshot does not change: following it is to look once
+            (&[], exit), // a snapshot does not change, so it is read once
             (&["-o", "json"], exit),
             (&["--compat", "--watch=false"], kubectl_once),
             (&["--compat"], kubectl_following),
@@ -144,9 +145,12 @@ fn of_several_workloads_the_worst_decides() {
 fn what_cannot_be_asked_is_a_usage_error() {
     for (args, stderr) in [
         (&["status"][..], "error: "),
-        (&["status", "deploy/web", "--timeout", "5", "--from", "x"], "error: \"5\" is no duration\nhint: "),
+        (
+            &["status", "deploy/web", "--timeout", "5", "--from", "x"],
+            "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\nhint: ",
+        ),
         (&["status", "deploy/web", "--watch=maybe", "--from", "x"], "error: invalid value 'maybe'"),
-        (&["status", "deploy/web", "--revision", "?", "--from", "x"], "error: \"?\" is no revision"),
+        (&["status", "deploy/web", "--revision", "?", "--from", "x"], "error: \"?\" is not a revision"),
         (&["status", "pod/web", "--from", "-"], "error: "),
     ] {
         let ended = harness::Run::of(args).stdin("{}").run();

@@ -1,4 +1,5 @@
-//! How a status looks: on a terminal, as JSON, in company, and with parts of the snapshot missing.
+//! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete
+//! snapshot.
 
 use harness::{Run, data};
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ fn on_a_terminal_causes_stand_below_the_verdict_and_fit() {
     assert!(colored.contains("\x1b[31m  ! web-2-a  app: CrashLoopBackOff"), "{colored:?}");
 }
 
-/// The words that decide come late, so none are cut while there is room below.
+/// The important words come last, so a long line wraps instead of being cut.
 #[test]
 fn words_that_do_not_fit_a_terminal_go_on_below() {
     let message = "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.";
@@ -81,7 +82,7 @@ fn what_a_terminal_would_obey_is_shown_and_stays_on_its_line() {
     assert_eq!(piped.stderr.lines().count(), 1, "{:?}", piped.stderr);
 }
 
-/// The fields are documented in the README; this is their contract.
+/// The README documents the fields.
 #[test]
 fn one_document_a_workload() {
     let mut sick = crash("panic: DB_URL is not set");
@@ -160,9 +161,9 @@ fn what_the_snapshot_lacks_is_said_once_and_done_without() {
     let alone = run(&[], &[]);
     assert_eq!(
         alone.stderr,
-        "note: standard input has no replicasets, so rollouts are told from counters alone\n\
-         note: standard input has no pods, so pods in trouble are not told\n\
-         note: standard input has no events, so some causes are not told\n\
+        "note: status is based on the counters of the workload only: standard input has no replicasets\n\
+         note: causes in pods are not shown: standard input has no pods\n\
+         note: causes are incomplete: standard input has no events\n\
          error: deployment \"web\" exceeded its progress deadline\n"
     );
     assert_eq!(alone.exit, 4, "the deadline is believed where no revision says otherwise");

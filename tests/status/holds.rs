@@ -1,4 +1,4 @@
-//! Where kubectl is wrong or silent (reference 8), and what is said instead.
+//! Cases in which kubectl is wrong or prints nothing (reference 8), and our output.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,8 @@ fn summary(document: &Value) -> &str {
     document["causes"][0]["summary"].as_str().unwrap()
 }
 
-/// Weakness 1. The condition of a failed rollout outlives the undo for a moment (reference 9: 1 replica).
+/// Weakness 1. The condition of a failed rollout remains for a moment after the undo (reference 9:
+/// 1 replica).
 #[test]
 fn a_deadline_that_another_replica_set_missed_is_not_believed() {
     for (blamed, expected) in [
@@ -51,7 +52,7 @@ fn a_pause_is_said_and_holds_only_while_pods_are_outdated() {
     }
 }
 
-/// Weakness 10: kubectl takes ready for available.
+/// Weakness 10: kubectl counts ready pods as available.
 #[test]
 fn min_ready_seconds_count_for_stateful_sets() {
     let changes = json!({
@@ -75,7 +76,7 @@ fn min_ready_seconds_count_for_stateful_sets() {
     assert_eq!(compat.stdout, "partitioned roll out complete: 3 new pods have been updated...\n");
 }
 
-/// Weakness 10: which pods a partition keeps, and one that lets no pod update.
+/// Weakness 10: a partition that holds some pods, and one that holds all.
 #[test]
 fn a_partition_says_which_ordinals_stay_old() {
     let partitioned = |partition: i64, start: i64, updated: i64| {
@@ -108,7 +109,7 @@ fn a_partition_says_which_ordinals_stay_old() {
     assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
 }
 
-/// Weakness 11. With updated pods that are not ready yet there is still something to wait for.
+/// Weakness 11. Updated pods that are not ready yet are still progressing.
 #[test]
 fn on_delete_counts_outdated_pods() {
     let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
@@ -120,19 +121,19 @@ fn on_delete_counts_outdated_pods() {
         (
             "DaemonSet",
             "Waiting for daemon set \"web\" rollout to finish: 1 out of 3 new pods have been updated...\n",
-            "deleted; pods that die and new nodes get the new one",
+            "deleted; recreated pods and pods on new nodes run the new revision",
         ),
         (
             "StatefulSet",
             "waiting for statefulset rolling update to complete 1 pods at revision web-2...\n",
-            "deleted; pods that die get the new one",
+            "deleted; recreated pods run the new revision",
         ),
     ] {
         let set = with(workload(kind), &on_delete);
         let objects = [set, pod(kind, "web-0", 1), pod(kind, "web-1", 1), pod(kind, "web-2", 2)];
         let ended = status(kind, &objects, &[]);
         assert_eq!((ended.stdout.as_str(), ended.exit), (line, 5));
-        let stay = format!("OnDelete, 2 pods stay on revision 1 until {until}");
+        let stay = format!("OnDelete keeps 2 pods on revision 1 until they are {until}");
         assert_eq!(ended.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
 
         let [set, first, second, _] = objects;
@@ -145,7 +146,7 @@ fn on_delete_counts_outdated_pods() {
     assert_eq!((ended.stdout.as_str(), ended.exit), (line, 0), "currentRevision never moves under OnDelete");
 }
 
-/// Design rule 14: reference 9, a broken pod after an undo.
+/// Design rule 14 and reference 9: a broken pod after an undo.
 #[test]
 fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     let undone = json!({
@@ -166,7 +167,7 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     assert_eq!((&cause["example"], &cause["healsByItself"]), (&json!("web-2"), &json!(false)));
     assert_eq!(
         summary(&ordered),
-        "ImagePullBackOff, no image x:2; of revision 2, and blocks the rollout until it is ready or deleted"
+        "ImagePullBackOff, no image x:2; the pod runs revision 2 and blocks the rollout until it is ready or deleted"
     );
 
     let parallel = document("StatefulSet", &objects("Parallel", [healthy(0), healthy(1), broken(2)]));
@@ -194,7 +195,7 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     assert_eq!(document["causes"][0]["example"], "web-0");
 }
 
-/// Weakness 9: the controller has yet to number the revision, and then another one takes over.
+/// Weakness 9: the controller numbers the revision later, and then another one replaces it.
 #[test]
 fn a_pinned_revision_fails_once_another_one_runs() {
     for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
@@ -226,7 +227,7 @@ fn an_unobserved_change_has_no_causes_yet() {
     assert_eq!((verdict(&document), cause_ids(&document).len()), ("unobserved", 0));
 }
 
-/// Pods that are not there are not outdated: the controller makes them on the new revision by itself.
+/// Missing pods are not outdated: the controller creates them on the new revision.
 #[test]
 fn missing_pods_of_a_daemon_set_are_not_held() {
     let changes = json!({
@@ -240,7 +241,7 @@ fn missing_pods_of_a_daemon_set_are_not_held() {
     assert_eq!((verdict(&missing), cause_ids(&missing).len()), ("progressing", 0));
 }
 
-/// A paused Deployment is scaled all the same, unless its template has no ReplicaSet yet.
+/// The controller scales a paused Deployment, unless its template has no ReplicaSet yet.
 #[test]
 fn a_pause_does_not_hold_a_scaling() {
     let scaled = json!({
@@ -254,7 +255,7 @@ fn a_pause_does_not_hold_a_scaling() {
     assert_eq!(verdict(&document("Deployment", &[with(scaled, &new)])), "paused");
 }
 
-/// The stamps of a pod are of its node's clock, the controller's verdict is of its own.
+/// The pod's timestamps come from the node's clock, and the verdict from the controller's.
 #[test]
 fn a_complete_rollout_waits_for_no_min_ready_seconds() {
     let changes = json!({
@@ -267,7 +268,7 @@ fn a_complete_rollout_waits_for_no_min_ready_seconds() {
     assert_eq!((verdict(&complete), cause_ids(&complete).len()), ("complete", 0));
 }
 
-/// A node puts a pod out and a new one takes its place; the old one stays, and runs nothing.
+/// An evicted pod remains beside its replacement and runs nothing.
 #[test]
 fn pods_that_are_over_are_not_outdated() {
     let changes = json!({
@@ -292,7 +293,7 @@ fn without_a_partition_nothing_holds_a_set_that_is_scaled_to_nothing() {
     assert_eq!(verdict(&document("StatefulSet", &[with(workload("StatefulSet"), &changes)])), "complete");
 }
 
-/// The pods that are still to be updated are none of those that the partition keeps.
+/// No outdated pod is below the partition.
 #[test]
 fn a_partition_below_all_outdated_pods_keeps_none() {
     let changes = json!({

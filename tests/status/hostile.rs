@@ -1,4 +1,4 @@
-//! Arbitrary JSON in the place of anything: a verdict, or words; never a panic.
+//! Any JSON in any place leads to a verdict or an error, never to a panic.
 
 use harness::{Ended, Run};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::objects::{NOW, broken_pod, pod, revision, warning, with, workload};
 
-/// Arbitrary JSON, with the names and words that matter more likely than others.
+/// Any JSON, in which known names and words are more likely than others.
 fn arbitrary() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -31,7 +31,7 @@ fn arbitrary() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A pointer to every value in a JSON value, itself first.
+/// Collects the pointers to every value.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     match value {
@@ -50,7 +50,7 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A workload of this kind with all that can be wrong with its pods.
+/// A workload whose pods have every kind of problem.
 fn sick(kind: &str) -> Value {
     let ending = json!({"reason": "Error", "exitCode": 137, "message": "panic: no"});
     let state = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}});

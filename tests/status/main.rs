@@ -1,4 +1,4 @@
-//! `status`: verdicts and causes of recorded and of hand-written objects, both streams and the exit code.
+//! `status`: verdicts and causes of recorded and constructed objects.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
 

@@ -1,12 +1,12 @@
-//! Objects written by hand, as small as the API would let them be, and a status of them.
+//! Minimal objects, and the status of them.
 
 use harness::{Ended, Run};
 use serde_json::{Value, json};
 
-/// The time of every snapshot made here; nothing in them is newer.
+/// The time of every snapshot; no object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";
 
-/// `base` with the members of `changes` put over its own, deeply.
+/// Merges `changes` into `base`.
 pub(crate) fn with(mut base: Value, changes: &Value) -> Value {
     match (&mut base, changes) {
         (Value::Object(members), Value::Object(changes)) => {
@@ -27,7 +27,7 @@ fn template(image: &str) -> Value {
     })
 }
 
-/// `KIND/web` in the middle of a rollout from `x:1` to `x:2`: 1 of 3 pods is updated, and not available.
+/// `KIND/web` during a rollout from `x:1` to `x:2`: 1 of 3 pods is updated and not available.
 pub(crate) fn workload(kind: &str) -> Value {
     let base = json!({
         "apiVersion": "apps/v1", "kind": kind,
@@ -57,7 +57,7 @@ pub(crate) fn workload(kind: &str) -> Value {
     with(base, &own)
 }
 
-/// `web-N`, which keeps the template with the image `x:N` as revision N.
+/// `web-N`, the revision N with the image `x:N`.
 pub(crate) fn revision(kind: &str, number: i64) -> Value {
     let base = json!({
         "apiVersion": "apps/v1",
@@ -81,7 +81,7 @@ pub(crate) fn revision(kind: &str, number: i64) -> Value {
     with(base, &own)
 }
 
-/// A healthy pod of revision N on a node.
+/// A healthy pod of revision N.
 pub(crate) fn pod(kind: &str, name: &str, number: i64) -> Value {
     let (owner, hash) = match kind {
         "Deployment" => (format!("r{number}"), String::new()),
@@ -122,7 +122,7 @@ pub(crate) fn broken_pod(kind: &str, name: &str, number: i64, container: &Value)
     )
 }
 
-/// A warning about an object.
+/// A warning event about an object.
 pub(crate) fn warning(uid: &str, reason: &str, message: &str) -> Value {
     event("Warning", uid, reason, message)
 }
@@ -135,7 +135,7 @@ fn event(type_: &str, uid: &str, reason: &str, message: &str) -> Value {
     })
 }
 
-/// `status web ARGS...` of a workload of this kind, its two revisions and these objects.
+/// Runs `status web ARGS...` for a workload with two revisions and these objects.
 pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Ended {
     let mut items = vec![revision(kind, 1), revision(kind, 2), event("Normal", "nobody", "Tick", "the time")];
     if !objects.iter().any(|object| object["kind"] == "Pod") {
@@ -147,13 +147,13 @@ pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Ended {
     Run::of(["status", &target, "-n", "n", "--from", "-"].iter().chain(args)).stdin(snapshot).run()
 }
 
-/// The JSON document of the same status.
+/// Returns the JSON document of the same status.
 pub(crate) fn document(kind: &str, objects: &[Value]) -> Value {
     let ended = status(kind, objects, &["-o", "json"]);
     serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}{}", ended.stdout, ended.stderr))
 }
 
-/// The ids of the causes in it, in order.
+/// Returns the ids of its causes, in order.
 pub(crate) fn cause_ids(document: &Value) -> Vec<&str> {
     let causes = document["causes"].as_array().into_iter().flatten();
     causes.filter_map(|cause| cause["id"].as_str()).collect()

@@ -1,4 +1,4 @@
-//! Every recorded workload gets its true cause, and nothing healthy gets one.
+//! Every recorded workload has its cause, and healthy ones have none.
 
 use harness::{Run, data};
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn documents(namespace: &str) -> Vec<Value> {
     ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// `NAME VERDICT CAUSE...` of every workload, as its document has them.
+/// Returns `NAME VERDICT CAUSE...` of every workload.
 fn told(namespace: &str) -> Vec<String> {
     let line = |document: &Value| {
         let name = document["workload"]["name"].as_str().unwrap();
@@ -68,7 +68,7 @@ fn nothing_healthy_gets_a_cause() {
     assert_eq!(told("many"), ["api complete", "log complete"]);
 }
 
-/// The lines as a person and a script see them.
+/// The lines for users and scripts.
 #[test]
 fn the_lines_of_the_recorded_workloads() {
     for namespace in ["broken", "quota", "shop"] {

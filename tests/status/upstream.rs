@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::objects::{status, with, workload};
 
-/// What kubectl 1.36 says of a workload with these fields.
+/// The output of kubectl 1.36 for a workload with these fields.
 fn compat(kind: &str, changes: &Value) -> (String, String, u8) {
     let bare = with(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
     let ended = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
@@ -154,7 +154,7 @@ fn cases_61_and_62_on_delete_has_no_status() {
 fn case_63_a_stateful_set_is_to_be_observed() {
     let unobserved = "Waiting for statefulset spec update to be observed...\n";
     assert_eq!(stateful_set(&json!({"metadata": {"generation": 2}})), unobserved);
-    // One that was never observed, even if nothing says what there is to observe.
+    // A workload that was never observed, even without a generation.
     let never = json!({"metadata": {"generation": 0}, "status": {"observedGeneration": 0}});
     assert_eq!(stateful_set(&never), unobserved);
 }

@@ -20,13 +20,16 @@ async fn a_new_plan_says_what_was_released_before_it() {
     let (lab, db) = changed(5, &json!({})).await;
     let ended = lab.run("step statefulset/db --no-canary --by 2 --ignore-unready-nodes --soak 5s").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert_eq!((&plan(&lab, &db)["canary"], &plan(&lab, &db)["soak"]), (&json!(false), &json!("5s")));
+    assert_eq!(
+        (&plan(&lab, &db)["pace"]["canary"], &plan(&lab, &db)["pace"]["soak"]),
+        (&json!(false), &json!("5s"))
+    );
     let ended = lab.run("step statefulset/db --new-plan").await;
-    let said = "note: a new plan begins; these were released before it, and go without: db-4 db-3\n";
+    let said = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
     assert_eq!((ended.exit, ended.stderr.contains(said)), (0, true), "{}", ended.transcript);
     assert!(ended.stdout.contains("batch 1: db-2 released\n"), "{}", ended.transcript);
-    let plan = plan(&lab, &db);
-    assert_eq!((&plan["canary"], &plan["soak"]), (&json!(true), &json!("0s")), "{plan}");
+    let plan = plan(&lab, &db)["pace"].clone();
+    assert_eq!((&plan["canary"], &plan["soak"]), (&json!(true), &json!("10s")), "{plan}");
     assert_eq!((&plan["by"], &plan["ignoreUnreadyNodes"]), (&json!("1"), &Value::Null), "{plan}");
 }
 
@@ -37,7 +40,7 @@ async fn a_new_plan_for_another_template_says_who_followed_it_already() {
     lab.hands().image(&db, "app:3.0");
     lab.pass(60).await;
     let ended = lab.run("step statefulset/db --new-plan").await;
-    let said = "note: a new plan begins; these were released before it, and go without: db-4 db-3\n";
+    let said = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
     assert_eq!((ended.exit, ended.stderr.contains(said)), (0, true), "{}", ended.transcript);
 }
 
@@ -50,7 +53,7 @@ async fn a_new_plan_before_which_nothing_was_released_is_said_too() {
     let killed = tokio::time::timeout(Duration::from_secs(15), lab.run("step statefulset/db")).await;
     assert!(killed.is_err(), "the batch is never written");
     let ended = lab.run("step statefulset/db --new-plan").await;
-    let said = "note: a new plan begins, and the one that was there is forgotten\n";
+    let said = "note: a new plan replaces the existing one\n";
     assert_eq!((ended.exit, ended.stderr.contains(said)), (0, true), "{}", ended.transcript);
     assert!(ended.stdout.contains("batch 1 (canary): db-2\n"), "{}", ended.transcript);
 }
@@ -65,6 +68,6 @@ async fn a_new_plan_after_everything_was_released_ends_it() {
     assert!(plan.exit == 0 && !plan.stdout.contains("nothing to step"), "{}", plan.transcript);
     let ended = lab.run("step statefulset/db --new-plan").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(ended.stdout.contains("stepped: all of it is done"), "{}", ended.transcript);
+    assert!(ended.stdout.contains("stepped: every pod is updated"), "{}", ended.transcript);
     assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }

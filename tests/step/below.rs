@@ -33,44 +33,44 @@ fn is_as_it_was(lab: &Lab, db: &Key, transcript: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_takes_all_of_it_back_before_it_says_so() {
-    let (lab, db, ended) = refused("undo").await;
-    let said = "error: it went back to revision 1, which is complete";
+    let (lab, db, ended) = Box::pin(refused("undo")).await;
+    let said = "error: rolled back to revision 1";
     assert!(ended.stderr.contains(said), "{}", ended.transcript);
     is_as_it_was(&lab, &db, &ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_undo_by_hand_takes_it_back_too_and_says_what_ends_its_hold() {
-    let (lab, db, _) = refused("hold").await;
+    let (lab, db, _) = Box::pin(refused("hold")).await;
     let undone = lab.run("undo statefulset/db --wait").await;
     assert_eq!((undone.exit, replicas_on(&lab, &db, "app:2.0")), (0, 0), "{}", undone.transcript);
     for line in [
-        "note: a plan of step released db-2 below the set's own partition 3: it goes back too, \
-         and the set stays held until it has",
-        "hint: to bring that to its end, with the strategy as it was before: \
+        "note: the plan released db-2 below the StatefulSet's partition 3: it is rolled back too, \
+         and the StatefulSet is held until then",
+        "hint: to finish the rollback and restore the strategy: \
          kubectl rollout2 step statefulset/db -n default",
     ] {
         assert!(undone.stderr.lines().any(|said| said == line), "{line}: {}", undone.transcript);
     }
     let history = lab.run("history statefulset/db").await;
-    let held = "going back, until kubectl rollout2 step statefulset/db";
+    let held = "rolling back, until kubectl rollout2 step statefulset/db";
     assert!(history.stderr.contains(held), "{}", history.transcript);
     let again = lab.run("undo statefulset/db").await;
     assert!(again.stdout.contains("skipped rollback"), "it is not turned round: {}", again.transcript);
-    assert!(again.stderr.contains("hint: to bring that to its end"), "{}", again.transcript);
+    assert!(again.stderr.contains("hint: to finish the rollback"), "{}", again.transcript);
     let foreseen = lab.run("step statefulset/db --dry-run").await;
     assert_eq!(foreseen.exit, 4, "{}", foreseen.transcript);
-    assert!(foreseen.stderr.contains("it failed before or was undone"), "{}", foreseen.transcript);
+    assert!(foreseen.stderr.contains("the plan failed or was undone before"), "{}", foreseen.transcript);
     let ended = lab.run("step statefulset/db").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     // The controller gave the old revision a new number.
-    assert!(ended.stderr.contains("it went back to revision 3, which is complete"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("rolled back to revision 3"), "{}", ended.transcript);
     is_as_it_was(&lab, &db, &ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn once_it_is_back_its_hold_can_be_ended_by_resume_as_well() {
-    let (lab, db, _) = refused("hold").await;
+    let (lab, db, _) = Box::pin(refused("hold")).await;
     lab.run("undo statefulset/db").await;
     lab.pass(120).await;
     let resumed = lab.run("resume statefulset/db --release-all").await;

@@ -42,14 +42,14 @@ async fn it_is_told_the_facts_and_heard_on_stderr() {
 #[tokio::test(start_paused = true)]
 async fn one_that_says_no_fails_the_batch() {
     for (check, sentence) in [
-        ("exit 3", "the check of batch 1 said no: exit 3"),
-        ("kill -9 $$", "the check of batch 1 was ended by a signal"),
+        ("exit 3", "the check of batch 1 failed: exit 3"),
+        ("kill -9 $$", "the check of batch 1 was killed by a signal"),
     ] {
         let (lab, db) = changed(3, &json!({})).await;
         let ended = run_in_shell(&lab, &["step", "statefulset/db", "--all", "--check", check]).await;
         assert_eq!((ended.exit, replicas_on(&lab, &db, "app:2.0")), (4, 1), "{}", ended.transcript);
         assert!(ended.stderr.contains(sentence), "{}", ended.transcript);
-        let way_on = "once it is mended: kubectl rollout2 step statefulset/db -n default --check '...'";
+        let way_on = "once it is fixed: kubectl rollout2 step statefulset/db -n default --check '...'";
         assert!(ended.stderr.contains(way_on), "{}", ended.transcript);
     }
 }

@@ -35,14 +35,14 @@ async fn a_plan_between_two_batches() {
 async fn a_plan_that_somebody_paused_and_a_pause() {
     let lab = stepped_once().await;
     let paused = lab.run("pause statefulset/db").await;
-    let note = "is held by a plan of step, which releases nothing more until it is resumed";
+    let note = "is held by a plan, which releases no more pods until it is resumed";
     assert!(paused.stderr.contains(note), "{}", paused.transcript);
     let history = lab.run("history statefulset/db").await;
     let words = "after batch 1, paused, until kubectl rollout2 resume statefulset/db";
     assert!(history.stderr.contains(words), "{}", history.transcript);
     let step = lab.run("step statefulset/db").await;
     assert_eq!(step.exit, 5, "{}", step.transcript);
-    assert!(step.stderr.contains("held: statefulset.apps/db is paused"), "{}", step.transcript);
+    assert!(step.stderr.contains("held: statefulset.apps/db: the plan is paused"), "{}", step.transcript);
     assert!(
         step.stderr
             .contains("hint: kubectl rollout2 resume statefulset/db -n default && kubectl rollout2 step")

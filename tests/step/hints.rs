@@ -25,7 +25,7 @@ async fn a_plan_with_a_check_wants_it_again() {
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =
         with_a_shell(&lab, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
-    assert_eq!(hints(&failed.transcript), [format!("go on with the plan: {step}")], "{}", failed.transcript);
+    assert_eq!(hints(&failed.transcript), [format!("continue the plan: {step}")], "{}", failed.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -39,8 +39,8 @@ async fn another_template_wants_another_plan_and_another_strategy_does_not() {
     assert_eq!(
         hints(&ended.transcript),
         [
-            "to go on with it as it is now: kubectl rollout2 step statefulset/db -n default --new-plan",
-            "to go back: kubectl rollout2 undo statefulset/db -n default",
+            "to continue with it as it is now: kubectl rollout2 step statefulset/db -n default --new-plan",
+            "to roll back: kubectl rollout2 undo statefulset/db -n default",
         ],
         "{}",
         ended.transcript
@@ -55,9 +55,9 @@ async fn a_partition_of_its_own_is_named_with_the_way_below_it() {
     let (lab, db) = changed(3, &spec).await;
     let ended = lab.run("step statefulset/db --all").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let said = "all above its own partition 1 is done, below which 1 pod stays as before";
+    let said = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
     assert!(ended.stdout.contains(said), "{}", ended.transcript);
-    let below = "to step those too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    let below = "to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     assert_eq!(hints(&ended.transcript), [below]);
     let ended = lab.run("step statefulset/db --to 100%").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
@@ -73,7 +73,7 @@ async fn a_hold_that_somebody_ended_is_forgotten_by_resume() {
     lab.hands().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
     lab.pass(5).await;
     let ended = lab.run("step statefulset/db").await;
-    let resume = "forget the hold that somebody ended: kubectl rollout2 resume statefulset/db -n default";
+    let resume = "remove the annotation of the hold that another client ended: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!((ended.exit, hints(&ended.transcript)), (0, vec![resume]), "{}", ended.transcript);
     assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
     assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
@@ -102,7 +102,7 @@ async fn where_nothing_is_to_be_stepped_a_pause_stays_and_is_ended_by_resume() {
     lab.pass(60).await;
     lab.run("pause statefulset/db").await;
     let ended = lab.run("step statefulset/db").await;
-    let hint = "hint: it stays held; to end that: kubectl rollout2 resume statefulset/db -n default\n";
+    let hint = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default\n";
     assert_eq!((ended.exit, ended.stderr.as_str()), (0, hint), "{}", ended.transcript);
     assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
     assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
@@ -117,7 +117,7 @@ async fn where_nothing_is_to_be_stepped_a_plan_stays_and_is_ended_by_releasing_a
     assert_eq!(lab.run("step statefulset/db").await.exit, 5);
     let ended = lab.run("step statefulset/db --new-plan").await;
     let resume = "kubectl rollout2 resume statefulset/db -n default --release-all";
-    let hint = format!("hint: it stays held; to end that: {resume}\n");
+    let hint = format!("hint: it stays held; to end the hold: {resume}\n");
     assert_eq!((ended.exit, ended.stderr.as_str()), (0, hint.as_str()), "{}", ended.transcript);
     assert!(ended.stdout.contains("there is nothing to step"), "{}", ended.transcript);
     assert_eq!(lab.run("resume statefulset/db --release-all").await.exit, 0);
@@ -138,8 +138,13 @@ async fn its_own_partition_is_the_one_that_it_had_before_the_hold() {
     lab.run("pause statefulset/db").await;
     let ended = lab.run("step statefulset/db").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(ended.stdout.contains("but those that its own partition 1 keeps"), "{}", ended.transcript);
-    let below = "hint: to step those too: kubectl rollout2 step statefulset/db -n default --to 100%";
-    let ends = "hint: it stays held; to end that: kubectl rollout2 resume statefulset/db -n default";
+    assert!(
+        ended.stdout.contains("no pod is outdated at or above its own partition 1"),
+        "{}",
+        ended.transcript
+    );
+    let below =
+        "hint: to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    let ends = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!(ended.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", ended.transcript);
 }

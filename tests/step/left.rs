@@ -21,10 +21,12 @@ async fn only_what_is_on_its_way_goes_on_without_us() {
     let (lab, db) = changed(5, &json!({})).await;
     lab.hands().image(&db, "app:3.0-slow");
     lab.pass(5).await;
-    for (words, going) in [("", "db-4 of batch 1 goes"), ("--max-unavailable 2", "db-4 db-3 of batch 1 go")] {
+    for (words, going) in
+        [("", "db-4 of batch 1 continues"), ("--max-unavailable 2", "db-4 db-3 of batch 1 continue")]
+    {
         let ended = lab.run(&format!("step statefulset/db --no-canary --by 3 --timeout 3s {words}")).await;
         assert_eq!(ended.exit, 3, "{}", ended.transcript);
-        let said = format!("stays held; {going} on without us: the time is up after 3s (--timeout)\n");
+        let said = format!("timed out after 3s; it stays held; {going} in the cluster\n");
         assert!(ended.stderr.contains(&said), "{}", ended.transcript);
         assert!(!ended.stderr.contains("db-2"), "{}", ended.transcript);
     }
@@ -39,8 +41,8 @@ async fn a_lease_that_could_not_be_given_back_is_our_own() {
     let ended = as_ada(&lab, "step statefulset/db --soak 1h --timeout 15s").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);
     assert!(!ended.stderr.contains("is stepped by"), "{}", ended.transcript);
-    let said = "stays held; nothing is under way; its lease was not given back, so the next step waits \
-                1m for it (--take-over goes on at once)";
+    let said = "it stays held; no pod is being replaced; its lease was not released, so the next step waits \
+                1m for it to expire (--take-over: now)";
     assert!(ended.stderr.contains(said), "{}", ended.transcript);
 }
 
@@ -52,6 +54,7 @@ async fn who_died_is_said_to_step_it_with_the_way_to_go_on() {
     let status = lab.run("status statefulset/db --watch=false").await;
     let (before, after) = status.stderr.split_once("in batch 1, stepped by ada@laptop since 20").unwrap();
     assert!(before.contains("held by a plan of step"), "{}", status.transcript);
-    let way = "; if that process is gone, kubectl rollout2 step statefulset/db -n default goes on";
+    let way =
+        "; if that process no longer runs, continue with kubectl rollout2 step statefulset/db -n default";
     assert!(after.contains(way), "{}", status.transcript);
 }

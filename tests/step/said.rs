@@ -24,7 +24,7 @@ async fn a_hold_that_somebody_ends_holds_nothing() {
     lab.later(20_000, ends_the_hold);
     let ended = lab.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(ended.exit, 5, "{}", ended.transcript);
-    let said = "stopped: statefulset.apps/db was changed by kubectl-patch, and is not held any more: its controller goes on by itself";
+    let said = "stopped: statefulset.apps/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
     assert!(ended.stderr.contains(said), "{}", ended.transcript);
     assert!(ended.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", ended.transcript);
 }
@@ -44,10 +44,10 @@ async fn an_ordered_controller_waits_whatever_is_forced() {
         let ended = lab.run("step statefulset/db").await;
         assert_eq!(ended.exit, 5, "{}", ended.transcript);
         let (now, would) =
-            (format!("note: as it is now, nothing would be released:\n{}", ended.stderr), &planned.stderr);
+            (format!("note: at the moment no pod would be released:\n{}", ended.stderr), &planned.stderr);
         assert_eq!(*would, now, "{}", planned.transcript);
         let waits =
-            "hint: its controller replaces no pod before that is ready: kubectl describe pod db-0 -n default";
+            "hint: its controller waits until this pod is ready: kubectl describe pod db-0 -n default";
         assert_eq!(ended.stderr.contains(waits), is_ordered, "{}", ended.transcript);
         assert_eq!(ended.stderr.contains(" --force"), !is_ordered, "{}", ended.transcript);
     }
@@ -59,8 +59,8 @@ async fn a_soak_that_is_longer_by_now_is_waited_for_aloud() {
     assert_eq!(lab.run("step statefulset/db").await.exit, 0);
     let ended = lab.run("step statefulset/db --soak 10m").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let waits = "note: waiting for what is released to have been available for 10m0s";
-    assert!(ended.stderr.contains(waits), "{}", ended.transcript);
+    let waits = "note: waiting for the released pods to be available for 10m0s";
+    assert_eq!(ended.stderr.matches(waits).count(), 1, "{}", ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,7 +82,7 @@ async fn who_steps_already_is_said_of_a_plan_too() {
     let planned = lab.run("step statefulset/db --dry-run").await;
     let said = "note: ada@laptop steps statefulset/db since 2026-";
     assert!(planned.stderr.starts_with(said), "{}", planned.transcript);
-    assert!(planned.stderr.ends_with(", and a step waits for them\n"), "{}", planned.transcript);
+    assert!(planned.stderr.ends_with(", and the next step waits for its lease\n"), "{}", planned.transcript);
     let planned = lab.run("step statefulset/db --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
     assert_eq!((&plan["steppedBy"]["by"], &plan["stops"]), (&json!("ada@laptop"), &json!(null)));
@@ -100,7 +100,7 @@ async fn killed_on_the_way_back() -> Lab {
     let goes_back = async {
         while !object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"]
             .to_string()
-            .contains("goesBack")
+            .contains("rollingBack")
         {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -117,15 +117,14 @@ async fn the_note_of_a_way_back_is_seen_to_its_end_or_forgotten() {
     let lab = killed_on_the_way_back().await;
     let on = lab.run("step statefulset/db").await;
     assert_eq!(on.exit, 4, "{}", on.transcript);
-    let said = "error: statefulset.apps/db: it failed before or was undone, and was still on its way back\n\
-                error: it went back to revision 3, which is complete\n";
+    let said = "error: statefulset.apps/db: the plan failed or was undone before, and was rolling back\n\
+                error: rolled back to revision 3\n";
     assert!(on.stderr.ends_with(said), "{}", on.transcript);
     assert_eq!(lab.run("step statefulset/db").await.exit, 0);
 
     let lab = killed_on_the_way_back().await;
     let resumed = lab.run("resume statefulset/db").await;
-    let said =
-        "note: a step of statefulset/db failed, and it goes back, or went; only the note of that is gone now";
+    let said = "note: the plan of statefulset/db failed and is rolled back or being rolled back; removed its rollback marker";
     assert!(resumed.stderr.contains(said), "{}", resumed.transcript);
 
     let lab = killed_on_the_way_back().await;

@@ -135,17 +135,17 @@ async fn the_lease_is_given_back_and_the_same_command_goes_on() {
         assert_eq!(town.held()["lease"]["by"], "ada@laptop");
         step.signal(signal);
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
-        let said = format!("{word}: statefulset.apps/db stays held");
+        let said = format!("{word}: statefulset.apps/db: it stays held");
         assert!(step.err().contains(&said), "{}", step.err());
         assert!(
-            step.err().contains("hint: go on with the plan: kubectl rollout2 step statefulset/db"),
+            step.err().contains("hint: continue the plan: kubectl rollout2 step statefulset/db"),
             "{}",
             step.err()
         );
         assert_eq!((&town.held()["reason"], &town.held()["lease"]), (&json!("plan"), &Value::Null));
         let mut again = town.begin("step statefulset/db --soak 0s", "again");
         assert_eq!(again.wait().await, Some(0), "{}{}", again.out(), again.err());
-        assert!(again.out().contains("stepped: all of it is done"), "{}{}", again.out(), again.err());
+        assert!(again.out().contains("stepped: every pod is updated"), "{}{}", again.out(), again.err());
         assert_eq!(town.held(), Value::Null);
     }
 }
@@ -155,7 +155,7 @@ async fn a_check_that_takes_too_long_is_ended_and_one_is_ended_with_us() {
     let town = Town::new("check").await;
     let mut step = town.begin("step statefulset/db --check-timeout 300ms --check sleep${IFS}30", "late");
     assert_eq!(step.wait().await, Some(4), "{}", step.err());
-    assert!(step.err().contains("the check of batch 1 took too long, and was ended"), "{}", step.err());
+    assert!(step.err().contains("the check of batch 1 timed out, and was killed"), "{}", step.err());
     let town = Town::new("broken-off").await;
     let mark = town.directory.join("mark");
     let check = format!("sleep${{IFS}}2;touch${{IFS}}{}", mark.display());
@@ -176,13 +176,13 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
     second.until_it_says("note: ada@laptop steps statefulset/db").await;
     second.signal("-INT");
     assert_eq!(second.wait().await, Some(130), "{}", second.err());
-    let said = "interrupted: statefulset.apps/db stays held, and is stepped by ada@laptop";
+    let said = "interrupted: statefulset.apps/db: it stays held, and is stepped by ada@laptop";
     assert!(second.err().contains(said), "{}", second.err());
     assert_eq!(town.held()["lease"]["by"], "ada@laptop", "the lease of the first is still its own");
     let mut third = town.begin("step statefulset/db --take-over", "third");
-    third.until_it_says("note: took the step of statefulset/db over from ada@laptop").await;
+    third.until_it_says("note: took the lease of statefulset/db over from ada@laptop").await;
     assert_eq!(first.wait().await, Some(5), "{}", first.err());
-    assert!(first.err().contains("took over the step of statefulset.apps/db"), "{}", first.err());
+    assert!(first.err().contains("took the lease of the plan over"), "{}", first.err());
     third.signal("-INT");
     assert_eq!(third.wait().await, Some(130), "{}", third.err());
 }
@@ -192,23 +192,23 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
 async fn who_stops_on_the_way_back_is_told_that_it_goes_back() {
     let town = Town::new("back").await;
     let mut step = town.begin("step statefulset/db --check false --on-failure undo", "step");
-    step.until_it_says("goes back to revision 1").await;
+    step.until_it_says("rolls back to revision 1").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.err());
     let said: Vec<String> = step.err().lines().rev().take(3).map(str::to_owned).collect();
     assert_eq!(
         said,
         [
-            "hint: see it to its end: kubectl rollout2 step statefulset/db -n default",
-            "interrupted: statefulset.apps/db goes back to revision 1 without us",
-            "error: statefulset.apps/db: the check of batch 1 said no: exit 1",
+            "hint: wait for the rollback: kubectl rollout2 step statefulset/db -n default",
+            "interrupted: statefulset.apps/db: the rollback to revision 1 continues in the cluster",
+            "error: statefulset.apps/db: the check of batch 1 failed: exit 1",
         ],
         "{}",
         step.err()
     );
-    assert_eq!((&town.held()["plan"]["goesBack"], &town.held()["lease"]), (&json!(true), &Value::Null));
+    assert_eq!((&town.held()["plan"]["phase"], &town.held()["lease"]), (&json!("rollingBack"), &Value::Null));
     let mut on = town.begin("step statefulset/db", "on");
     assert_eq!(on.wait().await, Some(4), "{}", on.err());
-    assert!(on.err().contains("it failed before or was undone"), "{}", on.err());
+    assert!(on.err().contains("the plan failed or was undone before"), "{}", on.err());
     assert_eq!(town.held(), Value::Null);
 }

@@ -38,7 +38,7 @@ async fn a_rollout_that_runs_already_is_held_and_those_that_went_without_are_nam
     lab.pass(15).await;
     let ended = lab.run("step statefulset/db").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(ended.stderr.contains("these went without step: db-4 db-3"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("already updated before this plan: db-4 db-3"), "{}", ended.transcript);
     insta::assert_snapshot!(ended.transcript);
 }
 

@@ -206,6 +206,7 @@ fn deed(kind: Kind, dice: &mut Dice, replicas: i64) -> Deed {
         0 if kind == Kind::DaemonSet => Deed::NodeGone(dice.index(50)),
         1 if kind == Kind::DaemonSet => Deed::NodeComes,
         2 if kind == Kind::DaemonSet => Deed::NodeReady(dice.index(50), dice.once_in(3)),
+        5 if kind == Kind::DaemonSet && dice.once_in(2) => Deed::Taint(dice.index(50)),
         6 if kind == Kind::DaemonSet => {
             let rolling = json!({"maxUnavailable": 1 + dice.below(3)});
             Deed::Strategy(json!({"type": "RollingUpdate", "rollingUpdate": rolling}))
@@ -223,16 +224,28 @@ fn deed(kind: Kind, dice: &mut Dice, replicas: i64) -> Deed {
     }
 }
 
+fn is_read(verb: Verb) -> bool {
+    matches!(verb, Verb::Watch | Verb::List | Verb::Get)
+}
+
 fn fault(dice: &mut Dice) -> Fault {
     let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
     let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
-    let verb = *dice.one_of(&[Verb::Watch, Verb::List, Verb::Get, Verb::Patch, Verb::Patch]);
+    let verb = *dice.one_of(&[
+        Verb::Watch,
+        Verb::List,
+        Verb::Get,
+        Verb::Patch,
+        Verb::Patch,
+        Verb::Delete,
+        Verb::Create, // evictions
+    ]);
     let act = match dice.below(12) {
         0 if verb == Verb::Watch => Act::CloseWatch(events),
         1 if verb == Verb::Watch => Act::ExpireWatch(events),
         2 if verb == Verb::Watch => Act::SilenceWatch(events),
-        3 if verb != Verb::Patch => Act::CutBody(bytes),
-        4 if verb != Verb::Patch => Act::TruncateJson(bytes),
+        3 if is_read(verb) => Act::CutBody(bytes),
+        4 if is_read(verb) => Act::TruncateJson(bytes),
         5 => Act::Html(502),
         6 => refusal(500),
         7 => refusal(503),
@@ -244,6 +257,7 @@ fn fault(dice: &mut Dice) -> Fault {
     let requests = match dice.below(3) {
         0 => Requests::verb(verb),
         _ if verb == Verb::Patch => Requests::of(verb, &STATEFULSETS),
+        _ if !is_read(verb) => Requests::of(verb, &PODS),
         _ => Requests::of(verb, WATCHED[dice.index(4)]),
     };
     Fault::on(requests, act).after(dice.index(12)).times(1 + dice.index(4))

@@ -59,6 +59,13 @@ pub(crate) fn is_ready(store: &mut Store, index: usize, is_ready: bool) {
     }
 }
 
+/// A node is tainted: pods come there no more, and those that are there stay.
+pub(crate) fn is_tainted(store: &mut Store, index: usize) {
+    let nodes: Vec<Key> = store.list(&NODES, None).map(|(key, _)| key.clone()).collect();
+    let taint = |node: &mut Value| node["spec"]["taints"] = json!([{"key": "x", "effect": "NoSchedule"}]);
+    store.edit(&nodes[index % nodes.len()], Part::Object, &Author::new("kubectl"), taint).unwrap();
+}
+
 fn on(store: &Store, node: &str) -> Vec<Key> {
     let pods = store.list(&PODS, None).filter(|(_, pod)| pod["spec"]["nodeName"] == *node);
     pods.map(|(key, _)| key.clone()).collect()

@@ -33,6 +33,8 @@ pub(crate) enum Deed {
     NodeComes,
     /// A node is not ready any more, or is again.
     NodeReady(usize, bool),
+    /// Taints a node, so that no pod is wanted there; the one that is there stays.
+    Taint(usize),
     /// Writes an annotation that concerns nobody.
     Annotate(u64),
 }
@@ -88,6 +90,10 @@ impl Deed {
             }
             Self::NodeReady(index, is_ready) => {
                 nodes::is_ready(store, *index, *is_ready);
+                Ok(())
+            }
+            Self::Taint(index) => {
+                nodes::is_tainted(store, *index);
                 Ok(())
             }
             Self::Pause => Ok(()),

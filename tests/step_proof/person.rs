@@ -117,7 +117,7 @@ fn says_none_is_outdated(ended: &Ended) -> bool {
 
 /// Everything goes back, and whoever steps next brings that to its end.
 fn goes_back(set: &Value) -> bool {
-    hold(set).is_some_and(|hold| hold["plan"]["goesBack"] == true)
+    hold(set).is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
 }
 
 fn is_paused(set: &Value) -> bool {

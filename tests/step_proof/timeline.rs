@@ -28,8 +28,8 @@ pub(crate) enum What {
     Set(Arc<Value>),
     /// A pod by its name; none when it is gone.
     Pod(String, Option<Pod>),
-    /// A node by its number, and whether it is ready; none when it is gone.
-    Node(i64, Option<bool>),
+    /// A node by its number, and whether it is ready and tainted; none when it is gone.
+    Node(i64, Option<(bool, bool)>),
 }
 
 /// One change.
@@ -45,6 +45,8 @@ pub(crate) struct Change {
     pub(crate) known: Vec<u64>,
     /// The revision at which it had read the workload itself.
     pub(crate) read: Option<u64>,
+    /// The revision at which it had listed the pods.
+    pub(crate) looked: Option<u64>,
 }
 
 /// One request of a process that changes something.
@@ -88,9 +90,14 @@ fn what(change: &simcluster::store::Change) -> Option<What> {
         return Some(What::Set(change.after.clone().unwrap_or_default()));
     }
     if resource == &NODES {
-        return Some(What::Node(node_number(name)?, change.after.as_deref().map(is_ready)));
+        let state = change.after.as_deref().map(|node| (is_ready(node), is_tainted(node)));
+        return Some(What::Node(node_number(name)?, state));
     }
     (resource == &PODS).then(|| What::Pod(name.clone(), change.after.as_deref().map(Pod::of)))
+}
+
+fn is_tainted(node: &Value) -> bool {
+    node["spec"]["taints"].as_array().is_some_and(|taints| !taints.is_empty())
 }
 
 fn is_ready(node: &Value) -> bool {
@@ -121,11 +128,12 @@ impl Timeline {
                     decided: at,
                     known: Vec::new(),
                     read: None,
+                    looked: None,
                 };
                 timeline.changes.push(match makers.0.get(&revision) {
-                    Some(Maker { process: Some(process), decided, known, read }) => {
-                        let by = By::Process(*process);
-                        Change { by, decided: *decided, known: known.clone(), read: *read, ..unknown }
+                    Some(Maker { process: Some(process), decided, known, read, looked }) => {
+                        let (by, known) = (By::Process(*process), known.clone());
+                        Change { by, decided: *decided, known, read: *read, looked: *looked, ..unknown }
                     }
                     Some(_) => Change { by: By::Other, ..unknown },
                     None if others.contains(&revision) => Change { by: By::Other, ..unknown },
@@ -143,8 +151,12 @@ impl World {
             What::Set(set) => self.set = Arc::clone(set),
             What::Pod(name, Some(pod)) => drop(self.pods.insert(name.clone(), pod.clone())),
             What::Pod(name, None) => drop(self.pods.remove(name)),
-            What::Node(number, Some(ready)) => drop(self.nodes.insert(*number, *ready)),
-            What::Node(number, None) => drop(self.nodes.remove(number)),
+            What::Node(number, Some((ready, tainted))) => {
+                self.nodes.insert(*number, *ready);
+                self.tainted.remove(number);
+                self.tainted.extend(tainted.then_some(*number));
+            }
+            What::Node(number, None) => drop((self.nodes.remove(number), self.tainted.remove(number))),
         }
     }
 }
@@ -178,6 +190,7 @@ struct Maker {
     decided: Millis,
     known: Vec<u64>,
     read: Option<u64>,
+    looked: Option<u64>,
 }
 
 impl Makers {
@@ -205,6 +218,7 @@ impl Makers {
                 decided: request.at.as_millisecond(),
                 known,
                 read: process.and_then(|process| read.get(&process)).copied(),
+                looked: look,
             };
             makers.extend(request.made.clone().map(|revision| (revision, maker.clone())));
         }

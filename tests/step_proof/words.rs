@@ -135,6 +135,9 @@ impl fmt::Display for Words {
     }
 }
 
+/// The default of `--soak`, in seconds.
+pub(crate) const SETTLING: i64 = 10;
+
 /// The pace that holds after some commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that somebody types")]
@@ -159,7 +162,7 @@ impl Default for Pace {
             batches: Batches::By(Share::Pods(1)),
             has_canary: true,
             max_unavailable: Share::Pods(1),
-            soak: 0,
+            soak: SETTLING,
             final_soak: 0,
             undo: false,
             check: None,

@@ -2,11 +2,13 @@
 //!
 //! Where a pod belongs is its place: its ordinal, or the number of its node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
+
+use crate::words::SETTLING;
 
 /// Milliseconds since the epoch.
 pub(crate) type Millis = i64;
@@ -21,6 +23,8 @@ pub(crate) struct Pod {
     pub(crate) ready: Option<Millis>,
     /// When its youngest container started, by its stamp.
     pub(crate) started: Millis,
+    /// Whether one of its containers has ended since it was created.
+    pub(crate) has_terminated: bool,
 }
 
 impl Pod {
@@ -28,21 +32,30 @@ impl Pod {
         let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
         let ready = conditions.into_iter().find(|one| one["type"] == "Ready" && one["status"] == "True");
         let runs = pod["status"]["phase"] == "Running";
-        let containers = pod["status"]["containerStatuses"].as_array().into_iter().flatten();
+        let containers = || pod["status"]["containerStatuses"].as_array().into_iter().flatten();
+        let restarted = |one: &Value| one["restartCount"].as_i64().is_some_and(|count| count > 0);
         let started =
-            containers.map(|one| stamp(&one["state"]["running"]["startedAt"]).unwrap_or(Millis::MAX));
+            containers().map(|one| stamp(&one["state"]["running"]["startedAt"]).unwrap_or(Millis::MAX));
         Self {
             place: place_of(pod).unwrap_or(-1),
             image: text(&pod["spec"]["containers"][0]["image"]),
             is_leaving: !pod["metadata"]["deletionTimestamp"].is_null(),
             ready: ready.filter(|_| runs).and_then(|one| stamp(&one["lastTransitionTime"])),
             started: started.max().unwrap_or(Millis::MAX),
+            has_terminated: containers().any(restarted),
         }
     }
 
     /// Whether it has been ready for `min_ready` seconds, and stays.
     pub(crate) fn is_available(&self, min_ready: i64, now: Millis) -> bool {
         !self.is_leaving && self.ready.is_some_and(|since| min_ready == 0 || since + min_ready * 1000 <= now)
+    }
+
+    /// Whether it has been well for a soak of so many seconds. One that has terminated since it was created has to be
+    /// for as long as pods settle.
+    pub(crate) fn has_soaked(&self, soak: i64, now: Millis) -> bool {
+        let needed = if self.has_terminated { soak.max(SETTLING) } else { soak };
+        self.healthy_since().is_some_and(|since| since + needed * 1000 <= now)
     }
 
     /// Since when nothing was wrong with it: ready, and no container started since.
@@ -81,6 +94,8 @@ pub(crate) struct World {
     pub(crate) set: Arc<Value>,
     pub(crate) pods: BTreeMap<String, Pod>,
     pub(crate) nodes: BTreeMap<i64, bool>,
+    /// The nodes that are tainted: no pod is wanted there, and one that is there stays.
+    pub(crate) tainted: BTreeSet<i64>,
 }
 
 impl World {
@@ -99,7 +114,7 @@ impl World {
     /// How many pods there should be.
     pub(crate) fn replicas(&self) -> i64 {
         if self.is_daemon_set() {
-            return i64::try_from(self.nodes.len()).unwrap_or_default();
+            return i64::try_from(self.wanted().len()).unwrap_or_default();
         }
         self.set["spec"]["replicas"].as_i64().unwrap_or(1)
     }
@@ -111,12 +126,22 @@ impl World {
 
     /// The places that should have a pod.
     pub(crate) fn wanted(&self) -> Vec<i64> {
-        if self.is_daemon_set() { self.nodes.keys().copied().collect() } else { self.ordinals().collect() }
+        let wanted = |node: &i64| !self.tainted.contains(node) || self.pod(*node).is_some();
+        if self.is_daemon_set() {
+            self.nodes.keys().copied().filter(wanted).collect()
+        } else {
+            self.ordinals().collect()
+        }
     }
 
     /// Whether a place should have a pod.
     pub(crate) fn wants(&self, place: i64) -> bool {
-        if self.is_daemon_set() { self.nodes.contains_key(&place) } else { self.ordinals().contains(&place) }
+        let wanted = || !self.tainted.contains(&place) || self.pod(place).is_some();
+        if self.is_daemon_set() {
+            self.nodes.contains_key(&place) && wanted()
+        } else {
+            self.ordinals().contains(&place)
+        }
     }
 
     pub(crate) fn min_ready(&self) -> i64 {
@@ -172,7 +197,7 @@ impl World {
 
     /// Whether that plan says that everything goes back.
     pub(crate) fn goes_back(&self) -> bool {
-        self.hold().is_some_and(|hold| hold["plan"]["goesBack"] == true)
+        self.hold().is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
     }
 
     /// Whether somebody has the lease of a plan.

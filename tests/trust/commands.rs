@@ -1,4 +1,4 @@
-//! Every verb in every form: the lines that a hostile text is fed through.
+//! The command lines that print hostile text: every verb in every output format.
 //!
 //! A verb that is not here fails a test below, so a new one (`list`, `plan`) needs a line or two, a line in
 //! `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. What a plan of `step`
@@ -10,21 +10,21 @@ use simcluster::SimCluster;
 use crate::ground::{NAMESPACE, verbs};
 use crate::hostile;
 
-/// What may be printed.
+/// The kind of an output, which decides what is safe in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Text of ours: safe wherever it goes.
+    /// Our own text, which is safe in every stream.
     Text,
-    /// Such text in which a tab stands between two columns.
+    /// Our own text with tabs between columns.
     Columns,
-    /// What a person reads in kubectl's words, whose values have lines of their own.
+    /// kubectl's text, in which values can span lines.
     Lines,
     /// JSON, YAML, a patch, or kubectl's own bytes: exact in a pipe, safe on a terminal.
     Exact,
 }
 
 impl Form {
-    /// What is wrong with what was printed, if anything is.
+    /// Returns what is unsafe in an output, if anything is.
     pub(crate) fn wrong_with(self, ended: &Ended) -> Option<String> {
         let texts = [&ended.stdout, &ended.stderr];
         let shown = texts.map(|text| if self == Self::Text { text.clone() } else { text.replace('\t', " ") });
@@ -34,16 +34,16 @@ impl Form {
     }
 }
 
-/// Where it goes.
+/// The stream of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum To {
     /// A pipe or a file.
     Pipe,
-    /// A terminal, with colours.
+    /// A terminal with colour.
     Terminal,
 }
 
-/// A command line, what it prints, and where to.
+/// A command line, the kind of its output, and its stream.
 pub(crate) const COMMANDS: &[(&str, Form, To)] = &[
     ("history all -A -o wide", Form::Text, To::Pipe),
     ("history all", Form::Text, To::Terminal),
@@ -75,16 +75,16 @@ pub(crate) const COMMANDS: &[(&str, Form, To)] = &[
     ("step daemonset/agent --timeout 1s", Form::Text, To::Pipe),
 ];
 
-/// Where the objects come from.
+/// The source of the objects.
 pub(crate) enum Origin {
     /// A cluster in this process.
     Cluster(SimCluster),
-    /// A snapshot, in which there can be what no server would take.
+    /// A snapshot, which can contain objects that a server would reject.
     Snapshot(String),
 }
 
 impl Origin {
-    /// Runs a command line, on a terminal or not; none when it makes no sense here.
+    /// Runs a command line, on a terminal or not; none when it does not apply to the source.
     pub(crate) async fn run(&self, words: &str, to: To) -> Option<Ended> {
         let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
         let run = if to == To::Terminal { run.terminal(100, 40) } else { run };

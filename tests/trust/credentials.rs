@@ -1,5 +1,5 @@
-//! What lets one in: tokens, passwords, keys, certificates, what a plugin prints, proxies' passwords. None of it
-//! is told at any `-v`, whether things go well or wrong.
+//! Credentials: tokens, passwords, keys, certificates, plugin output and proxy passwords. No `-v` level prints
+//! one, on success or on failure.
 
 use harness::{Run, data};
 use serde_json::{Value, json};
@@ -8,9 +8,9 @@ use simcluster::{Refusal, Served, SimCluster};
 
 use crate::files::file;
 
-/// In every credential, and nowhere else.
+/// The secret in every credential.
 const SECRET: &str = "s3same";
-/// The same as `-data` fields have it.
+/// The secret in base64, as in `-data` fields.
 const ENCODED: &str = "czNzYW1l";
 
 fn served() -> (SimCluster, Served) {
@@ -33,7 +33,7 @@ fn printing(status: &Value) -> Value {
     exec(&format!("cat <<'END'\n{credential}\nEND\n"))
 }
 
-/// Every way to say who we are, each with the secret in it.
+/// Every kind of credential, each with the secret in it.
 fn users() -> Vec<(&'static str, Value)> {
     let token = file("token", SECRET);
     let broken =
@@ -135,7 +135,7 @@ async fn nor_what_is_typed_or_in_the_environment_or_in_addresses() {
         ] {
             tell_nothing(&format!("{words:?}"), run(words)).await;
         }
-        // An address that is not this machine, so that the proxy is asked.
+        // A loopback address would bypass the proxy.
         let far = ["--server", "https://far.invalid"];
         for variable in ["HTTPS_PROXY", "https_proxy"] {
             tell_nothing(variable, run(&far).env(variable, &proxy)).await;

@@ -1,21 +1,22 @@
-//! Every field of every object, one after the other, holds a hostile text, and every verb is run.
+//! Puts a hostile text into each field of each object, and runs every verb.
 //!
-//! The fields are those of the recorded objects, so no list of them has to be kept: a field that comes to
-//! be shown is fed already. [`places`](crate::places) lists those that are shown today, and a test fails for
-//! one that it lacks: a person looks at a new place, and adds a line.
+//! The fields are those of the recorded objects, so a field that is printed later is covered already.
+//! [`places`](crate::places) lists the printed fields. A test fails for a missing one, so that a new field is
+//! reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::{COMMANDS, Form, Origin};
+use crate::commands::{COMMANDS, Form, Origin, To};
 use crate::ground::{cluster, shop, trouble};
 use crate::hostile::{self, MARK};
+use crate::pasted;
 use crate::places::SHOWN;
 use serde_json::Value;
 
-/// Maps whose names are anybody's.
+/// Maps with arbitrary keys.
 const FREE: [&str; 6] = ["labels", "annotations", "matchLabels", "nodeSelector", "limits", "requests"];
 
-/// The kinds of place there are, each with a value that stands there:
+/// The kinds of places, each with an example of its value:
 /// `Pod.status.containerStatuses[].state.waiting.reason`, and `Pod.metadata.labels{}` for the names in a map.
 fn places(snapshot: &Value) -> BTreeMap<String, Value> {
     let mut places = BTreeMap::new();
@@ -27,7 +28,7 @@ fn places(snapshot: &Value) -> BTreeMap<String, Value> {
     places
 }
 
-/// What an object is to a rollout: the kinds of workloads have the same places, and so have their revisions.
+/// The role of an object. All kinds of workloads have the same places, and so have their revisions.
 fn root(object: &Value) -> &'static str {
     match object["kind"].as_str() {
         Some("Deployment" | "StatefulSet" | "DaemonSet") => "Workload",
@@ -37,7 +38,7 @@ fn root(object: &Value) -> &'static str {
     }
 }
 
-/// Every leaf, and every map that is free, with its place.
+/// Visits every leaf and every map with arbitrary keys, with its place.
 fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value)) {
     let is_free = FREE.iter().any(|map| place.ends_with(&format!(".{map}")));
     match value {
@@ -45,7 +46,7 @@ fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value))
             for (name, member) in members.iter_mut() {
                 let name = if is_free { "*" } else { name };
                 if !name.starts_with("fieldsV1") {
-                    // A ControllerRevision has in `data` what a ReplicaSet has at its top.
+                    // The `data` of a ControllerRevision corresponds to the top level of a ReplicaSet.
                     let place = if name == "data" && place == "Revision" {
                         place.to_owned()
                     } else {
@@ -63,9 +64,8 @@ fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value))
     }
 }
 
-/// The places that are tried together: what stands side by side in a template or in a pod's spec is shown
-/// side by side, and numbers and times decide little once they are none. Everywhere else one field can decide
-/// what is told of another.
+/// Groups places that are tried together: fields of one template or pod spec are printed independently.
+/// Elsewhere the value of one field can decide whether another is printed.
 fn group(place: &str, value: &Value) -> String {
     let steps: Vec<_> = place.split('.').collect();
     let is_time = value.as_str().is_some_and(|text| text.len() == 20 && text.ends_with('Z'));
@@ -82,12 +82,12 @@ fn group(place: &str, value: &Value) -> String {
     steps.into_iter().take(together).collect::<Vec<_>>().join(".")
 }
 
-/// The mark of a place, by which it is told from those that are tried together with it.
+/// The mark of a place, which identifies it among places that are tried together.
 fn mark(index: usize) -> String {
     format!("{MARK}-{index}-")
 }
 
-/// The snapshot with a hostile text at some kinds of places, behind what was there.
+/// Returns the snapshot with a hostile text appended at some kinds of places.
 fn poisoned(snapshot: &Value, at: &[String]) -> Value {
     let mut poisoned = snapshot.clone();
     for (number, item) in poisoned["items"].as_array_mut().unwrap().iter_mut().enumerate() {
@@ -104,27 +104,27 @@ fn poisoned(snapshot: &Value, at: &[String]) -> Value {
     poisoned
 }
 
-/// What came of one kind of place.
+/// The result for one kind of place.
 #[derive(Debug, Default)]
 struct Seen {
-    /// The verbs that show it in words.
+    /// The verbs that print it as text.
     verbs: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
-/// What no server would take, and somebody can write into a file.
+/// Objects that a server would reject and a file can contain.
 fn is_for_files(place: &str) -> bool {
     ["kind", "apiVersion", "metadata.namespace"]
         .iter()
         .any(|end| place.split_once('.').is_some_and(|(_, place)| place == *end))
 }
 
-/// Objects, and what of them is tried with which verbs.
+/// Objects, and the places and verbs to try.
 struct Tour {
     snapshot: fn() -> Value,
-    /// Whether a kind of place is of interest.
+    /// Whether a kind of place is tried.
     tries: fn(&str) -> bool,
-    /// What the command lines begin with.
+    /// The beginning of the command lines to try.
     verb: &'static str,
 }
 
@@ -136,6 +136,7 @@ async fn try_out(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(Stri
         Origin::Cluster(cluster(&poisoned, "out of luck"))
     };
     let mut seen: Vec<_> = places.into_iter().map(|place| (place, Seen::default())).collect();
+    let names = pasted::names(snapshot);
     for (words, form, to) in COMMANDS.iter().filter(|(words, ..)| words.starts_with(verb)) {
         let Some(ended) = origin.run(words, *to).await else { continue };
         let verb = words.split(' ').next().unwrap().replace("__complete", "completion");
@@ -144,14 +145,16 @@ async fn try_out(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(Stri
                 seen.verbs.insert(verb.clone());
             }
         }
-        let wrong = form.wrong_with(&ended);
+        let is_text = *form == Form::Text && *to == To::Pipe;
+        let pasted = is_text.then(|| pasted::wrong_in(&ended.transcript, &names)).flatten();
+        let wrong = form.wrong_with(&ended).into_iter().chain(pasted);
         seen[0].1.wrong.extend(wrong.map(|wrong| format!("{words} ({to:?}): {wrong}")));
     }
     seen
 }
 
 impl Tour {
-    /// Tries `share` of every `of` of its places.
+    /// Tries the `share`-th part of `of` parts of its places.
     async fn all_places(&self, share: usize, of: usize) -> BTreeMap<String, Seen> {
         let snapshot = (self.snapshot)();
         let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -165,7 +168,7 @@ impl Tour {
         seen
     }
 
-    /// Tries some of its places: nothing may be obeyed, and what is shown must be listed.
+    /// Tries some of its places: all output must be safe, and printed places must be listed.
     fn go(&self, share: usize, of: usize) {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

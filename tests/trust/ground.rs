@@ -1,4 +1,4 @@
-//! Workloads of every kind in a small shop: healthy, crashing, held, with everything that is told of them.
+//! Test objects: workloads of every kind, healthy, crashing and held, with pods, revisions and events.
 
 use harness::data;
 use rollout2::cli::definition;
@@ -8,24 +8,24 @@ use simcluster::SimCluster;
 /// The namespace of the shop.
 pub(crate) const NAMESPACE: &str = "shop";
 
-/// Every verb that says anything about a cluster: a test that goes through them forgets none of these.
+/// Returns every verb that prints text from the cluster, so that no test omits one.
 pub(crate) fn verbs() -> Vec<String> {
     let program = definition();
     let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
     verbs.map(|verb| verb.get_name().to_owned()).filter(|verb| verb != "completion").collect()
 }
 
-/// The recorded shop without what is there many times over.
+/// Returns the recorded shop without duplicates of similar objects.
 pub(crate) fn shop() -> Value {
     let mut shop = recorded("shop");
     thin_out(shop["items"].as_array_mut().unwrap());
     shop
 }
 
-/// What the names of workloads that fail begin with.
+/// The name prefix of failing workloads.
 const FAILING: [&str; 6] = ["badimage", "config", "crash", "unschedulable", "sts-bad", "quota"];
 
-/// Workloads that fail, each in a way of its own, in that shop: what is told of causes is told of them.
+/// Returns workloads of the shop that fail, each with another cause.
 pub(crate) fn trouble() -> Value {
     let mut items: Vec<Value> = Vec::new();
     for namespace in ["broken", "quota"] {
@@ -49,7 +49,7 @@ fn recorded(namespace: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Of what is alike the newest stays, which is what runs.
+/// Keeps the newest of similar objects, which is the current one.
 fn thin_out(items: &mut Vec<Value>) {
     let mut seen: Vec<String> = Vec::new();
     items.reverse();
@@ -73,7 +73,7 @@ fn thin_out(items: &mut Vec<Value>) {
     }
 }
 
-/// A cluster with these objects, and a last word of every container.
+/// Returns a cluster with these objects, and a log for every container.
 pub(crate) fn cluster(snapshot: &Value, last_words: &str) -> SimCluster {
     let cluster = SimCluster::builder().snapshot(snapshot).unwrap().build();
     let pods: Vec<_> =

@@ -1,12 +1,12 @@
-//! A text that a terminal would obey in every way there is, and how to tell that it did not.
+//! A text with every kind of terminal control, and the check that none of it was printed.
 
-/// By this a text is found again in what was printed.
+/// Marks the text, so that it is found in an output.
 pub(crate) const MARK: &str = "mark-me";
 
-/// Stands at the beginning of a line if a text could make one of its own.
+/// Begins a line if a text was able to start one.
 const FORGED: &str = "FORGED";
 
-/// Everything at once: each control character, whatever turns or hides text, and sequences of every form.
+/// Returns a text with each control character, bidi override and invisible character, and all escape sequences.
 pub(crate) fn text() -> String {
     let controls: String =
         ('\0'..='\x1f').chain('\x7f'..='\u{9f}').filter(|c| !"\n\r".contains(*c)).collect();
@@ -21,7 +21,9 @@ pub(crate) fn text() -> String {
         "\x1bPtmux;x\x1b\\\u{90}q\u{9c}",                      // DCS
         "\x1b_apc\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\\x1bc\x1b7", // APC, PM, SOS, reset, cursor
     ];
-    format!("{controls}{unseen}{}\r{FORGED}\n{FORGED}\r\n{FORGED}", sequences.concat())
+    // A shell would run this in a pasted command.
+    let shell = "; touch x $(touch x) `touch x` | sh && touch x '\"";
+    format!("{shell}{controls}{unseen}{}\r{FORGED}\n{FORGED}\r\n{FORGED}", sequences.concat())
 }
 
 /// What no eye sees or what turns what it sees, beside the controls: written down here once more, so that
@@ -42,10 +44,10 @@ const MISLEADING: [(char, char); 13] = [
     ('\u{e0000}', '\u{e007f}'),
 ];
 
-/// The sequences that we write to a terminal ourselves.
+/// The escape sequences that the program writes itself.
 const OURS: [&str; 10] = ["1", "2", "31", "32", "33", "36", "1;7;31", "1;7;32", "0", ""];
 
-/// What would be obeyed of a text that was printed, or not be seen in it, if anything would.
+/// Returns the first control or invisible character that was printed, if there is one.
 pub(crate) fn obeyed_in(printed: &str) -> Option<String> {
     let text = without_ours(printed);
     let is_bad = |c: char| {
@@ -56,7 +58,7 @@ pub(crate) fn obeyed_in(printed: &str) -> Option<String> {
     Some(format!("{:?} after {:?}", text[at..].chars().next(), before.chars().rev().collect::<String>()))
 }
 
-/// The line that a text made for itself, if there is one.
+/// Returns the line that a text started, if there is one.
 pub(crate) fn forged_in(printed: &str) -> Option<String> {
     without_ours(printed)
         .lines()
@@ -64,7 +66,7 @@ pub(crate) fn forged_in(printed: &str) -> Option<String> {
         .map(|line| format!("a forged line: {line}"))
 }
 
-/// Our own colours and moves of the cursor taken away: of every other sequence the escape stays.
+/// Removes the program's own colours and cursor movements; other escape sequences stay.
 fn without_ours(printed: &str) -> String {
     let mut text = String::new();
     let mut rest = printed;
@@ -77,7 +79,7 @@ fn without_ours(printed: &str) -> String {
     text + rest
 }
 
-/// What stays of the sequence that a text begins with, and what is after it.
+/// Splits a text after its leading escape sequence.
 fn ours(text: &str) -> (&str, &str) {
     let moves = text.strip_prefix('\r').filter(|rest| rest.starts_with("\x1b[")).unwrap_or(text);
     if let Some(sequence) = moves.strip_prefix("\x1b[") {

@@ -1,7 +1,7 @@
-//! The places whose text is shown in words, and by which verbs.
+//! The places whose text is printed, and the verbs that print it.
 //!
-//! A name that ends with a dot stands for everything below it. What else than objects a text can come from is
-//! in [`wire`](crate::wire).
+//! A name that ends with a dot covers everything below it. [`wire`](crate::wire) covers sources of text other
+//! than objects.
 
 /// A place in an object, and the verbs that show what is there.
 pub(crate) const SHOWN: &[(&str, &str)] = &[

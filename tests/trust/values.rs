@@ -1,5 +1,5 @@
-//! Values that look secret: in no word, table, diff, preview, log line or JSON of ours, in any verb; with
-//! `ROLLOUT2_REDACT` in nothing at all.
+//! Secret-looking values: no verb prints them in text, tables, diffs, previews, logs or our JSON. With
+//! `ROLLOUT2_REDACT` nothing prints them.
 
 use harness::Run;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use simcluster::{Refusal, Verb};
 
 use crate::ground::{NAMESPACE, cluster, trouble, verbs};
 
-/// In every secret value, and nowhere else.
+/// The text in every secret value.
 const SECRET: &str = "hunter2";
 
-/// A crashing Deployment whose revisions have other secrets each, which it and others repeat.
+/// A crashing Deployment whose revisions have different secrets, which logs and events repeat.
 fn objects() -> Value {
     let mut objects = trouble();
     let items = objects["items"].as_array_mut().unwrap();
@@ -75,7 +75,7 @@ fn secretive() -> SimCluster {
     cluster(&objects(), &format!("login with DB_PASSWORD={SECRET}-0 and {SECRET}-key failed"))
 }
 
-/// Command lines in forms of our own.
+/// Command lines with our own output formats.
 const OURS: [&str; 19] = [
     "history deployment/crash -o wide",
     "history deployment/crash -o json",
@@ -98,7 +98,7 @@ const OURS: [&str; 19] = [
     "undo deployment/crash --to-revision 99 -v 10",
 ];
 
-/// Command lines in forms that kubectl has too.
+/// Command lines with kubectl's output formats.
 const KUBECTLS: [&str; 12] = [
     "history deployment/crash --revision current",
     "history deployment/crash --revision current -o yaml",
@@ -154,10 +154,13 @@ async fn what_kubectl_prints_tells_it_until_it_is_redacted() {
         assert!(told.contains(SECRET), "{words}: {told}");
     }
     let patch = told(&cluster, "undo deployment/crash --dry-run=client -o patch", Some("1"), false).await;
-    assert!(patch.starts_with("error: a patch without the secrets in it would write ***"), "{patch}");
+    assert!(
+        patch.starts_with("error: cannot print the patch: with ROLLOUT2_REDACT it would write ***"),
+        "{patch}"
+    );
 }
 
-/// A server, or a webhook before it, may repeat what it refuses.
+/// A server or an admission webhook may quote what it rejects.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_repeats_a_secret_is_masked() {
     let cluster = secretive();

@@ -1,8 +1,8 @@
-//! What does not come from objects: warnings, refusals, pages of a proxy, logs, kubeconfigs, manifests, words of
-//! credential plugins, file names. One line a source; each is printed by some run, and safe there.
+//! Sources of text other than objects: warnings, error responses, proxy pages, logs, kubeconfigs, manifests,
+//! credential plugins and file names. Each is printed by some run, and is safe there.
 
 use harness::{Ended, Run};
-use rollout2::model::object::Object;
+use rollout2::model::api::object::Object;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
@@ -14,12 +14,12 @@ use crate::files::file;
 use crate::ground::{cluster, shop, trouble};
 use crate::hostile::{self, MARK};
 
-/// A text that is found again, and what a terminal would obey.
+/// A text with a mark and terminal controls.
 fn hostile() -> String {
     format!("{MARK}{}", hostile::text())
 }
 
-/// Every way in which a server can say something that is not an object.
+/// Every response of a server that is not an object.
 fn acts() -> Vec<(&'static str, Fault)> {
     let refuse = |code: u16| Act::Refuse(Refusal::with_status(code, hostile()));
     let reads = || Requests::verb(Verb::Get);
@@ -34,7 +34,7 @@ fn acts() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// What of a text a header can hold.
+/// Returns the characters of a text that a header can contain.
 fn header(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_control()).collect()
 }
@@ -93,7 +93,7 @@ async fn the_last_words_of_a_container_are_safe() {
     }
 }
 
-/// Kubeconfigs, of which some texts are told in errors.
+/// Kubeconfigs, which errors quote in part.
 fn kubeconfigs() -> Vec<(&'static str, String)> {
     let hostile = hostile();
     let exec = |exec: Value| {
@@ -149,7 +149,7 @@ async fn what_a_kubeconfig_says_is_safe() {
             let ended = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_here().await;
             assert_ne!(ended.exit, 0, "{what}");
             assert_eq!(hostile::obeyed_in(&ended.transcript), None, "{what}: {:?}", ended.transcript);
-            // Every line that a plugin says is shown as one.
+            // Each line of a plugin's stderr is printed as one line.
             let forged = hostile::forged_in(&ended.transcript);
             let forged = forged.filter(|_| compat.is_empty() && what != "a plugin's words");
             assert_eq!(forged, None, "{what}: {:?}", ended.transcript);
@@ -196,7 +196,7 @@ fn what_a_file_says_is_safe() {
     assert!(told >= 6, "{told}");
 }
 
-/// Somebody types these themselves; what is pasted was written by others.
+/// The user types these arguments, but may paste text from others.
 #[test]
 fn what_is_typed_is_safe() {
     let hostile = hostile().replace('\0', "");
@@ -232,16 +232,28 @@ fn what_is_typed_is_safe() {
     }
 }
 
-/// The shop, whose StatefulSet is stepped by somebody who is called what they like.
+/// Returns as much of the hostile text as a member of the annotation can have (`hold::bounds`).
+fn hostile_within_bounds() -> String {
+    let mut text = hostile();
+    while text.len() > 253 {
+        text.pop();
+    }
+    text
+}
+
+/// Returns the shop with a StatefulSet whose lease has a hostile holder name.
 fn stepped() -> Value {
     let mut shop = shop();
     let items = shop["items"].as_array_mut().unwrap();
     let db = items.iter_mut().find(|item| item["kind"] == "StatefulSet").unwrap();
     let template = Workload::of(Object::read(db.clone()).unwrap()).unwrap().template().digest().hex();
     let held = json!({
-        "reason": "plan", "by": hostile(), "since": hostile(), "set": db["spec"]["updateStrategy"],
-        "lease": {"holder": hostile(), "by": hostile(), "since": hostile(), "turn": 1},
-        "plan": {"template": template, "from": hostile(), "batch": {"number": 1, "places": [hostile()]}},
+        "reason": "plan", "by": hostile_within_bounds(), "since": hostile_within_bounds(), "set": db["spec"]["updateStrategy"],
+        "lease": {"holder": hostile_within_bounds(), "by": hostile_within_bounds(), "since": hostile_within_bounds(), "turn": 1},
+        "plan": {
+            "template": template, "from": hostile_within_bounds(), "batch": {"number": 1, "slots": [hostile_within_bounds()]},
+            "pace": {"by": "1", "canary": true, "soak": "10s", "finalSoak": "0s", "batchTimeout": "10m0s", "onFailure": "hold"},
+        },
     });
     db["metadata"]["annotations"]["kubectl-rollout2/held"] = held.to_string().into();
     shop
@@ -268,7 +280,7 @@ async fn what_a_plan_says_of_itself_is_safe_in_every_verb() {
     }
 }
 
-/// A check is the user's own program, and prints what it got from anybody.
+/// The user's check may print text from other sources.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn what_a_check_prints_is_safe() {

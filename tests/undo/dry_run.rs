@@ -1,4 +1,4 @@
-//! `--dry-run=client`: what would be done, in words and as documents.
+//! `--dry-run=client`: the preview, as text and as documents.
 
 use harness::Ended;
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn ended(namespace: &str, args: &[&str]) -> Ended {
     undo(namespace, args).arg("--dry-run=client").run()
 }
 
-/// stdout and stderr, without kubectl's long warning, which nearly every recorded object gets.
+/// stdout and stderr, without kubectl's warning about the last-applied annotation.
 fn told(namespace: &str, args: &[&str]) -> String {
     let ended = ended(namespace, args);
     let mut told = ended.stdout;
@@ -130,7 +130,7 @@ fn several_workloads_go_on_after_one_failed() {
         undo("shop", &["deploy/web", "deploy/nope", "sts/db", "--dry-run=client", "-o", "name"]).run();
     assert_eq!(ended.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
     assert!(
-        ended.stderr.contains("\n1 of 3 failed\nerror: no deployment \"nope\" in namespace"),
+        ended.stderr.contains("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace"),
         "{}",
         ended.stderr
     );
@@ -162,15 +162,15 @@ fn what_makes_no_sense_is_refused_before_anything_is_read() {
     for (args, stderr) in [
         (
             &["deploy/web"][..],
-            "error: a snapshot cannot be changed\nhint: look at what would be done with --dry-run=client\n",
+            "error: a snapshot cannot be changed\nhint: to see the change: add --dry-run=client\n",
         ),
         (
             &["deploy", "-A", "--dry-run"],
-            "error: -A is for verbs that read; this one writes\nhint: name a namespace with -n\n",
+            "error: this verb writes, and -A is allowed only for verbs that read\nhint: select a namespace with -n\n",
         ),
         (
             &["deploy/web", "-o", "patch", "--dry-run=server"],
-            "error: the patch is shown instead of being sent\nhint: add --dry-run=client\n",
+            "error: -o patch prints the patch instead of sending it\nhint: add --dry-run=client\n",
         ),
         (
             &["deploy/web", "--dry-run=foo"],
@@ -189,4 +189,18 @@ fn what_makes_no_sense_is_refused_before_anything_is_read() {
 #[test]
 fn the_whole_help_is_seen_in_review() {
     insta::assert_snapshot!(harness::Run::of(["undo", "--help"]).run().stdout);
+}
+
+#[test]
+fn revision_0_is_the_default_as_in_kubectl() {
+    for target in ["deployment/web", "sts/db"] {
+        assert_eq!(told("shop", &[target, "--to-revision=0"]), told("shop", &[target]));
+    }
+}
+
+#[test]
+fn a_rollback_by_name_needs_no_number_that_will_change() {
+    let told = told("broken", &["sts/sts-bad", "--to-revision", "1"]);
+    let hint = told.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
+    assert!(hint.contains(" --to-revision sts-bad-"), "{told}");
 }

@@ -1,4 +1,4 @@
-//! `undo`: the built command against recorded objects, both streams and the exit code.
+//! `undo`: the binary with recorded objects.
 
 mod compat;
 mod dry_run;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use rollout2::model::follow::{Follower, LogLines, Moment, News, Options, Seen, TargetId};
-use rollout2::model::kind::Kind;
-use rollout2::model::object::Object;
-use rollout2::model::pod::Pod;
+use rollout2::model::api::event::Events;
+use rollout2::model::api::object::Object;
+use rollout2::model::api::pod::Pod;
+use rollout2::model::follow::{Follower, FollowerEvent, LogLines, Now, Options, TargetEvent, TargetId};
 use rollout2::model::revision::Revision;
 use rollout2::model::workload::Workload;
-use rollout2::render::frame::{Frame, Scene};
-use rollout2::render::status::Company;
+use rollout2::model::workload::deployment::DEPLOYMENT;
+use rollout2::render::frame::{FollowSnapshot, Frame};
+use rollout2::render::status::NameContext;
 use rollout2::world::Terminal;
 use serde_json::{Value, json};
 
@@ -79,7 +80,7 @@ impl Release {
             },
             "spec": {"template": self.template(number)},
         });
-        Workload::revision(Kind::Deployment, &Object::read(object).unwrap())
+        Revision::read(&DEPLOYMENT, &Object::read(object).unwrap())
     }
 
     fn revision_name(&self, number: usize) -> String {
@@ -146,13 +147,14 @@ pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
         for (index, release) in releases.iter().enumerate() {
             let revisions = [4, 5].map(|number| release.revision(number).into()).to_vec();
             let news = [
-                News::Workload(Box::new(release.workload())),
-                News::Revisions(Some(revisions)),
-                News::Pods(Some(release.pods())),
+                TargetEvent::Warnings(Some(Events::default())),
+                TargetEvent::Workload(Box::new(release.workload())),
+                TargetEvent::Revisions(Some(revisions)),
+                TargetEvent::Pods(Some(release.pods())),
             ];
-            let logs = release.logs.iter().cloned().map(News::Log);
+            let logs = release.logs.iter().cloned().map(TargetEvent::Log);
             for news in news.into_iter().chain(logs) {
-                follower.apply(Seen::News(TargetId(index), news), at(*seconds));
+                follower.apply(FollowerEvent::Target(TargetId(index), news), at(*seconds));
             }
         }
     }
@@ -160,11 +162,11 @@ pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
 }
 
 /// So many seconds after the beginning.
-pub(crate) fn at(seconds: u64) -> Moment {
-    Moment { elapsed: Duration::from_secs(seconds), wall: "2026-11-20T13:00:00Z".parse().unwrap() }
+pub(crate) fn at(seconds: u64) -> Now {
+    Now { elapsed: Duration::from_secs(seconds), server_time: "2026-11-20T13:00:00Z".parse().unwrap() }
 }
 
 /// The frame of a follower at a time.
 pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame {
-    Frame::of(Scene { follower, now: at(seconds), company: Company::default() }, size)
+    Frame::of(FollowSnapshot { follower, now: at(seconds), names: NameContext::default() }, size)
 }

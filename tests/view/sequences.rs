@@ -1,8 +1,8 @@
 //! Frame after frame: each takes the place of the one before it, and leaves everything else alone.
 
 use proptest::prelude::*;
-use rollout2::render::frame::{Frame, Line};
-use rollout2::render::live::{Standing, drawing};
+use rollout2::render::frame::{Frame, FrameLine};
+use rollout2::render::live::{DrawnFrame, drawing};
 use rollout2::render::style::Style;
 use rollout2::world::Terminal;
 
@@ -13,14 +13,14 @@ const BEFORE: &str = "$ make release\nreleased\n";
 
 /// Letters of one and two cells, and what must be shown instead of done. Marks that stand over a letter are
 /// left out: terminals do not agree on them, and this one counts a cell for each.
-fn line() -> impl Strategy<Value = Line> {
+fn line() -> impl Strategy<Value = FrameLine> {
     let text = prop_oneof!["[a-z ]{0,90}", "[大小a🚀 ]{0,40}", r"[a-z\x1b\x08\[;0-9A-H\r\n\t]{0,30}"];
     (text, any::<bool>()).prop_map(|(text, bad)| {
-        Line::of("").with(if bad { Style::Bad } else { Style::Plain }, text.trim_end())
+        FrameLine::of("").with(if bad { Style::Bad } else { Style::Plain }, text.trim_end())
     })
 }
 
-fn lines() -> impl Strategy<Value = Vec<Line>> {
+fn lines() -> impl Strategy<Value = Vec<FrameLine>> {
     prop::collection::vec(line(), 0..7)
 }
 
@@ -38,13 +38,13 @@ proptest! {
         let size = Terminal { width: 60, height: 10 };
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
-        let mut standing = Standing::new(Frame::default(), size);
+        let mut standing = DrawnFrame::new(Frame::default(), size);
         for lines in frames {
             let frame = Frame::new(lines, size);
             emulator.write(&standing.replacement(&frame, size, true));
             prop_assert_eq!(emulator.text(), text(&frame));
             prop_assert!(emulator.cursor_is_visible());
-            standing = Standing::new(frame, size);
+            standing = DrawnFrame::new(frame, size);
         }
     }
 
@@ -60,7 +60,7 @@ proptest! {
         let frame = Frame::new(before, size);
         emulator.write(&drawing(&frame, true));
         emulator.resize(next);
-        let standing = Standing::new(frame, size);
+        let standing = DrawnFrame::new(frame, size);
         let frame = Frame::new(after, next);
         emulator.write(&standing.replacement(&frame, next, true));
         prop_assert_eq!(emulator.text(), screenful + &text(&frame));
@@ -73,7 +73,7 @@ proptest! {
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
         let frame = Frame::new(lines, size);
-        let standing = Standing::new(frame.clone(), size);
+        let standing = DrawnFrame::new(frame.clone(), size);
         emulator.write(&drawing(&frame, true));
         emulator.write(&standing.erasure(size));
         prop_assert_eq!(emulator.text(), BEFORE.trim_end());
@@ -87,8 +87,8 @@ proptest! {
 fn a_frame_is_taken_away_from_the_top_of_the_screen() {
     let [size, narrow] = [60, 20].map(|width| Terminal { width, height: 10 });
     for count in 0..9 {
-        let frame = || Frame::new((0..count).map(|number| Line::of(format!("line {number}"))), size);
-        let standing = Standing::new(frame(), size);
+        let frame = || Frame::new((0..count).map(|number| FrameLine::of(format!("line {number}"))), size);
+        let standing = DrawnFrame::new(frame(), size);
         let mut emulator = Emulator::new(size);
         emulator.write(&drawing(&frame(), true));
         emulator.write(&format!("{}said\n", standing.erasure(size)));
@@ -97,7 +97,7 @@ fn a_frame_is_taken_away_from_the_top_of_the_screen() {
         let mut emulator = Emulator::new(size);
         emulator.write(&drawing(&frame(), true));
         emulator.resize(narrow);
-        emulator.write(&standing.replacement(&Frame::new([Line::of("one")], narrow), narrow, true));
+        emulator.write(&standing.replacement(&Frame::new([FrameLine::of("one")], narrow), narrow, true));
         assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("one", 0), "{count}");
     }
 }
@@ -105,8 +105,8 @@ fn a_frame_is_taken_away_from_the_top_of_the_screen() {
 #[test]
 fn what_has_not_changed_is_not_written() {
     let size = Terminal { width: 60, height: 10 };
-    let frame = |words: &[&str]| Frame::new(words.iter().map(Line::of), size);
-    let standing = Standing::new(frame(&["one", "two", "three"]), size);
+    let frame = |words: &[&str]| Frame::new(words.iter().map(FrameLine::of), size);
+    let standing = DrawnFrame::new(frame(&["one", "two", "three"]), size);
     assert_eq!(standing.replacement(&frame(&["one", "two", "three"]), size, true), "");
     let replacement = standing.replacement(&frame(&["one", "2", "three"]), size, true);
     assert_eq!(replacement, "\r\x1b[3A\n\x1b[K2\n\n\x1b[J");
@@ -116,11 +116,11 @@ fn what_has_not_changed_is_not_written() {
 #[test]
 fn nothing_is_switched_on_that_would_have_to_be_switched_off() {
     let size = Terminal { width: 60, height: 10 };
-    let bad = || Line::of("").with(Style::Bad, "\x1b[?25l bad");
+    let bad = || FrameLine::of("").with(Style::Bad, "\x1b[?25l bad");
     let frame = |count: usize| Frame::new((0..count).map(|_| bad()), size);
     let written = drawing(&frame(3), true)
-        + &Standing::new(frame(3), size).replacement(&frame(5), size, true)
-        + &Standing::new(frame(5), size).erasure(size);
+        + &DrawnFrame::new(frame(3), size).replacement(&frame(5), size, true)
+        + &DrawnFrame::new(frame(5), size).erasure(size);
     let sequences: Vec<_> = written.split('\x1b').skip(1).collect();
     assert!(!sequences.is_empty());
     for sequence in sequences {

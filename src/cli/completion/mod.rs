@@ -1,39 +1,37 @@
-//! Completion: the scripts that teach it to a shell, and what a shell is answered.
+//! Shell completion: the scripts, and the hidden verb `__complete` that they call.
 //!
-//! The scripts are small and ask the program at every Tab, through the hidden `__complete`. Scripts that
-//! know all verbs and flags by themselves, as `clap_complete` makes them, would have to ask for names and
-//! revisions all the same, would fall behind the program they were made from, and serve only whoever types
-//! `kubectl-rollout2`: for `kubectl rollout2` kubectl asks as well, in the same protocol. So there is one
-//! answer for five askers, and no further crate in the binary.
+//! The scripts are small and call the program at every Tab. Scripts of `clap_complete`, which contain all
+//! verbs and flags, would still have to call it for names and revisions. kubectl calls a plugin with the
+//! same protocol to complete `kubectl rollout2`.
 
-mod line;
-mod offer;
+mod partial_line;
+mod suggest;
 
 use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use self::line::Line;
-use self::offer::Offer;
+use self::partial_line::PartialLine;
+use self::suggest::Suggestions;
 use super::common::CommonArgs;
+use crate::command::access::{Access, SnapshotPath};
 use crate::command::complete::Request;
-use crate::model::access::{Access, SnapshotPath};
-use crate::render::completion::{Asker, script};
+use crate::render::completion::{CompletionClient, script};
 
-/// The word by which a shell asks. It is no verb: nobody types it, and what follows it is no whole line.
-pub(super) const ASKED: &str = "__complete";
+/// The hidden verb that a completion script calls, followed by an unfinished command line.
+pub(super) const COMPLETE_VERB: &str = "__complete";
 
-/// Print what teaches a shell to complete this program
+/// Print a completion script for a shell or for kubectl
 ///
-/// For kubectl-rollout2 a script of the shell itself, to be read where the shell is set up. For
-/// kubectl rollout2 the script kubectl_complete-rollout2, to be put into a directory of the PATH,
-/// executable: kubectl asks it, in every shell that kubectl's own completion was set up for.
+/// For kubectl-rollout2, load the script of your shell at startup. For kubectl rollout2, install the
+/// script kubectl_complete-rollout2 as an executable in a directory of the PATH. kubectl calls it in
+/// every shell in which kubectl's own completion is set up.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompletionArgs {
-    /// Who is to complete
+    /// The shell, or kubectl
     #[arg(value_name = "SHELL", value_enum)]
-    asker: WhoAsks,
+    client: ShellArg,
 }
 
 const EXAMPLES: &str = "\
@@ -45,7 +43,7 @@ Examples:
   kubectl rollout2 completion kubectl > ~/.local/bin/kubectl_complete-rollout2";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum WhoAsks {
+enum ShellArg {
     Bash,
     Zsh,
     Fish,
@@ -55,29 +53,28 @@ enum WhoAsks {
 }
 
 impl CompletionArgs {
-    /// The script.
+    /// Returns the script.
     pub(super) fn script(&self) -> &'static str {
-        script(match self.asker {
-            WhoAsks::Bash => Asker::Bash,
-            WhoAsks::Zsh => Asker::Zsh,
-            WhoAsks::Fish => Asker::Fish,
-            WhoAsks::Powershell => Asker::PowerShell,
-            WhoAsks::Kubectl => Asker::Kubectl,
+        script(match self.client {
+            ShellArg::Bash => CompletionClient::Bash,
+            ShellArg::Zsh => CompletionClient::Zsh,
+            ShellArg::Fish => CompletionClient::Fish,
+            ShellArg::Powershell => CompletionClient::PowerShell,
+            ShellArg::Kubectl => CompletionClient::Kubectl,
         })
     }
 }
 
-/// What could come next after these words, the last of which is being typed and may be empty. On a
-/// line that makes no sense, nothing.
-pub(super) fn understand(words: &[OsString]) -> Request {
+/// Returns the request for completions of the last of these words, which may be empty. An invalid line
+/// gets no completions.
+pub(super) fn parse(words: &[OsString], mut program: clap::Command) -> Request {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let words = if words.is_empty() { vec![String::new()] } else { words };
-    let mut program = super::definition();
     program.build();
-    let Some(line) = Line::read(&program, &words) else {
+    let Some(line) = PartialLine::read(&program, &words) else {
         return Request::default();
     };
-    let Offer { typed, known, lookup, directive } = Offer::of(&line);
+    let Suggestions { typed, known, lookup, directive } = Suggestions::of(&line);
     let request = Request { typed, known, directive, ..Request::default() };
     match access(&line.common) {
         Some(access) => Request { access, lookup, ..request },
@@ -85,18 +82,18 @@ pub(super) fn understand(words: &[OsString]) -> Request {
     }
 }
 
-/// The flags that every verb takes, without a verb.
+/// The common flags, parsed without a verb.
 #[derive(Debug, Parser)]
 #[command(disable_help_flag = true)]
-struct Common {
+struct CommonFlags {
     #[command(flatten)]
     common: CommonArgs,
 }
 
-/// Where things are looked up. None where they cannot be: standard input is the shell's own here.
+/// Returns the source for look-ups; none for a snapshot on standard input, which belongs to the shell.
 fn access(flags: &[String]) -> Option<Access> {
     let words = std::iter::once("kubectl-rollout2").chain(flags.iter().map(String::as_str));
-    let matches = Common::command().try_get_matches_from(words).ok()?;
-    let common = Common::from_arg_matches(&matches).ok()?.common.lower(false).ok()?;
+    let matches = CommonFlags::command().try_get_matches_from(words).ok()?;
+    let common = CommonFlags::from_arg_matches(&matches).ok()?.common.lower(false).ok()?;
     (common.access.snapshot != Some(SnapshotPath::Stdin)).then_some(common.access)
 }

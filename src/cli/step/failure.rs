@@ -1,86 +1,70 @@
-//! When a batch has failed, and what then.
+//! The flags of `step` for the failure of a batch.
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::following::duration;
+use crate::cli::duration::positive_duration;
 use crate::error::{Error, Result};
-use crate::model::digest::Digest;
-use crate::model::step::{CheckWish, OnFailure};
+use crate::model::change::hold::OnFailure;
+use crate::model::revision::digest::Digest;
+use crate::model::step::CheckOverride;
 
-/// When a batch has failed, and what then.
+/// When a batch fails, and the reaction.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "When a batch has failed, and what then")]
+#[command(next_help_heading = "Batch failure")]
 pub(super) struct FailureArgs {
-    /// Fail a batch once no further pod of it became available for so long [default: 10m]
+    /// Fail a batch once none of its pods became available for this long [default: 10m]
     ///
-    /// Soaking is not counted. It fails sooner when a pod of it has what only a person can mend: the causes of status
-    /// --fail-fast, for 30s.
-    #[arg(long, value_name = "DURATION")]
-    batch_timeout: Option<String>,
+    /// The soak is not counted. A batch fails earlier when one of its pods has a cause that needs a fix for
+    /// 30s: the causes of status --fail-fast.
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(super) batch_timeout: Option<Duration>,
 
-    /// Run this with sh -c after each batch; exit 0 goes on, anything else fails
+    /// Run this command with sh -c after each batch; the batch fails unless it exits with 0
     ///
-    /// What it prints is shown on standard error. The cluster keeps only its SHA-256, so going on needs
-    /// the same command again, or --no-check.
+    /// Its output goes to standard error. The plan stores only the SHA-256 of the command, so continuing the
+    /// plan needs the same command again, or --no-check.
     #[arg(long, value_name = "COMMAND", conflicts_with = "no_check")]
     check: Option<String>,
 
-    /// Fail a check that takes longer, and end it [default: 1m]
-    #[arg(long, value_name = "DURATION", requires = "check")]
-    check_timeout: Option<String>,
+    /// The time limit of a check, after which it is killed and fails [default: 1m]
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, requires = "check")]
+    pub(super) check_timeout: Option<Duration>,
 
-    /// Take the check out of the plan
+    /// Remove the check from the plan
     #[arg(long)]
     no_check: bool,
 
-    /// Then hold everything as it is, or undo what was released [default: hold]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    on_failure: Option<What>,
+    /// The reaction to a failed batch: hold the rollout, or roll it back [default: hold]
+    #[arg(long, value_enum, value_name = "REACTION")]
+    on_failure: Option<OnFailureArg>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum What {
+enum OnFailureArg {
     Hold,
     Undo,
 }
 
 impl FailureArgs {
-    pub(super) fn batch_timeout(&self) -> Result<Option<Duration>> {
-        some_time("--batch-timeout", self.batch_timeout.as_deref())
-    }
-
-    pub(super) fn check_timeout(&self) -> Result<Option<Duration>> {
-        some_time("--check-timeout", self.check_timeout.as_deref())
-    }
-
     pub(super) fn on_failure(&self) -> Option<OnFailure> {
         self.on_failure.map(|what| match what {
-            What::Hold => OnFailure::Hold,
-            What::Undo => OnFailure::Undo,
+            OnFailureArg::Hold => OnFailure::Hold,
+            OnFailureArg::Undo => OnFailure::Undo,
         })
     }
 
-    /// What the plan is told of the check: never the command itself.
-    pub(super) fn check(&self) -> Result<Option<CheckWish>> {
+    /// Returns the SHA-256 of the check's command for the plan, which never stores the command.
+    pub(super) fn check(&self) -> Result<Option<CheckOverride>> {
         match &self.check {
             Some(command) if command.trim().is_empty() => Err(Error::usage("--check needs a command")),
-            Some(command) => Ok(Some(CheckWish::Run(Digest::of_text(command).hex()))),
-            None => Ok(self.no_check.then_some(CheckWish::Skip)),
+            Some(command) => Ok(Some(CheckOverride::Run(Digest::of_text(command).hex()))),
+            None => Ok(self.no_check.then_some(CheckOverride::Skip)),
         }
     }
 
     pub(super) fn into_command(self) -> Option<String> {
         self.check
-    }
-}
-
-/// A time in which nothing can come true fails everything.
-fn some_time(flag: &str, word: Option<&str>) -> Result<Option<Duration>> {
-    let time = word.map(duration).transpose()?;
-    match time {
-        Some(Duration::ZERO) => Err(Error::usage(format!("{flag} must be more than 0"))),
-        time => Ok(time),
     }
 }

@@ -1,214 +1,222 @@
-//! `step`: its arguments and their lowering.
+//! The arguments of `step`, and their lowering.
 
+mod batch_size;
 mod failure;
-mod much;
 mod nodes;
-mod pace;
+mod pacing;
 
 use clap::{Args, ValueEnum};
 
 use self::failure::FailureArgs;
-use self::much::MuchArgs;
 use self::nodes::NodeArgs;
-use self::pace::PaceArgs;
-use super::writing::dry_run;
-use crate::command::Common;
+use self::pacing::PacingArgs;
+use super::write::dry_run;
+use crate::cli::step::batch_size::BatchSizeArgs;
+use crate::command::CommonOptions;
 use crate::command::change::{DryRun, FIELD_MANAGER};
-use crate::command::gather::Scope;
 use crate::command::step::{Output, Request};
+use crate::command::targets::TargetScope;
+use crate::command::targets::target_words::{TargetType, TargetWord, read_one};
 use crate::error::{Error, Result};
-use crate::model::kind::Kind;
-use crate::model::step::{Given, Request as Wish};
-use crate::model::target::{Ask, AskedType, read_one};
+use crate::model::step::{self as model, PaceOverrides};
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::KindSpec;
+use crate::model::workload::kind::StepBy;
 
-/// The name of the verb, for completion: it takes one workload, and not every kind.
+/// The name of the verb, for completion: it takes one workload, and not all kinds.
 pub(super) const VERB: &str = "step";
-/// The kinds that can be held between two pods.
-pub(super) const KINDS: [Kind; 2] = [Kind::DaemonSet, Kind::StatefulSet];
+/// The verbosity from which on every decision of `step` is printed.
+const EXPLAINS: i32 = 4;
 
 /// Release an update batch by batch
 ///
-/// Hold, change, step: pause keeps a change from every pod until step releases it, one pod ahead of all
-/// others, and then --by so many. A rollout that already runs is held first, so that step has what is
-/// left of it. A batch is done when its pods are available and have stayed so for --soak. One command
-/// releases one batch, or as many as --to or --all ask for.
+/// Holds an update and releases it in batches: first one canary pod, then --by pods at a time. Run pause
+/// before the change to update no pod before the first batch. A rollout that already progresses is held
+/// first. A batch is done when its pods have been available for --soak. One command releases one batch,
+/// or all batches up to --to, or all with --all.
 ///
-/// The plan is kept in the cluster, in the annotation kubectl-rollout2/held: the same command without
-/// options goes on with it, from here or elsewhere, after a crash too, and two never step at once.
-/// After the last pod the update strategy is again what it was before.
+/// The plan is stored in the workload's annotation kubectl-rollout2/held. The same command without options
+/// continues it, from any machine and after a crash. A lease ensures that only one process steps a
+/// workload. After the last batch the original update strategy is restored.
 ///
-/// Ends with 0 when it got as far as asked, 3 when --timeout was up, 4 when a batch or a check failed,
-/// and 5 when nothing more is released: too many pods are unavailable, or somebody paused it, took it
-/// over, or changed the workload.
+/// Exits with 0 when the goal is reached, 3 when --timeout expired, 4 when a batch or a check failed, and 5
+/// when step stopped: too many pods are unavailable, or another client paused the workload, took over
+/// the lease, or changed the workload.
 #[derive(Debug, Args)]
-#[command(after_help = BELOW, override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
+#[command(after_help = AFTER_HELP, override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 pub(super) struct StepArgs {
     /// The workload, as TYPE/NAME or TYPE NAME
     #[arg(value_name = "TARGET")]
     words: Vec<String>,
 
-    /// Print the plan and write nothing: the batches, the very pods or nodes, what the soaks add up to
+    /// Print the plan and write nothing: the batches with their pods or nodes, and the total soak time
     #[arg(long, value_name = "client|none", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
     dry_run: Option<String>,
 
-    /// Print in another form: json is one document a line, for each event; the last one says how it ended
+    /// The output format: json is one document per line for each event, the last one with the outcome
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<Form>,
+    output: Option<StepFormat>,
 
-    /// Print a line for each event on a terminal too, instead of drawing how the batches stand
+    /// Print a line for each event on a terminal too, instead of a live display
     #[arg(long)]
     plain: bool,
 
-    /// Name the owner of the changed fields
+    /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     field_manager: String,
 
     #[command(flatten)]
-    much: MuchArgs,
+    batch_size: BatchSizeArgs,
 
     #[command(flatten)]
-    pace: PaceArgs,
+    pacing: PacingArgs,
 
     #[command(flatten)]
     failure: FailureArgs,
 
     #[command(flatten)]
-    way: WayArgs,
+    overrides: OverrideArgs,
 
     #[command(flatten)]
     nodes: NodeArgs,
 }
 
-/// What may stand in the way.
+/// The checks and limits that can be overridden.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What stands in the way")]
+#[command(next_help_heading = "Overrides")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
-struct WayArgs {
-    /// Release the next batch although too many pods are unavailable
+struct OverrideArgs {
+    /// Release the next batch even if too many pods are unavailable
     ///
-    /// It also accepts that holding a DaemonSet takes its surge away, and that a PodDisruptionBudget will
-    /// never let a pod go.
+    /// Also accepts that holding a DaemonSet removes its surge, and that a PodDisruptionBudget never allows an
+    /// eviction.
     #[arg(long)]
     force: bool,
 
-    /// Leave pods on nodes that are not ready out of account
+    /// Ignore pods on nodes that are not ready
     #[arg(long)]
     ignore_unready_nodes: bool,
 
-    /// Take over at once from whoever steps it, instead of once nothing was seen of them for 60s
+    /// Take over the lease at once, instead of waiting up to 60s for it to expire
     #[arg(long)]
     take_over: bool,
 
-    /// Forget the plan that is there, and begin one from the options of this command alone
+    /// Discard the stored plan, and start one from the options of this command only
     ///
-    /// For a template that was changed since, and to take back what no other option does: --evict,
-    /// --ignore-unready-nodes, --no-canary and --order. What was released stays released, and is named.
+    /// Needed when the template changed since, and to withdraw --evict, --ignore-unready-nodes, --no-canary
+    /// or --order. Released pods stay released, and are listed.
     #[arg(long)]
     new_plan: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
+enum StepFormat {
     Json,
 }
 
-const BELOW: &str = "\
+const AFTER_HELP: &str = "\
 Examples:
-  kubectl rollout2 pause statefulset/db   # hold, then apply the change: nothing moves yet
+  kubectl rollout2 pause statefulset/db   # hold, then apply the change: no pod is updated yet
   kubectl rollout2 step statefulset/db    # the next batch: first one canary pod, then --by
   kubectl rollout2 step statefulset/db --by 2 --soak 5m --dry-run
   kubectl rollout2 step statefulset/db --to 50%
   kubectl rollout2 step statefulset/db --by 25% --all --soak 5m --final-soak 1h --on-failure undo
   kubectl rollout2 step statefulset/db --all --check './smoke-test $ROLLOUT2_PODS'
   kubectl rollout2 step daemonset/agent --by 10% --all --order topology.kubernetes.io/zone
-  kubectl rollout2 pause statefulset/db   # stop here; resume and step go on
-  kubectl rollout2 undo statefulset/db    # go back
+  kubectl rollout2 pause statefulset/db   # stop; continue with resume and step
+  kubectl rollout2 undo statefulset/db    # roll back
 
 Environment:
   ROLLOUT2_NAMESPACE, ROLLOUT2_TYPE, ROLLOUT2_NAME
                   for --check: the workload; its type is statefulset or daemonset
-  ROLLOUT2_FROM   for --check: the revision that outdated pods run; empty where it is not kept
-  ROLLOUT2_TO     for --check: the revision that is released
-  ROLLOUT2_BATCH  for --check: the number of the batch that is done, counted from 1
-  ROLLOUT2_PODS   for --check: its pods, or the nodes of a DaemonSet, with blanks between them
+  ROLLOUT2_FROM   for --check: the revision of the outdated pods; empty if it is no longer stored
+  ROLLOUT2_TO     for --check: the revision that step releases
+  ROLLOUT2_BATCH  for --check: the number of the finished batch, from 1
+  ROLLOUT2_PODS   for --check: its pods, or the nodes of a DaemonSet, separated by spaces
   ROLLOUT2_UPDATED, ROLLOUT2_TOTAL
-                  for --check: how many pods run the new revision, and of how many";
+                  for --check: the number of updated pods, and of all pods";
 
 impl StepArgs {
-    pub(super) fn lower(self, common: &Common) -> Result<Request> {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let ask = self.ask()?;
         let dry_run = self.is_dry_run(common)?;
-        let wish = Wish {
-            given: Given {
-                batches: self.much.batches()?,
-                canary: self.much.canary(),
-                max_unavailable: self.much.max_unavailable()?,
-                soak: self.pace.soak()?,
-                final_soak: self.pace.final_soak()?,
-                batch_timeout: self.failure.batch_timeout()?,
+        let plan = model::Request {
+            pace: PaceOverrides {
+                batches: self.batch_size.batches()?,
+                canary: self.batch_size.canary(),
+                max_unavailable: self.batch_size.max_unavailable()?,
+                soak: self.pacing.soak,
+                final_soak: self.pacing.final_soak,
+                batch_timeout: self.failure.batch_timeout,
                 on_failure: self.failure.on_failure(),
                 check: self.failure.check()?,
-                check_timeout: self.failure.check_timeout()?,
-                ignore_unready_nodes: self.way.ignore_unready_nodes.then_some(true),
-                ..self.nodes.given()?
+                check_timeout: self.failure.check_timeout,
+                ignore_unready_nodes: self.overrides.ignore_unready_nodes.then_some(true),
+                ..self.nodes.overrides()?
             },
-            reach: self.much.reach()?,
-            force: self.way.force,
-            take_over: self.way.take_over,
-            complete: self.pace.complete,
-            new_plan: self.way.new_plan,
-            timeout: self.pace.timeout()?,
+            reach: self.batch_size.reach()?,
+            force: self.overrides.force,
+            take_over: self.overrides.take_over,
+            complete: self.pacing.complete,
+            new_plan: self.overrides.new_plan,
+            explains: common.access.overrides.verbosity >= EXPLAINS,
+            timeout: self.pacing.timeout(),
         };
-        if matches!(ask, Ask::Named(AskedType::Kind(Kind::StatefulSet), _)) {
-            wish.given.check_stateful_set()?;
+        if matches!(ask, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition)) {
+            plan.pace.check_stateful_set()?;
         }
-        let scope = Scope { asks: vec![ask], namespace: common.access.namespace.clone(), ..Scope::default() };
+        let scope = TargetScope {
+            targets: vec![ask],
+            namespace: common.access.namespace.clone(),
+            ..TargetScope::default()
+        };
         Ok(Request {
             scope,
-            wish,
+            plan,
             check: self.failure.into_command(),
             dry_run,
-            output: self.output.map_or(Output::Text, |Form::Json| Output::Json),
+            output: self.output.map_or(Output::Text, |StepFormat::Json| Output::Json),
             plain: self.plain,
             field_manager: self.field_manager,
         })
     }
 
-    /// The one workload; what its kind rules out is a mistake in the words.
-    fn ask(&self) -> Result<Ask> {
+    /// Returns the target, and rejects a kind that cannot be stepped.
+    fn ask(&self) -> Result<TargetWord> {
         let (ask, rest) = read_one(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
-            return Err(Error::usage(format!("one workload is stepped at a time, {word:?} is one too many")));
+            return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
-        match &ask {
-            Ask::Named(AskedType::Kind(Kind::Deployment), name) => Err(no_deployment(name)),
-            _ => Ok(ask),
+        if let TargetWord::Named(TargetType::Kind(kind), name) = &ask
+            && let Err(reason) = kind.step
+        {
+            return Err(no_step(kind, name, reason));
         }
+        Ok(ask)
     }
 
-    fn is_dry_run(&self, common: &Common) -> Result<bool> {
+    fn is_dry_run(&self, common: &CommonOptions) -> Result<bool> {
         let is_dry_run = match dry_run(self.dry_run.as_deref())? {
             DryRun::None => false,
             DryRun::Client => true,
             DryRun::Server => {
-                return Err(Error::usage("a plan is many writes, which no server can judge beforehand")
-                    .hint("look at it with --dry-run"));
+                return Err(Error::usage(
+                    "--dry-run=server is not supported: a plan consists of many writes",
+                )
+                .hint("to see the plan: add --dry-run"));
             }
         };
         if common.access.snapshot.is_some() && !is_dry_run {
-            return Err(Error::usage("a snapshot cannot be changed").hint("look at the plan with --dry-run"));
+            return Err(Error::usage("a snapshot cannot be changed").hint("to see the plan: add --dry-run"));
         }
         Ok(is_dry_run)
     }
 }
 
-fn no_deployment(name: &str) -> Error {
-    Error::usage(format!(
-        "deployment/{name} cannot be stepped: nothing holds a Deployment between two pods, since a paused one \
-         overshoots and moves when it is scaled"
-    ))
-    .hint(format!(
-        "watch it and take it back by itself with kubectl rollout2 status deployment/{name} --undo-on-failure, or \
-         try the change in a second, small Deployment behind the same Service"
+fn no_step(kind: &'static KindSpec, name: &str, reason: &str) -> Error {
+    let type_ = kind.type_().singular();
+    Error::usage(format!("{type_}/{name} cannot be stepped: {reason}")).hint(command(
+        "to follow it and roll back on failure: kubectl rollout2 status {} --undo-on-failure",
+        [Word::typed_name(type_, name)],
     ))
 }

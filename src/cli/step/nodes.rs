@@ -1,40 +1,41 @@
-//! The nodes that a DaemonSet is stepped by.
+//! The flags of `step` for DaemonSets.
 
 use clap::Args;
 
 use crate::error::{Error, Result};
-use crate::model::selector::Selector;
-use crate::model::step::Given;
+use crate::model::api::selector::Selector;
+use crate::model::step::PaceOverrides;
 
-/// Which nodes of a `DaemonSet`, in which order, and how their pods are taken down.
+/// The nodes of a `DaemonSet`, their order, and how their pods are removed.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "DaemonSets, which are stepped node by node")]
+#[command(next_help_heading = "DaemonSets")]
 pub(super) struct NodeArgs {
-    /// Take the nodes in groups, by the values of this label [default: by their names]
+    /// Step the nodes grouped by the value of this label [default: sorted by name]
     #[arg(long, value_name = "LABEL")]
     order: Option<String>,
 
-    /// Step the nodes with these labels only, and leave the rest held
+    /// Step only the nodes with these labels, and keep the others held
     #[arg(long, value_name = "SELECTOR")]
     node_selector: Option<String>,
 
-    /// Evict pods instead of deleting them, so that PodDisruptionBudgets count
+    /// Evict pods instead of deleting them, so that PodDisruptionBudgets apply
     #[arg(long)]
     evict: bool,
 }
 
 impl NodeArgs {
-    pub(super) fn given(self) -> Result<Given> {
+    pub(super) fn overrides(self) -> Result<PaceOverrides> {
         if self.order.as_deref().is_some_and(|label| label.trim().is_empty()) {
-            return Err(Error::usage("--order needs the name of a label")
-                .hint("such as --order topology.kubernetes.io/zone"));
+            return Err(
+                Error::usage("--order requires a label").hint("such as --order topology.kubernetes.io/zone")
+            );
         }
         self.node_selector.as_deref().map(Selector::parse).transpose()?;
-        Ok(Given {
+        Ok(PaceOverrides {
             order: self.order,
             node_selector: self.node_selector,
             evict: self.evict.then_some(true),
-            ..Given::default()
+            ..PaceOverrides::default()
         })
     }
 }

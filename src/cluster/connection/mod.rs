@@ -1,23 +1,30 @@
-//! One connection to an API server: kept warm, told about, renewed when its credential runs out.
+//! One connection to an API server: requests, deadlines, retries of reads, and renewal of credentials.
 
-mod answer;
-mod ask;
+mod allowance;
+mod body_stream;
 mod client;
-mod failure;
-mod fault;
-mod observations;
-mod patience;
-mod peer;
+mod explain;
+mod header_log;
+mod in_process;
+mod pool;
+mod request;
+mod request_error;
+mod response;
 mod retry;
-mod stream;
-mod through;
+mod round_trips;
+mod shared_notices;
+mod timeouts;
 mod transport;
+mod transport_error;
 
-pub(super) use answer::Answer;
-pub(super) use ask::Ask;
-pub(super) use failure::Failure;
-pub(super) use fault::Fault;
-pub(super) use retry::pause_after;
+pub(super) use allowance::Allowance;
+pub(super) use request::ApiRequest;
+pub(super) use request_error::RequestError;
+pub(super) use response::ApiResponse;
+pub(super) use retry::backoff_after;
+pub(super) use transport_error::TransportError;
+
+use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
@@ -28,207 +35,273 @@ use kube::client::Body;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use self::client::Live;
-use self::observations::Observations;
-use self::patience::Patience;
-use self::peer::Peer;
-use super::credential::PluginWorld;
+use self::client::ActiveClient;
+use self::header_log::HeaderLog;
+use self::round_trips::RoundTrips;
+use self::shared_notices::SharedNotices;
+use self::timeouts::Timeouts;
+use super::credential::PluginContext;
 use super::kubeconfig::{self, Endpoint};
-use super::listener::Listener;
-use super::proxy::proxy_for;
+use super::listener::{Listener, run_if_slow};
+use super::proxy::{is_this_machine, proxy_for};
+use crate::cluster::access::Overrides;
+use crate::cluster::connection::explain::ApiServer;
+use crate::cluster::notice::{Exchange, Notice};
 use crate::error::{Error, Result};
-use crate::model::access::Overrides;
-use crate::model::notice::{Exchange, Notice};
 use crate::world::World;
 
-/// From this `-v` on every request is told, as kubectl does.
-const TELLS_REQUESTS: i32 = 6;
+/// From this `-v` level on, every request is logged, as kubectl does.
+const REQUEST_LOG_VERBOSITY: i32 = 6;
 
-/// A way to an API server.
+/// A connection to one API server.
 #[derive(Debug)]
 pub(super) struct Connection {
     endpoint: Endpoint,
-    peer: Peer,
+    api_server: ApiServer,
     proxy: Option<Intercept>,
-    plugin_world: PluginWorld,
-    patience: Patience,
+    plugin_context: PluginContext,
+    timeouts: Timeouts,
     listener: Listener,
-    tells_requests: bool,
-    live: Mutex<Option<Live>>,
-    observations: Observations,
+    logs_requests: bool,
+    active_client: Mutex<Option<ActiveClient>>,
+    header_log: HeaderLog,
+    round_trips: RoundTrips,
+    shared_notices: SharedNotices,
 }
 
 impl Connection {
-    /// Decides where the cluster is and who we are. Nothing is sent and no plugin is run yet.
+    /// Chooses the API server and the credentials. It sends nothing and runs no plugin yet.
     ///
     /// # Errors
-    /// When the kubeconfig and the flags do not make a whole.
+    /// A usage or file error when the kubeconfig and the flags do not select a server and a user.
     pub(super) fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
-        let endpoint = kubeconfig::endpoint(overrides, &world.environment)?;
-        let url = client::server_url(&endpoint)?;
+        let mut endpoint = kubeconfig::endpoint(overrides, &world.environment)?;
+        let url = kubeconfig::server_url(&endpoint)?;
         let proxy = proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
-        let patience = Patience::new(overrides.request_timeout);
+        let is_loopback = is_this_machine(&url) && proxy.is_none();
+        let withheld = !(is_loopback && overrides.server.loopback_credentials)
+            && kubeconfig::withhold_credentials(&mut endpoint, &url);
+        let timeouts = Timeouts::new(overrides.request_timeout);
         let proxy_address = proxy.as_ref().and_then(|proxy| proxy.uri().authority()).map(ToString::to_string);
+        let api_server = ApiServer { url, proxy: proxy_address, source: endpoint.source.clone(), withheld };
+        if withheld {
+            listener.notify(&Notice::CredentialsWithheld { server: api_server.address(), is_loopback });
+        }
         Ok(Self {
-            peer: Peer { url, proxy: proxy_address, source: endpoint.source.clone() },
+            api_server,
             endpoint,
             proxy,
-            plugin_world: PluginWorld {
+            plugin_context: PluginContext {
                 environment: world.environment.clone(),
-                somebody_is_there: world.stdin_is_terminal,
-                limit: patience.plugin,
-                untold: patience.untold,
+                stdin_is_terminal: world.stdin_is_terminal,
+                limit: timeouts.plugin,
+                notice_after: timeouts.notice_after,
                 listener: listener.clone(),
             },
-            patience,
+            timeouts,
             listener,
-            tells_requests: overrides.verbosity >= TELLS_REQUESTS,
-            live: Mutex::new(None),
-            observations: Observations::new(world.clock),
+            logs_requests: overrides.verbosity >= REQUEST_LOG_VERBOSITY,
+            active_client: Mutex::new(None),
+            header_log: HeaderLog::new(world.clock),
+            round_trips: RoundTrips::default(),
+            shared_notices: SharedNotices::default(),
         })
     }
 
-    /// The namespace that the context names.
+    /// Returns the namespace of the kubeconfig's context.
     pub(super) fn namespace(&self) -> Option<&str> {
         self.endpoint.namespace.as_deref()
     }
 
-    /// The server's time, as nearly as its last answer tells; the machine's before the first.
+    /// Returns the server's time, from the `Date` header of its last response. Before the first response it
+    /// is the time of this machine.
     pub(super) fn now(&self) -> Timestamp {
-        self.observations.now()
+        self.header_log.now()
     }
 
-    /// How many different warnings the server sent.
+    /// Returns the number of distinct warnings that the server sent.
     pub(super) fn warnings(&self) -> usize {
-        self.observations.warnings()
+        self.header_log.warnings()
     }
 
-    /// Reads a path, with its query, whole. What fails in passing is tried again.
+    /// Reads a path, with its query, and retries transient failures until the request timeout.
     ///
     /// # Errors
-    /// When no answer came, or one that is neither a yes in JSON nor a no that is `expected`.
+    /// When no response arrives, or when the response is neither JSON with a 2xx status nor `expected`.
     pub(super) async fn read(
         &self,
         path: &str,
-        expected: impl Fn(&Answer) -> bool,
-    ) -> Result<Answer, Failure> {
-        // A plugin that asks somebody for a password may take its time; a server may not.
+        expected: impl Fn(&ApiResponse) -> bool,
+    ) -> Result<ApiResponse, RequestError> {
+        self.read_within(&mut Allowance::of_response(), path, expected).await
+    }
+
+    /// Reads one of several responses that share a limit of bytes and time, such as the pages of a list.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and when the responses exceed the allowance.
+    pub(super) async fn read_within(
+        &self,
+        allowance: &mut Allowance,
+        path: &str,
+        expected: impl Fn(&ApiResponse) -> bool,
+    ) -> Result<ApiResponse, RequestError> {
+        // The deadline starts after the first client exists: a plugin may prompt the user for a password.
         let mut first = Some(self.client().await?);
-        let deadline = self.deadline();
-        let tell = |failure: &Failure, pause| {
-            let reason = failure.in_short();
-            self.listener.tell(&Notice::Retrying { server: self.peer.address(), reason, pause });
+        let deadline = allowance.until(self.deadline());
+        let bytes = allowance.bytes();
+        let tell = |failure: &RequestError, pause| {
+            let (server, reason) = (self.api_server.address(), failure.summary());
+            self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
         };
-        let ask = Ask::get(path);
+        let request = ApiRequest::get(path);
         let once = async || {
             let client = match first.take() {
                 Some(client) => client,
                 None => self.client().await?,
             };
-            match self.once(client, &ask, deadline).await? {
-                answer if answer.is_a_yes() || expected(&answer) => Ok(answer),
-                answer => Err(Failure::Refused(answer)),
+            match self.send_authenticated(client, &request, deadline, bytes).await? {
+                response if response.is_json_success() || expected(&response) => Ok(response),
+                response => Err(RequestError::Status(response)),
             }
         };
-        retry::until(deadline, once, tell).await
+        // On the heap: what waits for several requests together holds the states of all of them.
+        let response = Box::pin(retry::retry_until(deadline, once, tell)).await?;
+        allowance.spend(response.body().len());
+        Ok(response)
     }
 
-    /// Sends a change, once: a failure that may pass is no reason to try again, because nobody knows
-    /// what became of the first try.
+    /// Sends a write exactly once. A write is never retried, because the server may have applied it although
+    /// the response was lost.
     ///
     /// # Errors
-    /// When no answer came, or one that is no yes in JSON.
-    pub(super) async fn write(&self, ask: &Ask<'_>) -> Result<Answer, Failure> {
+    /// When no response arrives, or when the response is not JSON with a 2xx status.
+    pub(super) async fn write(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, RequestError> {
         let client = self.client().await?;
-        match self.once(client, ask, self.deadline()).await? {
-            answer if answer.is_a_yes() => Ok(answer),
-            answer => Err(Failure::Refused(answer)),
+        let bytes = Allowance::of_response().bytes();
+        match self.send_authenticated(client, request, self.deadline(), bytes).await? {
+            response if response.is_json_success() => Ok(response),
+            response => Err(RequestError::Status(response)),
         }
     }
 
-    /// A failure in words, with the way out.
-    pub(super) fn explain(&self, failure: Failure) -> Error {
-        self.peer.explain(failure)
+    /// Turns a request error into an error for the user, with a hint.
+    pub(super) fn explain(&self, failure: RequestError) -> Error {
+        self.api_server.explain(failure)
     }
 
-    /// One try; after a 401 a second one with a new credential, if there is one to be had. Whoever is
-    /// not let in has changed nothing, so that is as right for a change as for a read.
-    async fn once(&self, client: Client, ask: &Ask<'_>, deadline: Instant) -> Result<Answer, Failure> {
-        let answer = self.exchange(client, ask, deadline).await?;
-        if answer.status == StatusCode::UNAUTHORIZED
-            && let Some(renewed) = self.renew().await?
+    /// Sends a request; after a 401 sends it once more with a renewed credential, if there is one. A request
+    /// that was refused with 401 changed nothing, so this is safe for writes too.
+    async fn send_authenticated(
+        &self,
+        client: Client,
+        request: &ApiRequest<'_>,
+        deadline: Instant,
+        bytes: usize,
+    ) -> Result<ApiResponse, RequestError> {
+        let response = self.send_and_read(client, request, deadline, bytes).await?;
+        if response.status == StatusCode::UNAUTHORIZED
+            && let Some(renewed) = self.renew_client().await?
         {
-            return self.exchange(renewed, ask, self.deadline()).await;
+            return self.send_and_read(renewed, request, self.deadline(), bytes).await;
         }
-        Ok(answer)
+        Ok(response)
     }
 
     fn deadline(&self) -> Instant {
-        Instant::now() + self.patience.whole
+        Instant::now() + self.timeouts.request
     }
 
-    async fn exchange(&self, client: Client, ask: &Ask<'_>, deadline: Instant) -> Result<Answer, Failure> {
-        let request = ask.request().map_err(Failure::NotSent)?;
-        let whole = async { self.whole(self.send(client, request).await?).await };
-        timeout_at(deadline, whole).await.unwrap_or(Err(Failure::OutOfTime(self.patience.whole)))
+    async fn send_and_read(
+        &self,
+        client: Client,
+        request: &ApiRequest<'_>,
+        deadline: Instant,
+        bytes: usize,
+    ) -> Result<ApiResponse, RequestError> {
+        let request = request.to_http().map_err(RequestError::NotSent)?;
+        let complete = async { self.read_body(self.send_with_notice(client, request).await?, bytes).await };
+        timeout_at(deadline, complete)
+            .await
+            .unwrap_or(Err(RequestError::DeadlineExceeded(self.timeouts.request)))
     }
 
-    /// Sends a request and waits for the head of the answer, and says so when that takes long.
-    async fn send(&self, client: Client, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        let silent = || Notice::Silent { server: self.peer.address(), since: self.patience.untold };
-        self.listener.told_after(self.patience.untold, self.deliver(client, request), silent).await
-    }
-
-    /// Sends a request and waits for the head of the answer.
-    async fn deliver(&self, client: Client, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        let verb = request.method().to_string();
-        let url = self.shown(request.uri());
-        let sent = Instant::now();
-        let outcome = match timeout(self.patience.silence, client.send(request)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(Failure::Fault(Fault::of(&error))),
-            Err(_) => Err(Failure::Silent(self.patience.silence)),
+    /// Sends a request, and reports a notice when the response headers take long.
+    async fn send_with_notice(
+        &self,
+        client: Client,
+        request: Request<Body>,
+    ) -> Result<Response<Body>, RequestError> {
+        let since = self.timeouts.notice_after;
+        let slow = || {
+            self.notify_once(&Notice::SlowResponse { server: self.api_server.address(), since }, since);
         };
-        if self.tells_requests {
+        run_if_slow(since, self.send(client, request), slow).await
+    }
+
+    /// Notifies of what may happen to several requests at once, and stands for all of them for a while.
+    fn notify_once(&self, notice: &Notice, lasts: Duration) {
+        if self.shared_notices.is_due(notice, lasts) {
+            self.listener.notify(notice);
+        }
+    }
+
+    /// Sends a request and waits for the response headers.
+    async fn send(&self, client: Client, request: Request<Body>) -> Result<Response<Body>, RequestError> {
+        let verb = request.method().to_string();
+        let url = self.display_url(request.uri());
+        let (sent, round_trip) = (Instant::now(), self.round_trips.begin());
+        let outcome = match timeout(self.timeouts.read, client.send(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(RequestError::Transport(TransportError::of(&error))),
+            Err(_) => Err(RequestError::ReadTimeout(self.timeouts.read)),
+        };
+        if self.logs_requests {
             let outcome = match &outcome {
                 Ok(response) => response.status().to_string(),
-                Err(failure) => failure.in_short(),
+                Err(failure) => failure.summary(),
             };
-            self.listener.tell(&Notice::Exchanged(Exchange { verb, url, outcome, took: sent.elapsed() }));
+            let took = sent.elapsed();
+            self.listener.notify(&Notice::Exchange(Exchange { verb, url, outcome, took, round_trip }));
         }
+        self.round_trips.end(round_trip);
         if let Ok(response) = &outcome {
-            for warning in self.observations.take(response.headers()) {
-                self.listener.tell(&Notice::Warning(warning));
+            for warning in self.header_log.record(response.headers()) {
+                self.listener.notify(&Notice::Warning(warning));
             }
         }
         outcome
     }
 
-    /// The rest of an answer, as long as it goes on coming.
-    async fn whole(&self, response: Response<Body>) -> Result<Answer, Failure> {
+    /// Reads the rest of a response, up to `limit` bytes after decompression. The read timeout applies to each
+    /// frame.
+    async fn read_body(&self, response: Response<Body>, limit: usize) -> Result<ApiResponse, RequestError> {
         let (head, mut body) = response.into_parts();
         let mut bytes = Vec::new();
         loop {
-            let frame = timeout(self.patience.silence, body.frame()).await;
-            match frame.map_err(|_| Failure::Silent(self.patience.silence))? {
+            let frame = timeout(self.timeouts.read, body.frame()).await;
+            match frame.map_err(|_| RequestError::ReadTimeout(self.timeouts.read))? {
                 None => break,
-                Some(Err(error)) => return Err(Failure::Fault(Fault::of(&error))),
+                Some(Err(error)) => return Err(RequestError::Transport(TransportError::of(&error))),
                 Some(Ok(frame)) => bytes.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref)),
             }
+            if bytes.len() > limit {
+                return Err(RequestError::TooLarge(limit));
+            }
         }
-        Ok(Answer::new(head.status, head.headers, bytes))
+        Ok(ApiResponse::new(head.status, head.headers, bytes))
     }
 
-    /// The whole address of a request. Where a list goes on is long and of no use to a reader.
-    fn shown(&self, path: &http::Uri) -> String {
-        let base = self.peer.url.path().trim_end_matches('/');
+    /// Returns the full URL of a request for the log, without the long `continue` token.
+    fn display_url(&self, path: &http::Uri) -> String {
+        let base = self.api_server.url.path().trim_end_matches('/');
         let query = path.query().map_or_else(String::new, |query| {
             let parts = query
                 .split('&')
                 .map(|part| if part.starts_with("continue=") { "continue=..." } else { part });
             format!("?{}", parts.collect::<Vec<_>>().join("&"))
         });
-        let scheme = self.peer.url.scheme_str().unwrap_or("https");
-        format!("{scheme}://{}{base}{}{query}", self.peer.address(), path.path())
+        let scheme = self.api_server.url.scheme_str().unwrap_or("https");
+        format!("{scheme}://{}{base}{}{query}", self.api_server.address(), path.path())
     }
 }

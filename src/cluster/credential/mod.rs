@@ -1,9 +1,9 @@
-//! The kubeconfig's user as something that can be put on a request, and how long it lasts.
+//! Turns the kubeconfig's user into a credential for requests, with its expiry.
 //!
-//! kube could do this as well, but it runs a plugin three times for one client, without a limit of time
-//! and in the process's own environment, shows its whole output in errors, and takes the newline at the
-//! end of a token file for a part of the token.
+//! kube's own code runs a plugin three times for one client, without a time limit and in the process
+//! environment. It shows the plugin's output in errors, and keeps the newline at the end of a token file.
 
+pub mod exec_credential;
 mod exec_plugin;
 
 use http::HeaderValue;
@@ -11,110 +11,116 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::config::AuthInfo;
 use serde_json::Value;
 
-pub(super) use exec_plugin::PluginWorld;
+pub(super) use exec_plugin::PluginContext;
 
+use crate::cluster::files::read_text;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Tokens in files are replaced under our feet; kubelets do it an hour ahead, client-go looks once a minute.
-const TOKEN_FILE_LASTS: SignedDuration = SignedDuration::from_secs(60);
+/// The interval at which a token file is read again, as in client-go. Kubelets replace tokens ahead of
+/// their expiry.
+const TOKEN_FILE_RELOAD: SignedDuration = SignedDuration::from_secs(60);
 
-/// Who we are, ready for use.
+/// A credential that is ready for use.
 #[derive(Clone)]
 pub(super) struct Credential {
-    /// Without anything that would still have to be run or read.
+    /// The user, with the results of plugins and files in place of their configuration.
     pub(super) user: AuthInfo,
-    /// When it has to be had anew; none when it lasts, or nobody knows how long.
-    pub(super) until: Option<Timestamp>,
-    /// Whether asking again can bring a different one.
+    /// When it must be obtained again; none when it does not expire or its expiry is unknown.
+    pub(super) expires: Option<Timestamp>,
+    /// Whether it can change when it is obtained again.
     pub(super) renewable: bool,
 }
 
 impl Credential {
-    /// Obtains the credential of a user: reads its file, runs its plugin.
+    /// Obtains the credential of a user: reads its token file or runs its plugin.
     ///
     /// # Errors
-    /// When the file or the plugin does not bring one, or one that cannot be sent.
-    pub(super) async fn obtain(user: &AuthInfo, world: &PluginWorld, now: Timestamp) -> Result<Self> {
-        let credential = Self::brought(user, world, now).await?;
-        if credential.can_be_sent() { Ok(credential) } else { Err(no_header()) }
+    /// When the file or the plugin does not provide a credential, or the token is not a valid header value.
+    pub(super) async fn obtain(user: &AuthInfo, world: &PluginContext, now: Timestamp) -> Result<Self> {
+        let credential = Self::load(user, world, now).await?;
+        if credential.can_be_sent() { Ok(credential) } else { Err(unsendable_token()) }
     }
 
-    async fn brought(user: &AuthInfo, world: &PluginWorld, now: Timestamp) -> Result<Self> {
+    async fn load(user: &AuthInfo, world: &PluginContext, now: Timestamp) -> Result<Self> {
         let mut ready = user.clone();
         if let Some(provider) = &user.auth_provider {
-            // kube renews tokens of OpenID Connect by itself, with the refresh token.
+            // kube renews OpenID Connect tokens itself, with the refresh token.
             return match provider.name.as_str() {
-                "oidc" => Ok(Self::lasting(ready)),
-                name => Err(no_such_provider(name)),
+                "oidc" => Ok(Self::permanent(ready)),
+                name => Err(removed_auth_provider(name)),
             };
         }
         if ready.username.is_some() {
             ready.password.get_or_insert_with(|| String::new().into());
         }
         if user.username.is_some() {
-            return Ok(Self::lasting(ready));
+            return Ok(Self::permanent(ready));
         }
         if let Some(path) = ready.token_file.take() {
-            // As client-go has it, a token beside the file serves while the file cannot be read.
-            match (std::fs::read_to_string(&path), &user.token) {
+            // As in client-go, a token beside the file is used while the file cannot be read.
+            match (read_text(path.as_ref()), &user.token) {
                 (Ok(token), _) => ready.token = Some(token.trim().to_owned().into()),
                 (Err(_), Some(_)) => {}
-                (Err(error), None) => return Err(no_token_file(&path, &error)),
+                (Err(error), None) => return Err(token_file_error(&path, error)),
             }
-            return Ok(Self { user: ready, until: now.checked_add(TOKEN_FILE_LASTS).ok(), renewable: true });
+            return Ok(Self {
+                user: ready,
+                expires: now.checked_add(TOKEN_FILE_RELOAD).ok(),
+                renewable: true,
+            });
         }
         if user.token.is_some() {
-            return Ok(Self::lasting(ready));
+            return Ok(Self::permanent(ready));
         }
         let Some(exec) = ready.exec.take() else {
-            return Ok(Self::lasting(ready));
+            return Ok(Self::permanent(ready));
         };
-        let brought = exec_plugin::run(&exec, world).await?;
-        if let Some(token) = brought.token {
+        let loaded = exec_plugin::run(&exec, world).await?;
+        if let Some(token) = loaded.token {
             ready.token = Some(token.0.into());
         }
-        if let Some((certificate, key)) = brought.identity {
+        if let Some((certificate, key)) = loaded.identity {
             (ready.client_certificate, ready.client_key) = (None, None);
             ready.client_certificate_data = Some(certificate);
             ready.client_key_data = Some(key.0.into());
         }
-        Ok(Self { user: ready, until: brought.expires, renewable: true })
+        Ok(Self { user: ready, expires: loaded.expires, renewable: true })
     }
 
-    /// Whether its token, if it has one, is text that the header of a request can hold.
+    /// Whether its token, if it has one, is a valid header value.
     fn can_be_sent(&self) -> bool {
         let user = serde_json::to_value(&self.user).unwrap_or_default();
         let token = user.get("token").and_then(Value::as_str);
         token.is_none_or(|token| HeaderValue::from_str(token).is_ok())
     }
 
-    /// Whether it is the same credential, so that a connection made with the one serves the other.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    /// Whether two credentials are the same, so that a client of one can be used for the other.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         match (serde_json::to_value(&self.user), serde_json::to_value(&other.user)) {
             (Ok(this), Ok(that)) => this == that,
             _ => false,
         }
     }
 
-    /// A credential that nobody can replace by another.
-    pub(super) fn lasting(user: AuthInfo) -> Self {
-        Self { user, until: None, renewable: false }
+    /// Creates a credential that is never renewed.
+    pub(super) fn permanent(user: AuthInfo) -> Self {
+        Self { user, expires: None, renewable: false }
     }
 }
 
-/// The layer that puts a token on requests takes it for granted that it can. The token is not repeated.
-fn no_header() -> Error {
+/// Without this check, kube's authentication layer would panic. The message omits the token.
+fn unsendable_token() -> Error {
     Error::new(
         ErrorKind::Unreachable,
-        "our token has characters in it that no request can hold, such as a line break",
+        "the token contains characters that are invalid in a header, such as a line break",
     )
-    .hint("look for it where the token comes from: --token, the kubeconfig, its token file or its plugin")
+    .hint("check the source of the token: --token, the kubeconfig, its token file or its plugin")
     .in_compat("net/http: invalid header field value for \"Authorization\"")
 }
 
-fn no_token_file(path: &str, error: &std::io::Error) -> Error {
+fn token_file_error(path: &str, error: std::io::Error) -> Error {
     Error::new(ErrorKind::Unreachable, format!("cannot read the token file {path}"))
-        .hint("the kubeconfig's user names it as tokenFile")
+        .hint("it is set as tokenFile in the kubeconfig's user")
         .in_compat(match error.kind() {
             std::io::ErrorKind::NotFound => format!("open {path}: no such file or directory"),
             _ => format!("open {path}: {error}"),
@@ -122,10 +128,10 @@ fn no_token_file(path: &str, error: &std::io::Error) -> Error {
         .caused_by(error)
 }
 
-fn no_such_provider(name: &str) -> Error {
+fn removed_auth_provider(name: &str) -> Error {
     let error = Error::new(
         ErrorKind::Unreachable,
-        format!("the kubeconfig's auth-provider {name:?} is one that Kubernetes no longer has"),
+        format!("Kubernetes no longer supports the auth-provider {name:?} of the kubeconfig"),
     );
     match name {
         "gcp" => error

@@ -1,34 +1,34 @@
-//! One cluster and one user, chosen from a kubeconfig and the flags that win over it.
+//! Selects one cluster and one user from a kubeconfig and the flags that override it.
 
 use std::fmt;
 
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
 
-use super::login;
+use super::user_overrides;
+use crate::cluster::access::{Overrides, ServerOverrides};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::access::{Overrides, ServerOverrides};
 
-/// The cluster that is meant and as whom it is asked; nothing of it was reached or run yet.
+/// A cluster and a user. No request was sent and no plugin was run yet.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
-    /// Where the cluster is. Its `server` is there.
+    /// The cluster; its `server` is set.
     pub(crate) cluster: Cluster,
-    /// Who we are.
+    /// The user.
     pub(crate) user: AuthInfo,
-    /// The namespace that the context names.
+    /// The namespace of the context.
     pub(crate) namespace: Option<String>,
-    /// What decided, for hints: `context "shop"`.
+    /// Where the selection comes from, for hints: `context "shop"`.
     pub(crate) source: String,
 }
 
-/// Without the user: some ways to log in are secrets that kube would print.
+/// Omits the user, because kube's `Debug` prints some secrets.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Endpoint").field("source", &self.source).finish_non_exhaustive()
     }
 }
 
-/// Chooses by kubectl's rules: flags, then the context, then the pod we may be in.
+/// Selects by kubectl's rules: flags, then the context, then the service account of a pod.
 pub(super) fn decide(
     kubeconfig: Kubeconfig,
     overrides: &Overrides,
@@ -37,17 +37,17 @@ pub(super) fn decide(
     let mut endpoint = match (from_kubeconfig(kubeconfig, overrides)?, mounted) {
         (chosen, _) if chosen.cluster.server.is_some() || overrides.server.address.is_some() => chosen,
         (_, Some(mounted)) => mounted,
-        (_, None) => return Err(nowhere()),
+        (_, None) => return Err(no_cluster_configured()),
     };
     override_server(&mut endpoint.cluster, &overrides.server);
-    login::override_credentials(&mut endpoint.user, &overrides.credentials);
-    login::override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
+    user_overrides::override_credentials(&mut endpoint.user, &overrides.credentials);
+    user_overrides::override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
     if let Some(exec) = &mut endpoint.user.exec
         && exec.provide_cluster_info
     {
         let cluster = (&endpoint.cluster).try_into();
         exec.cluster = Some(cluster.map_err(|error: kube::config::KubeconfigError| {
-            Error::new(ErrorKind::File, "cannot tell the credential plugin about the cluster")
+            Error::new(ErrorKind::File, "cannot describe the cluster to the credential plugin")
                 .caused_by(error)
         })?);
     }
@@ -70,8 +70,8 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
     }
     let user_name = overrides.user.clone().or(context.user);
     let user = kubeconfig.auth_infos.into_iter().find(|named| Some(&named.name) == user_name.as_ref());
-    // A context may name a user that is not there, as kubectl has it: with a proxy that
-    // authenticates, nobody need be anybody. A user named by a flag has to be there.
+    // As in kubectl, a context may refer to a missing user: an authenticating proxy needs no
+    // credentials. A user that a flag selects must exist.
     if let (None, Some(name)) = (&user, &overrides.user) {
         return Err(no_such_user(name));
     }
@@ -84,25 +84,25 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
     })
 }
 
-fn override_server(cluster: &mut Cluster, wish: &ServerOverrides) {
-    if let Some(address) = &wish.address {
+fn override_server(cluster: &mut Cluster, overrides: &ServerOverrides) {
+    if let Some(address) = &overrides.address {
         cluster.server = Some(address.clone());
-        cluster.tls_server_name = None; // it belonged to the other server
+        cluster.tls_server_name = None; // it belongs to the other server
     }
-    if wish.insecure.is_some() || wish.certificate_authority.is_some() {
-        cluster.insecure_skip_tls_verify = wish.insecure;
+    if overrides.insecure.is_some() || overrides.certificate_authority.is_some() {
+        cluster.insecure_skip_tls_verify = overrides.insecure;
         cluster.certificate_authority_data = None;
         cluster.certificate_authority =
-            wish.certificate_authority.as_ref().map(|path| path.to_string_lossy().into_owned());
+            overrides.certificate_authority.as_ref().map(|path| path.to_string_lossy().into_owned());
     }
-    cluster.tls_server_name = wish.tls_server_name.clone().or(cluster.tls_server_name.take());
-    cluster.disable_compression = wish.disable_compression.or(cluster.disable_compression);
+    cluster.tls_server_name = overrides.tls_server_name.clone().or(cluster.tls_server_name.take());
+    cluster.disable_compression = overrides.disable_compression.or(cluster.disable_compression);
 }
 
-/// kubectl then tries `localhost:8080`, where nothing has listened for years.
-fn nowhere() -> Error {
-    Error::new(ErrorKind::Unreachable, "no cluster is configured: there is no kubeconfig with a current context")
-        .hint("kubectl config get-contexts lists what there is; name one with --context, or a file with --kubeconfig")
+/// kubectl tries `localhost:8080` in this case.
+fn no_cluster_configured() -> Error {
+    Error::new(ErrorKind::Unreachable, "no cluster is configured: no kubeconfig has a current context")
+        .hint("to list contexts: kubectl config get-contexts; choose one with --context, or a file with --kubeconfig")
         .in_compat(
             "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
         )
@@ -154,7 +154,7 @@ users:
     }
 
     #[test]
-    fn the_context_decides_and_each_flag_wins_over_its_part() {
+    fn each_flag_overrides_its_part_of_the_context() {
         let endpoint = decided(&Overrides::default()).unwrap();
         assert_eq!(endpoint.cluster.server.as_deref(), Some("https://near"));
         assert_eq!(endpoint.user.token_file.as_deref(), Some("/token"));
@@ -171,7 +171,7 @@ users:
     }
 
     #[test]
-    fn a_name_that_is_not_there_is_a_usage_error() {
+    fn a_missing_name_is_a_usage_error() {
         for (overrides, message) in [
             (named(Some("x"), None, None), "no context \"x\""),
             (named(Some("lost"), None, None), "no cluster \"gone\""),
@@ -185,7 +185,7 @@ users:
     }
 
     #[test]
-    fn what_is_said_of_the_server_does_not_mix_with_another_servers_trust() {
+    fn server_flags_do_not_mix_with_the_trust_of_another_server() {
         let with = |server| decided(&Overrides { server, ..Overrides::default() }).unwrap().cluster;
         let cluster = with(ServerOverrides { address: Some("https://other".into()), ..Default::default() });
         assert_eq!(cluster.server.as_deref(), Some("https://other"));
@@ -211,7 +211,7 @@ users:
     }
 
     #[test]
-    fn without_a_kubeconfig_the_pod_is_the_way_in_and_without_a_pod_there_is_none() {
+    fn without_a_kubeconfig_the_service_account_of_the_pod_is_used() {
         let pod = || {
             let cluster = Cluster { server: Some("https://pod".into()), ..Cluster::default() };
             let source = String::new();

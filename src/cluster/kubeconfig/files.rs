@@ -1,4 +1,4 @@
-//! The kubeconfig files: which ones, read, and merged into one.
+//! Finds, reads and merges the kubeconfig files.
 
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,35 +9,37 @@ use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::text::secret::MASK;
 use crate::world::Environment;
 
-/// What stands between the files in `$KUBECONFIG`.
+/// Separates the files in `$KUBECONFIG`.
 const LIST_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 
-/// Reads the kubeconfig that is meant: the one named, or those of `$KUBECONFIG`, or `~/.kube/config`.
+/// Reads the kubeconfig: the file of `--kubeconfig`, or those of `$KUBECONFIG`, or `~/.kube/config`.
 ///
-/// Of the files that nobody named on the command line, missing ones are skipped; where two say
-/// something about the same thing, the first wins.
+/// Missing files are skipped unless `--kubeconfig` names them. When files are merged, the first value of
+/// a field is used.
 ///
 /// # Errors
-/// When a file cannot be read or is no kubeconfig.
+/// When a file cannot be read or is not a kubeconfig.
 pub(super) fn read(named: Option<&Path>, environment: &Environment) -> Result<Kubeconfig> {
     if let Some(path) = named {
-        return read_one(path)?.ok_or_else(|| {
+        return read_file(path)?.ok_or_else(|| {
             Error::new(ErrorKind::File, format!("the kubeconfig {} does not exist", path.display()))
                 .in_compat(format!("stat {}: no such file or directory", path.display()))
         });
     }
     let mut merged = Kubeconfig::default();
-    for path in usual_paths(environment) {
-        if let Some(next) = read_one(&path)? {
-            merged = merged.merge(next).map_err(|error| unreadable(&path, &error))?;
+    for path in default_paths(environment) {
+        if let Some(next) = read_file(&path)? {
+            merged =
+                merged.merge(next).map_err(|error| unreadable(&path, &without_values(&error.to_string())))?;
         }
     }
     Ok(merged)
 }
 
-fn usual_paths(environment: &Environment) -> Vec<PathBuf> {
+fn default_paths(environment: &Environment) -> Vec<PathBuf> {
     if let Some(list) = environment.text("KUBECONFIG") {
         return list.split(LIST_SEPARATOR).filter(|path| !path.is_empty()).map(PathBuf::from).collect();
     }
@@ -45,9 +47,9 @@ fn usual_paths(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| Path::new(home).join(".kube").join("config")).into_iter().collect()
 }
 
-/// One file, unless there is none.
-fn read_one(path: &Path) -> Result<Option<Kubeconfig>> {
-    let text = match std::fs::read_to_string(path) {
+/// Reads one file; none if it does not exist.
+fn read_file(path: &Path) -> Result<Option<Kubeconfig>> {
+    let text = match crate::cluster::files::read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
         Err(error) => {
@@ -55,33 +57,60 @@ fn read_one(path: &Path) -> Result<Option<Kubeconfig>> {
             return Err(Error::new(ErrorKind::File, message).caused_by(error));
         }
     };
-    let kubeconfig = Kubeconfig::from_yaml(text.trim_start_matches('\u{feff}'));
-    let kubeconfig = kubeconfig.map_err(|error| unreadable(path, &error))?;
-    Ok(Some(at_home(kubeconfig, path.parent().unwrap_or(Path::new("")))))
+    let kubeconfig = parse(text.trim_start_matches('\u{feff}'), path)?;
+    Ok(Some(normalized(kubeconfig, path.parent().unwrap_or(Path::new("")))))
 }
 
-/// The parser shows the place over several lines; only the first says what is wrong, and the others
-/// may hold a token.
-fn unreadable(path: &Path, error: &kube::config::KubeconfigError) -> Error {
-    let cause = error.to_string();
-    Error::new(ErrorKind::File, format!("{} is no kubeconfig", path.display()))
+fn parse(text: &str, path: &Path) -> Result<Kubeconfig> {
+    Kubeconfig::from_yaml(text).map_err(|error| {
+        let cause = bad_interactive_mode(text).unwrap_or_else(|| without_values(&error.to_string()));
+        unreadable(path, &cause)
+    })
+}
+
+/// Keeps only the first line of the parser's message: the others quote the file, which may contain a token.
+fn unreadable(path: &Path, cause: &str) -> Error {
+    Error::new(ErrorKind::File, format!("{} is not a kubeconfig", path.display()))
         .caused_by(cause.lines().next().unwrap_or_default())
 }
 
-/// The same kubeconfig, with paths that do not depend on where we stand and nothing that is said but empty.
-fn at_home(mut kubeconfig: Kubeconfig, directory: &Path) -> Kubeconfig {
+/// Returns the position of the first invalid `interactiveMode`. The parser would quote its value, which may
+/// be a misplaced secret.
+fn bad_interactive_mode(text: &str) -> Option<String> {
+    let kubeconfig: Value = serde_saphyr::from_str(text).ok()?;
+    let users = kubeconfig.get("users")?.as_array()?;
+    let is_bad = |user: &Value| {
+        let mode = user.pointer("/user/exec/interactiveMode");
+        mode.is_some_and(|mode| !["Never", "IfAvailable", "Always"].iter().any(|known| mode == known))
+    };
+    let index = users.iter().position(is_bad)?;
+    Some(format!("users[{index}].user.exec.interactiveMode is not Never, IfAvailable or Always"))
+}
+
+/// Returns the parser's message up to the first value that it quotes.
+fn without_values(words: &str) -> String {
+    let line = words.lines().next().unwrap_or_default();
+    let value = [" `", " \"", ": \"", " '"].iter().filter_map(|quote| line.find(quote)).min();
+    match value {
+        Some(at) => format!("{} {MASK}", line.get(..at).unwrap_or_default().trim_end_matches(':')),
+        None => line.to_owned(),
+    }
+}
+
+/// Makes the paths of a kubeconfig absolute to its directory, and removes empty fields.
+fn normalized(mut kubeconfig: Kubeconfig, directory: &Path) -> Kubeconfig {
     kubeconfig.current_context = kubeconfig.current_context.filter(|name| !name.is_empty());
     for named in &mut kubeconfig.contexts {
-        named.context = named.context.take().map(without_blanks::<Context>);
+        named.context = named.context.take().map(without_empty_fields::<Context>);
     }
     for named in &mut kubeconfig.clusters {
-        named.cluster = named.cluster.take().map(without_blanks::<Cluster>);
+        named.cluster = named.cluster.take().map(without_empty_fields::<Cluster>);
         if let Some(cluster) = &mut named.cluster {
             resolve(&mut cluster.certificate_authority, directory);
         }
     }
     for named in &mut kubeconfig.auth_infos {
-        named.auth_info = named.auth_info.take().map(without_blanks::<AuthInfo>);
+        named.auth_info = named.auth_info.take().map(without_empty_fields::<AuthInfo>);
         if let Some(user) = &mut named.auth_info {
             resolve(&mut user.client_certificate, directory);
             resolve(&mut user.client_key, directory);
@@ -96,8 +125,8 @@ fn at_home(mut kubeconfig: Kubeconfig, directory: &Path) -> Kubeconfig {
     kubeconfig
 }
 
-/// `token: ""` means no token, and `certificate-authority-data: ""` no data; kube takes both at their word.
-fn without_blanks<T: Clone + Serialize + DeserializeOwned>(value: T) -> T {
+/// Removes empty fields: `token: ""` means no token, but kube would send an empty one.
+fn without_empty_fields<T: Clone + Serialize + DeserializeOwned>(value: T) -> T {
     let Ok(Value::Object(mut members)) = serde_json::to_value(&value) else {
         return value;
     };
@@ -116,12 +145,33 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Kubeconfig {
-        at_home(Kubeconfig::from_yaml(text).unwrap(), Path::new("/home/u/.kube"))
+        normalized(Kubeconfig::from_yaml(text).unwrap(), Path::new("/home/u/.kube"))
     }
 
     #[test]
-    fn the_usual_paths_are_kubectls() {
-        let paths = |variables: &[(&str, &str)]| usual_paths(&variables.iter().copied().collect());
+    fn a_misplaced_value_is_not_quoted() {
+        let (exec, cluster) = ("users: [{name: u, user: {exec: ", "clusters: [{name: c, cluster: ");
+        for (text, words) in [
+            (
+                format!("{exec}{{command: x, interactiveMode: s3same}}}}}}]"),
+                "users[0].user.exec.interactiveMode is not Never, IfAvailable or Always",
+            ),
+            (format!("{exec}s3same}}}}]"), ""),
+            (format!("{exec}{{args: s3same}}}}}}]"), ""),
+            (format!("{exec}{{provideClusterInfo: s3same}}}}}}]"), ""),
+            (format!("{cluster}{{server: s, insecure-skip-tls-verify: s3same}}}}]"), ""),
+            (format!("{cluster}s3same}}]"), ""),
+            ("users: s3same".to_owned(), ""),
+            ("s3same".to_owned(), ""),
+        ] {
+            let error = parse(&text, Path::new("config")).unwrap_err().sentence();
+            assert!(error.contains(words) && !error.contains("s3same"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_default_paths_are_kubectls() {
+        let paths = |variables: &[(&str, &str)]| default_paths(&variables.iter().copied().collect());
         assert_eq!(paths(&[("HOME", "/h")]), [Path::new("/h/.kube/config")]);
         assert_eq!(paths(&[("HOME", "/h"), ("KUBECONFIG", "/a::/b")]), [Path::new("/a"), Path::new("/b")]);
         assert_eq!(paths(&[("HOME", "/h"), ("KUBECONFIG", "")]), [Path::new("/h/.kube/config")]);
@@ -129,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_relative_to_their_file_and_commands_to_the_path() {
+    fn paths_are_relative_to_the_file_and_commands_to_the_search_path() {
         let kubeconfig = parsed(
             "clusters: [{name: c, cluster: {server: s, certificate-authority: ca.crt}}]\n\
              users:\n- {name: u, user: {client-key: ../k, tokenFile: /t, exec: {command: bin/login}}}\n\
@@ -145,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_is_not_said() {
+    fn empty_fields_are_removed() {
         let kubeconfig = parsed(
             "current-context: ''\n\
              contexts: [{name: x, context: {cluster: '', user: '', namespace: ''}}]\n\

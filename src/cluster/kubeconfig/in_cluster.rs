@@ -1,4 +1,4 @@
-//! The way in from a pod: its service account, mounted where Kubernetes mounts it.
+//! The in-cluster configuration: a pod's mounted service account.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use kube::config::{AuthInfo, Cluster};
 use super::Endpoint;
 use crate::world::Environment;
 
-/// Where Kubernetes mounts a pod's service account.
+/// The directory of a pod's service account.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// The endpoint that a pod's environment names, if we are in a pod with a service account.
+/// Returns the endpoint in a pod's environment, if this process runs in a pod with a service account.
 pub(super) fn endpoint(environment: &Environment) -> Option<Endpoint> {
     let directory = Path::new(SERVICE_ACCOUNT);
     let mounted = directory.join("token").is_file();
     let namespace = std::fs::read_to_string(directory.join("namespace")).ok();
-    if mounted { named_by(environment, namespace) } else { None }
+    if mounted { from_environment(environment, namespace) } else { None }
 }
 
-fn named_by(environment: &Environment, namespace: Option<String>) -> Option<Endpoint> {
+fn from_environment(environment: &Environment, namespace: Option<String>) -> Option<Endpoint> {
     let host = environment.text("KUBERNETES_SERVICE_HOST")?;
     let port = environment.text("KUBERNETES_SERVICE_PORT")?;
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
@@ -41,14 +41,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pods_environment_names_its_cluster() {
+    fn a_pods_environment_contains_its_endpoint() {
         let variables = [("KUBERNETES_SERVICE_HOST", "fd00::1"), ("KUBERNETES_SERVICE_PORT", "443")];
-        let found = named_by(&variables.into_iter().collect(), Some("shop\n".into())).unwrap();
+        let found = from_environment(&variables.into_iter().collect(), Some("shop\n".into())).unwrap();
         assert_eq!(found.cluster.server.as_deref(), Some("https://[fd00::1]:443"));
         assert_eq!(found.namespace.as_deref(), Some("shop"));
         assert_eq!(found.user.token_file, Some(format!("{SERVICE_ACCOUNT}/token")));
         let elsewhere = variables.into_iter().chain([("POD_NAMESPACE", "mine")]).collect();
-        assert_eq!(named_by(&elsewhere, Some("shop".into())).unwrap().namespace.as_deref(), Some("mine"));
-        assert!(named_by(&Environment::default(), None).is_none(), "not a pod");
+        assert_eq!(
+            from_environment(&elsewhere, Some("shop".into())).unwrap().namespace.as_deref(),
+            Some("mine")
+        );
+        assert!(from_environment(&Environment::default(), None).is_none(), "not a pod");
     }
 }

@@ -1,27 +1,28 @@
-//! Where the cluster is and who we are: kubeconfig files, flags and environment into one decision.
+//! Selects the cluster and the user from kubeconfig files, flags and the environment.
 //!
-//! Reading the files is apart from deciding, so that the rules, which are kubectl's, can be tested
-//! without a file. kube has code for all of this too; its rules differ where it hurts (a missing file
-//! in `$KUBECONFIG` is fatal, `NO_PROXY` is matched against the proxy) and it reads the process's own
-//! environment, so only its types are used.
+//! The rules are kubectl's. They are separate from reading files, so that tests need no files. kube's own
+//! rules differ: a missing file in `$KUBECONFIG` is fatal, and it reads the process environment. Only its
+//! types are used here.
 
 mod endpoint;
 mod files;
 mod in_cluster;
-mod login;
 mod names;
+mod server;
+mod user_overrides;
 
 pub(super) use endpoint::Endpoint;
-pub use names::{Names, names};
+pub use names::{KubeconfigNames, names};
+pub(super) use server::{server_url, withhold_credentials};
 
+use crate::cluster::access::Overrides;
 use crate::error::Result;
-use crate::model::access::Overrides;
 use crate::world::Environment;
 
-/// Decides where the cluster is and who we are.
+/// Selects the cluster and the user.
 ///
 /// # Errors
-/// When a file cannot be read, or what it says and what was asked for do not fit together.
+/// When a file cannot be read, or a selected context, cluster or user does not exist.
 pub(super) fn endpoint(overrides: &Overrides, environment: &Environment) -> Result<Endpoint> {
     let kubeconfig = files::read(overrides.kubeconfig.as_deref(), environment)?;
     endpoint::decide(kubeconfig, overrides, in_cluster::endpoint(environment))

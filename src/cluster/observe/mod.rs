@@ -1,18 +1,20 @@
-//! Watching workloads and what belongs to them, as facts.
+//! Watches workloads, their revisions, their pods and the warnings about them.
 //!
-//! One watch a resource and namespace, shared by all targets in it. A watch is a stream that breaks:
-//! every one is opened again by itself, from where it broke off or from a fresh list, for ever. What
-//! comes out are whole states, so whoever reads them need not know about any of this.
+//! There is one watch for each resource and namespace, shared by all targets in it. A reflector reopens a
+//! watch that ends, from its last resourceVersion or from a new list. The observer emits complete states,
+//! so its users need not handle interrupted watches.
 
-mod fact;
-mod feed;
-mod interest;
-pub mod line;
-mod look;
 mod outage;
 mod poll;
+mod reflector;
+mod refresh;
+mod shared;
 mod store;
+mod target_index;
+mod update;
 mod watch;
+pub mod watch_event;
+mod watched_target;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,156 +22,156 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use self::fact::{Fact, FeedId};
-use self::feed::Feed;
-use self::interest::Interest;
 use self::outage::Outage;
+use self::reflector::Reflector;
+use self::shared::Shared;
 use self::store::Store;
+use self::target_index::TargetIndex;
+use self::update::{ReflectorId, Update};
+use self::watched_target::WatchedTarget;
 use super::connection::Connection;
-use crate::model::follow::{News, Seen, TargetId};
-use crate::model::notice::Notice;
-use crate::model::resource_type::{EVENT, POD, ResourceType};
+use crate::cluster::notice::Notice;
+use crate::model::api::resource_type::{EVENT, POD, ResourceType};
+use crate::model::follow::{FollowerEvent, TargetEvent, TargetId};
 use crate::model::workload::Workload;
 
-/// Facts that may wait to be read. When more come, the watches wait, and the server in the end closes
-/// those that are too slow, which they get over.
-const WAITING: usize = 256;
+/// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
+/// is too slow, and its reflector reopens it.
+const UPDATE_QUEUE: usize = 256;
 
-/// What all feeds share.
-#[derive(Debug)]
-struct Link {
-    connection: Arc<Connection>,
-    interests: Vec<Interest>,
-    outage: Outage,
-}
-
-/// Watches a set of workloads. Everything stops when it is dropped.
+/// Watches a set of workloads. All watches end when it is dropped.
 #[derive(Debug)]
 pub struct Observer {
-    link: Arc<Link>,
+    shared: Arc<Shared>,
     stores: Vec<Store>,
     tasks: JoinSet<()>,
-    sender: mpsc::Sender<Fact>,
-    facts: mpsc::Receiver<Fact>,
-    /// What was said to be withheld.
-    said: BTreeSet<&'static str>,
+    sender: mpsc::Sender<Update>,
+    updates: mpsc::Receiver<Update>,
+    /// The resources that were reported as forbidden.
+    reported_forbidden: BTreeSet<&'static str>,
 }
 
-/// How much of a workload is watched.
+/// Which objects of a workload are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Breadth {
+pub enum WatchScope {
     /// The workload, its revisions and its pods.
-    All,
+    WithPods,
     /// Only the workload, as kubectl does.
     WorkloadOnly,
 }
 
 impl Observer {
-    /// Begins to watch workloads as they were found.
-    pub(super) fn new(connection: Arc<Connection>, found: &[Workload], breadth: Breadth) -> Self {
-        let (sender, facts) = mpsc::channel(WAITING);
+    /// Starts to watch workloads, from the state in which they were read.
+    pub(super) fn new(connection: Arc<Connection>, found: &[Workload], scope: WatchScope) -> Self {
+        let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
         let outage = Outage::new(Arc::clone(&connection));
-        let interests = found.iter().enumerate().map(|(index, found)| Interest::of(TargetId(index), found));
-        let link = Arc::new(Link { connection, interests: interests.collect(), outage });
-        let (tasks, said) = (JoinSet::new(), BTreeSet::new());
-        let mut observer = Self { link, stores: Vec::new(), tasks, sender, facts, said };
-        observer.begin_each(|interest| interest.kind.type_());
-        if breadth == Breadth::All {
-            observer.begin_each(|interest| interest.kind.revision_type());
-            observer.begin_each(|_| &POD);
+        let watched =
+            found.iter().enumerate().map(|(index, found)| WatchedTarget::of(TargetId(index), found));
+        let shared = Arc::new(Shared { connection, targets: TargetIndex::of(watched.collect()), outage });
+        let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
+        let mut observer = Self { shared, stores: Vec::new(), tasks, sender, updates, reported_forbidden };
+        observer.start_reflectors(|watched| watched.kind.type_(), found);
+        if scope == WatchScope::WithPods {
+            observer.start_reflectors(|watched| watched.kind.revisions.type_(), &[]);
+            observer.start_reflectors(|_| &POD, &[]);
         }
         observer
     }
 
-    /// Begins to watch the warnings about the workloads too, which most rollouts never need.
+    /// Starts to watch the warnings about the workloads, which most rollouts do not need.
     pub fn watch_warnings(&mut self) {
-        self.begin_each(|_| &EVENT);
+        self.start_reflectors(|_| &EVENT, &[]);
     }
 
-    /// Reads everything about a target again. What it brings comes out of [`Observer::next`].
-    pub fn look(&mut self, target: TargetId) {
-        let (link, sender) = (Arc::clone(&self.link), self.sender.clone());
+    /// Starts a refresh of a target. [`Observer::next`] returns its result.
+    pub fn refresh(&mut self, target: TargetId) {
+        let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
-            if let Some(interest) = link.interests.get(target.0) {
-                let news = look::again(&link, interest).await;
-                let _ = sender.send(Fact::Looked(target, Box::new(news))).await; // nobody may be waiting any more
+            if let Some(watched) = shared.targets.get(target) {
+                let news = refresh::refresh(&shared, watched).await;
+                let _ = sender.send(Update::Refreshed(target, Box::new(news))).await; // the observer may have been dropped
             }
         });
     }
 
-    /// Waits for something new, and returns all of it: a workload's states one by one, since each may
-    /// have its own line, everything else as it is by now. Nothing is lost when it is not waited for to
-    /// the end.
-    pub async fn next(&mut self) -> Vec<Seen> {
-        let Some(first) = self.facts.recv().await else {
+    /// Waits for changes and returns all of them: each state of a workload, since each may print a line, and
+    /// the latest state of everything else. Dropping the future loses no change.
+    pub async fn next(&mut self) -> Vec<FollowerEvent> {
+        let Some(first) = self.updates.recv().await else {
             return Vec::new();
         };
         let mut seen = Vec::new();
-        self.take(first, &mut seen);
-        while let Ok(fact) = self.facts.try_recv() {
-            self.take(fact, &mut seen);
+        self.apply(first, &mut seen);
+        while let Ok(update) = self.updates.try_recv() {
+            self.apply(update, &mut seen);
         }
         for store in &mut self.stores {
             store.flush(&mut seen);
         }
-        self.say_what_is_withheld();
+        self.report_forbidden();
         seen
     }
 
-    /// One line for all that may not be read, once it is known of everything that is watched.
-    fn say_what_is_withheld(&mut self) {
-        if !self.stores.iter().all(Store::has_reported) {
+    /// Reports all forbidden resources in one notice, once every reflector has synced.
+    fn report_forbidden(&mut self) {
+        if !self.stores.iter().all(Store::has_synced) {
             return;
         }
-        let before = self.said.len();
+        let before = self.reported_forbidden.len();
         let withheld = self.stores.iter().filter_map(Store::withheld);
-        let news: Vec<_> = withheld.filter(|what| self.said.insert(what)).collect();
-        // Warnings are asked for later. Who was told that pods are withheld expects no more of them.
+        let news: Vec<_> = withheld.filter(|delta| self.reported_forbidden.insert(delta)).collect();
+        // Events are watched later than pods. One notice about forbidden resources is enough.
         let is_one_more = before > 0 && news == [EVENT.plural()];
         if !news.is_empty() && !is_one_more {
-            self.link.connection.tell(&Notice::Withheld(news));
+            self.shared.connection.notify(&Notice::Withheld(news));
         }
     }
 
-    /// Begins to watch a type in every namespace that has a target, each once.
-    fn begin_each(&mut self, type_of: fn(&Interest) -> &'static ResourceType) {
-        let interests = self.link.interests.iter();
+    /// Starts one reflector for a type in each namespace that has a target. A reflector of a single workload
+    /// starts from its state in `found`.
+    fn start_reflectors(&mut self, type_of: fn(&WatchedTarget) -> &'static ResourceType, found: &[Workload]) {
+        let watched_targets = self.shared.targets.iter();
         let wanted: Vec<_> =
-            interests.map(|interest| (type_of(interest), interest.namespace.clone())).collect();
+            watched_targets.map(|watched| (type_of(watched), watched.namespace.clone())).collect();
         let mut begun = BTreeSet::new();
         for (type_, namespace) in wanted {
             if begun.insert((type_.plural(), namespace.clone())) {
-                self.begin(type_, &namespace);
+                self.start_reflector(type_, &namespace, found);
             }
         }
     }
 
-    fn begin(&mut self, type_: &'static ResourceType, namespace: &str) {
-        let id = FeedId(self.stores.len());
-        let feed = Feed::new(id, type_, namespace, Arc::clone(&self.link));
-        self.stores.push(Store::new(type_, feed.targets()));
+    fn start_reflector(&mut self, type_: &'static ResourceType, namespace: &str, found: &[Workload]) {
+        let id = ReflectorId(self.stores.len());
+        let mut reflector = Reflector::new(id, type_, namespace, Arc::clone(&self.shared));
+        self.stores.push(Store::new(type_, reflector.targets()));
+        if let [target] = reflector.targets()[..]
+            && let Some(found) = found.get(target.0)
+        {
+            reflector.start_from(found, &self.sender);
+        }
         let sender = self.sender.clone();
-        self.tasks.spawn(feed.run(sender));
+        self.tasks.spawn(reflector.run(sender));
     }
 
-    fn take(&mut self, fact: Fact, seen: &mut Vec<Seen>) {
-        match fact {
-            Fact::Of(FeedId(index), what) => {
-                // A workload is judged by the revisions that were there before it.
-                for store in self.stores.iter_mut().filter(|store| store.keeps_revisions()) {
+    fn apply(&mut self, update: Update, seen: &mut Vec<FollowerEvent>) {
+        match update {
+            Update::Reflected(ReflectorId(index), delta) => {
+                // The verdict on a workload uses the revisions that arrived before it.
+                for store in self.stores.iter_mut().filter(|store| store.holds_revisions()) {
                     store.flush(seen);
                 }
                 if let Some(store) = self.stores.get_mut(index) {
-                    store.take(what, seen);
+                    store.apply(delta, seen);
                 }
             }
-            Fact::Looked(target, news) => {
-                if let News::Look(observed) = &*news {
+            Update::Refreshed(target, news) => {
+                if let TargetEvent::Refreshed(observed) = &*news {
                     for store in &mut self.stores {
-                        store.looked(target, &observed.workload);
+                        store.record_refresh(target, &observed.workload);
                     }
                 }
-                seen.push(Seen::News(target, *news));
+                seen.push(FollowerEvent::Target(target, *news));
             }
         }
     }

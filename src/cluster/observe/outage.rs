@@ -1,4 +1,4 @@
-//! One line for an outage, however many watches it hits.
+//! Reports an outage in one notice for all reflectors.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,28 +6,28 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::fact::FeedId;
-use crate::cluster::connection::{Connection, Failure};
-use crate::model::notice::Notice;
+use super::update::ReflectorId;
+use crate::cluster::connection::{Connection, RequestError};
+use crate::cluster::notice::Notice;
 
-/// What is over sooner is not worth a word.
-const UNTOLD: Duration = Duration::from_secs(4);
+/// A shorter outage is not reported.
+const NOTICE_AFTER: Duration = Duration::from_secs(4);
 
-/// Outages that follow each other more closely are one.
-const SAME: Duration = Duration::from_secs(60);
+/// Outages within this time of each other are reported once.
+const MERGE_WINDOW: Duration = Duration::from_secs(60);
 
-/// Which feeds are cut off, and what was said of it.
+/// The reflectors whose requests fail, and when the outage was reported.
 #[derive(Debug)]
 pub(super) struct Outage {
     connection: Arc<Connection>,
-    state: Mutex<State>,
+    state: Mutex<OutageState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    cut_off: BTreeSet<FeedId>,
+struct OutageState {
+    failing: BTreeSet<ReflectorId>,
     since: Option<Instant>,
-    told: Option<Instant>,
+    notified: Option<Instant>,
 }
 
 impl Outage {
@@ -35,28 +35,28 @@ impl Outage {
         Self { connection, state: Mutex::default() }
     }
 
-    /// A feed is cut off, still or for the first time.
-    pub(super) fn goes_on(&self, feed: FeedId, failure: &Failure) {
+    /// Records a failed request of a reflector, and reports the outage when it lasts.
+    pub(super) fn record_failure(&self, reflector: ReflectorId, failure: &RequestError) {
         let now = Instant::now();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.cut_off.insert(feed);
-        let lasts = now - *state.since.get_or_insert(now);
-        let was_told = state.told.is_some_and(|told| now < told + SAME);
-        if lasts >= UNTOLD {
-            state.told = Some(now);
+        state.failing.insert(reflector);
+        let elapsed = now - *state.since.get_or_insert(now);
+        let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
+        if elapsed >= NOTICE_AFTER {
+            state.notified = Some(now);
         }
         drop(state);
-        if lasts >= UNTOLD && !was_told {
-            let (server, reason) = (self.connection.server(), failure.in_short());
-            self.connection.tell(&Notice::OutOfSight { server, reason });
+        if elapsed >= NOTICE_AFTER && !was_notified {
+            let (server, reason) = (self.connection.server(), failure.summary());
+            self.connection.notify(&Notice::Unreachable { server, reason });
         }
     }
 
-    /// A feed hears from the server again.
-    pub(super) fn is_over(&self, feed: FeedId) {
+    /// Records a successful request of a reflector.
+    pub(super) fn record_success(&self, reflector: ReflectorId) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.cut_off.remove(&feed);
-        if state.cut_off.is_empty() {
+        state.failing.remove(&reflector);
+        if state.failing.is_empty() {
             state.since = None;
         }
     }

@@ -1,54 +1,51 @@
-//! Lists and single reads, with which a feed begins, or makes do.
-
-use std::time::Duration;
+//! The lists and gets of a reflector: before a watch, or instead of one.
 
 use tokio::sync::mpsc;
 
-use super::fact::{Fact, What};
-use super::feed::{Feed, Trouble};
-use crate::cluster::connection::Failure;
-use crate::cluster::live::is_not_found;
+use super::reflector::{Reflector, ReflectorError};
+use super::update::{Delta, Update};
+use crate::cluster::collection::is_not_found;
+use crate::cluster::connection::{Allowance, ApiResponse, RequestError};
 use crate::cluster::page::{Pages, percent_encoded};
 use crate::error::{Error, ErrorKind};
-use crate::model::object::Object;
+use crate::model::api::object::Object;
 
-/// How often who may not watch asks instead.
-pub(super) const EVERY: Duration = Duration::from_secs(2);
-
-impl Feed {
-    /// Reads all objects, and from where a watch goes on.
-    pub(super) async fn list(&mut self, sender: &mpsc::Sender<Fact>) -> Result<(), Trouble> {
+impl Reflector {
+    /// Lists all objects, and records the resourceVersion at which a watch starts.
+    pub(super) async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let mut pages = Pages::of(self.type_, &self.collection, &self.query);
+        let mut allowance = Allowance::of_list();
         while let Some(path) = pages.next() {
-            let answer = self.link.connection.attempt(&path, |answer| pages.may_begin_anew(answer)).await?;
-            if !pages.take(&answer, |object| self.keep(object)) {
-                return Err(Trouble::Failed(no_list()));
-            }
+            let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
+            let connection = &self.shared.connection;
+            let response = connection.read_once_within(&mut allowance, &path, is_expired).await?;
+            let accepted = pages.accept(&response, |object| self.keep(object));
+            accepted.map_err(|why| ReflectorError::Request(unusable_list(why)))?;
         }
         let (listed, version) = (pages.kept, pages.version);
-        self.tell(What::Listed(listed), sender).await?;
+        self.send(Delta::Listed(listed), sender).await?;
         self.version = Some(version);
         Ok(())
     }
 
-    /// Reads the targets one by one, for who may do nothing else.
-    pub(super) async fn get(&mut self, sender: &mpsc::Sender<Fact>) -> Result<(), Trouble> {
+    /// Gets each target, when RBAC allows neither watch nor list.
+    pub(super) async fn get(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let mut kept = Vec::new();
         for target in self.targets() {
-            let Some(interest) = self.link.interests.get(target.0) else {
+            let Some(watched) = self.shared.targets.get(target) else {
                 continue;
             };
-            let path = format!("{}/{}", self.collection, percent_encoded(&interest.name));
-            let answer = self.link.connection.attempt(&path, is_not_found).await?;
-            if !is_not_found(&answer) {
-                kept.extend(Object::read(answer.json()).ok().and_then(|object| self.keep(object)));
+            let path = format!("{}/{}", self.collection, percent_encoded(&watched.name));
+            let response = self.shared.connection.read_once(&path, is_not_found).await?;
+            if !is_not_found(&response) {
+                kept.extend(Object::read(response.json()).ok().and_then(|object| self.keep(object)));
             }
         }
-        self.tell(What::Listed(kept), sender).await
+        self.send(Delta::Listed(kept), sender).await
     }
 }
 
-/// Something answered that is no API server; it may be one again.
-pub(super) fn no_list() -> Failure {
-    Failure::NotSent(Error::new(ErrorKind::Malformed, "the server's list is no list"))
+/// Returns the failure for an unusable list. It is retried: a proxy may have answered.
+pub(super) fn unusable_list(why: &str) -> RequestError {
+    RequestError::NotSent(Error::new(ErrorKind::Malformed, format!("the server's list {why}")))
 }

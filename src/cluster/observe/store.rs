@@ -1,29 +1,31 @@
-//! What a feed has brought so far, and the news that follow from it.
+//! The objects that a reflector has read, and the events that follow from their changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::fact::{Kept, Thing, What};
-use crate::model::event::Events;
-use crate::model::follow::{News, Seen, TargetId};
-use crate::model::kind::Kind;
-use crate::model::resource_type::{EVENT, POD, ResourceType};
+use super::update::{Delta, ParsedObject, StoredObject};
+use crate::model::api::event::Events;
+use crate::model::api::resource_type::{EVENT, POD, ResourceType};
+use crate::model::follow::{FollowerEvent, TargetEvent, TargetId};
+use crate::model::workload::KindSpec;
 use crate::model::workload::Workload;
 
-/// What a feed has brought so far.
+/// The objects that a reflector has read.
 #[derive(Debug)]
 pub(super) struct Store {
     type_: &'static ResourceType,
-    /// The targets that the feed is for.
+    /// The targets of the reflector.
     targets: Vec<TargetId>,
-    kept: BTreeMap<String, Kept>,
+    kept: BTreeMap<String, StoredObject>,
+    /// The names of what concerns each target.
+    by_target: HashMap<TargetId, BTreeSet<String>>,
     withheld: bool,
-    /// Whether the feed brought anything yet, be it that there is nothing.
-    reported: bool,
-    /// Whom something changed for that was not told yet.
+    /// Whether the first list arrived, or reading failed permanently.
+    synced: bool,
+    /// The targets with changes that were not emitted yet.
     stale: BTreeSet<TargetId>,
-    /// The version of a target's workload when it was last looked at beside the feed.
-    looked: BTreeMap<TargetId, u64>,
+    /// The resourceVersion of each target's workload at its last refresh.
+    refreshed: BTreeMap<TargetId, u64>,
 }
 
 impl Store {
@@ -32,140 +34,170 @@ impl Store {
             type_,
             targets,
             kept: BTreeMap::new(),
+            by_target: HashMap::new(),
             withheld: false,
-            reported: false,
+            synced: false,
             stale: BTreeSet::new(),
-            looked: BTreeMap::new(),
+            refreshed: BTreeMap::new(),
         }
     }
 
-    /// Whether it keeps what workloads are judged with.
-    pub(super) fn keeps_revisions(&self) -> bool {
-        !self.keeps_workloads() && self.type_ != &POD && self.type_ != &EVENT
+    /// Whether it holds revisions.
+    pub(super) fn holds_revisions(&self) -> bool {
+        !self.holds_workloads() && self.type_ != &POD && self.type_ != &EVENT
     }
 
-    /// Whether it is known what there is, or that it may not be read.
-    pub(super) fn has_reported(&self) -> bool {
-        self.reported
+    /// Whether the first list arrived, or reading failed permanently.
+    pub(super) fn has_synced(&self) -> bool {
+        self.synced
     }
 
-    /// What may not be read, if that is so.
+    /// Returns the plural name of the resource if RBAC forbids reading it.
     pub(super) fn withheld(&self) -> Option<&'static str> {
         self.withheld.then(|| self.type_.plural())
     }
 
-    /// Takes in what the feed brought. States of workloads are news at once.
-    pub(super) fn take(&mut self, what: What, seen: &mut Vec<Seen>) {
-        self.reported = true;
-        match what {
-            What::Lost(error) => {
-                seen.extend(self.targets.iter().map(|target| Seen::News(*target, News::Lost(error.clone()))));
+    /// Applies a change. States of workloads are emitted at once.
+    pub(super) fn apply(&mut self, delta: Delta, seen: &mut Vec<FollowerEvent>) {
+        self.synced = true;
+        match delta {
+            Delta::Lost(error) => {
+                seen.extend(
+                    self.targets
+                        .iter()
+                        .map(|target| FollowerEvent::Target(*target, TargetEvent::Unreadable(error.clone()))),
+                );
             }
-            What::Withheld => {
+            Delta::Forbidden => {
                 self.withheld = true;
                 self.stale.extend(&self.targets);
             }
-            What::Listed(all) => self.replace(all, seen),
-            What::Changed(kept) => self.change(*kept, seen),
-            What::Removed(name) => self.remove(&name, seen),
+            Delta::Listed(all) => self.replace(all, seen),
+            Delta::Changed(kept) => self.change(*kept, seen),
+            Delta::Removed(name) => self.remove(&name, seen),
         }
     }
 
-    /// Tells what was not told yet.
-    pub(super) fn flush(&mut self, seen: &mut Vec<Seen>) {
+    /// Emits the changes that were not emitted yet.
+    pub(super) fn flush(&mut self, seen: &mut Vec<FollowerEvent>) {
         for target in std::mem::take(&mut self.stale) {
-            seen.push(Seen::News(target, self.news(target)));
+            seen.push(FollowerEvent::Target(target, self.news(target)));
         }
     }
 
-    /// Takes note that a target was looked at. What the feed still brings from before is old.
-    pub(super) fn looked(&mut self, target: TargetId, workload: &Workload) {
+    /// Records a refresh of a target. Older states from the watch are dropped afterwards.
+    pub(super) fn record_refresh(&mut self, target: TargetId, workload: &Workload) {
         let version = workload.object().text("/metadata/resourceVersion").and_then(|text| text.parse().ok());
-        if let (true, Some(version)) = (self.keeps_workloads(), version) {
-            self.looked.insert(target, version);
+        if let (true, Some(version)) = (self.holds_workloads(), version) {
+            self.refreshed.insert(target, version);
         }
     }
 
-    fn replace(&mut self, all: Vec<Kept>, seen: &mut Vec<Seen>) {
-        self.looked.clear(); // a list is never older than what was seen before it
+    fn replace(&mut self, all: Vec<StoredObject>, seen: &mut Vec<FollowerEvent>) {
+        self.refreshed.clear(); // a list is never older than an earlier refresh
         let before = std::mem::take(&mut self.kept);
+        self.by_target.clear();
         for kept in all {
             let is_known = before.get(&kept.name).is_some_and(|known| known.version == kept.version);
-            if is_known && self.keeps_workloads() {
-                self.kept.insert(kept.name.clone(), kept);
+            if is_known && self.holds_workloads() {
+                self.insert(kept);
             } else {
                 self.change(kept, seen);
             }
         }
-        if self.keeps_workloads() {
+        if self.holds_workloads() {
             let there: BTreeSet<_> =
                 self.kept.values().flat_map(|kept| kept.targets.iter().copied()).collect();
             let gone = self.targets.iter().filter(|target| !there.contains(target));
-            seen.extend(gone.map(|target| Seen::News(*target, News::Gone)));
+            seen.extend(gone.map(|target| FollowerEvent::Target(*target, TargetEvent::Deleted)));
         } else {
             self.stale.extend(&self.targets);
         }
     }
 
-    fn change(&mut self, kept: Kept, seen: &mut Vec<Seen>) {
-        if let Thing::Workload(workload) = &kept.thing {
+    fn change(&mut self, kept: StoredObject, seen: &mut Vec<FollowerEvent>) {
+        if let ParsedObject::Workload(workload) = &kept.parsed {
             for target in &kept.targets {
-                if !self.is_older_than_looked(*target, &kept.version) {
-                    seen.push(Seen::News(*target, News::Workload(workload.clone())));
+                if !self.is_older_than_refresh(*target, &kept.version) {
+                    seen.push(FollowerEvent::Target(*target, TargetEvent::Workload(workload.clone())));
                 }
             }
-            self.kept.insert(kept.name.clone(), kept);
+            self.insert(kept);
             return;
         }
         self.stale.extend(&kept.targets);
-        if let Some(before) = self.kept.insert(kept.name.clone(), kept) {
-            self.stale.extend(&before.targets); // whom it no longer concerns
+        if let Some(before) = self.insert(kept) {
+            self.stale.extend(&before.targets); // targets that it no longer belongs to
         }
     }
 
-    fn remove(&mut self, name: &str, seen: &mut Vec<Seen>) {
-        let Some(gone) = self.kept.remove(name) else {
+    /// Keeps an object; the one of its name before it.
+    fn insert(&mut self, kept: StoredObject) -> Option<StoredObject> {
+        let before = self.take(&kept.name);
+        for target in &kept.targets {
+            self.by_target.entry(*target).or_default().insert(kept.name.clone());
+        }
+        self.kept.insert(kept.name.clone(), kept);
+        before
+    }
+
+    fn take(&mut self, name: &str) -> Option<StoredObject> {
+        let taken = self.kept.remove(name)?;
+        for target in &taken.targets {
+            if let Some(names) = self.by_target.get_mut(target) {
+                names.remove(name);
+            }
+        }
+        Some(taken)
+    }
+
+    fn remove(&mut self, name: &str, seen: &mut Vec<FollowerEvent>) {
+        let Some(gone) = self.take(name) else {
             return;
         };
-        if self.keeps_workloads() {
-            seen.extend(gone.targets.into_iter().map(|target| Seen::News(target, News::Gone)));
+        if self.holds_workloads() {
+            seen.extend(
+                gone.targets.into_iter().map(|target| FollowerEvent::Target(target, TargetEvent::Deleted)),
+            );
         } else {
             self.stale.extend(gone.targets);
         }
     }
 
-    /// Versions are numbers, and those of one resource can be compared (documented since 1.35). One that
-    /// is no number is taken for new.
-    fn is_older_than_looked(&self, target: TargetId, version: &str) -> bool {
-        let looked = self.looked.get(&target);
-        version.parse().is_ok_and(|version: u64| looked.is_some_and(|looked| version < *looked))
+    /// Whether a state is older than the last refresh. The resourceVersions of one resource are comparable
+    /// numbers (documented since Kubernetes 1.35). Another format counts as new.
+    fn is_older_than_refresh(&self, target: TargetId, version: &str) -> bool {
+        let refreshed = self.refreshed.get(&target);
+        version.parse().is_ok_and(|version: u64| refreshed.is_some_and(|refreshed| version < *refreshed))
     }
 
-    fn news(&self, target: TargetId) -> News {
-        let mine =
-            || self.kept.values().filter(|kept| kept.targets.contains(&target)).map(|kept| &kept.thing);
+    fn news(&self, target: TargetId) -> TargetEvent {
+        let mine = || {
+            let names = self.by_target.get(&target).into_iter().flatten();
+            names.filter_map(|name| self.kept.get(name)).map(|kept| &kept.parsed)
+        };
         if self.type_ == &POD {
-            let pods = mine().filter_map(|thing| match thing {
-                Thing::Pod(pod) => Some((**pod).clone()),
+            let pods = mine().filter_map(|parsed| match parsed {
+                ParsedObject::Pod(pod) => Some((**pod).clone()),
                 _ => None,
             });
-            return News::Pods((!self.withheld).then(|| pods.collect()));
+            return TargetEvent::Pods((!self.withheld).then(|| pods.collect()));
         }
         if self.type_ == &EVENT {
-            let events = mine().filter_map(|thing| match thing {
-                Thing::Event(event) => Some((**event).clone()),
+            let events = mine().filter_map(|parsed| match parsed {
+                ParsedObject::Event(event) => Some((**event).clone()),
                 _ => None,
             });
-            return News::Warnings((!self.withheld).then(|| Events::of(events)));
+            return TargetEvent::Warnings((!self.withheld).then(|| Events::of(events)));
         }
-        let revisions = mine().filter_map(|thing| match thing {
-            Thing::Revision(revision) => Some(Arc::clone(revision)),
+        let revisions = mine().filter_map(|parsed| match parsed {
+            ParsedObject::Revision(revision) => Some(Arc::clone(revision)),
             _ => None,
         });
-        News::Revisions((!self.withheld).then(|| revisions.collect()))
+        TargetEvent::Revisions((!self.withheld).then(|| revisions.collect()))
     }
 
-    fn keeps_workloads(&self) -> bool {
-        Kind::of(self.type_.title()).is_some()
+    fn holds_workloads(&self) -> bool {
+        KindSpec::of_type(self.type_).is_some()
     }
 }

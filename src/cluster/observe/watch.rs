@@ -1,55 +1,62 @@
-//! One watch, until it ends.
+//! The watch of a reflector.
 
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::fact::{Fact, What};
-use super::feed::{Feed, Trouble};
-use super::line::Line;
+use super::reflector::{Reflector, ReflectorError};
+use super::update::{Delta, Update};
+use super::watch_event::WatchEvent;
 use crate::cluster::page::percent_encoded;
-use crate::model::object::Object;
+use crate::model::api::object::Object;
 
-/// How long a watch is asked to last. The server closes it then, in the ordinary way, so that one which
-/// went silent, or holds on to a credential that ended, is not kept for longer.
-const LASTS: Duration = Duration::from_secs(30);
+/// The `timeoutSeconds` of a watch. The server then closes it, so a silent watch or an expired credential
+/// is used no longer than this.
+const WATCH_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is not closed by this much later went silent.
-const LATE: Duration = Duration::from_secs(5);
+/// A watch that is open this long after its timeout is silent and not trusted.
+const WATCH_TIMEOUT_SLACK: Duration = Duration::from_secs(5);
 
-/// A watch that ends sooner and brought nothing is not opened again at once.
-const TOO_SHORT: Duration = Duration::from_secs(1);
+/// A watch that ends sooner without an event is reopened after this pause.
+const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 
-impl Feed {
-    /// Watches from the version known to the end of the watch; every line moves the version on.
-    pub(super) async fn watch(&mut self, sender: &mpsc::Sender<Fact>) -> Result<(), Trouble> {
+impl Reflector {
+    /// Watches from the last resourceVersion until the watch ends. Each event updates the resourceVersion.
+    pub(super) async fn watch(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let begun = Instant::now();
-        let deadline = begun + LASTS + LATE;
-        let mut lines = self.link.connection.stream(&self.path()).await?;
-        self.link.outage.is_over(self.id);
-        let mut brought = 0_usize;
-        while let Some(line) = lines.line(deadline).await? {
-            match Line::read(&line) {
-                Line::Changed(object) => {
-                    self.move_on(&object);
+        let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
+        let mut lines = self.shared.connection.stream(&self.path()).await?;
+        self.shared.outage.record_success(self.id);
+        let mut event_count = 0_usize;
+        loop {
+            let line = match lines.next_line(deadline).await {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                // The watch went silent, and what was dropped would be dropped again from the same version on.
+                Err(_) if Instant::now() >= deadline => return Err(ReflectorError::Expired),
+                Err(error) => return Err(error.into()),
+            };
+            match WatchEvent::read(&line) {
+                WatchEvent::Changed(object) => {
+                    self.record_version(&object);
                     let name = object.name().to_owned();
                     let kept = self.keep(object);
-                    let what = kept.map_or(What::Removed(name), |kept| What::Changed(Box::new(kept)));
-                    self.tell(what, sender).await?;
+                    let delta = kept.map_or(Delta::Removed(name), |kept| Delta::Changed(Box::new(kept)));
+                    self.send(delta, sender).await?;
                 }
-                Line::Deleted(object) => {
-                    self.move_on(&object);
-                    self.tell(What::Removed(object.name().to_owned()), sender).await?;
+                WatchEvent::Deleted(object) => {
+                    self.record_version(&object);
+                    self.send(Delta::Removed(object.name().to_owned()), sender).await?;
                 }
-                Line::Bookmark(version) => self.version = Some(version),
-                Line::Expired => return Err(Trouble::Forgotten),
-                Line::Broken => break,
+                WatchEvent::Bookmark(version) => self.version = Some(version),
+                WatchEvent::Expired => return Err(ReflectorError::Expired),
+                WatchEvent::Broken => break,
             }
-            brought += 1;
+            event_count += 1;
         }
-        if brought == 0 && begun.elapsed() < TOO_SHORT {
-            sleep(TOO_SHORT).await;
+        if event_count == 0 && begun.elapsed() < MIN_WATCH_TIME {
+            sleep(MIN_WATCH_TIME).await;
         }
         Ok(())
     }
@@ -60,13 +67,13 @@ impl Feed {
         format!(
             "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{separator}{}",
             self.collection,
-            LASTS.as_secs(),
+            WATCH_TIMEOUT.as_secs(),
             percent_encoded(version),
             self.query
         )
     }
 
-    fn move_on(&mut self, object: &Object) {
+    fn record_version(&mut self, object: &Object) {
         if let Some(version) = object.text("/metadata/resourceVersion") {
             self.version = Some(version.to_owned());
         }

@@ -1,69 +1,71 @@
-//! PodDisruptionBudgets that would refuse every eviction of a plan for ever: named before it begins.
+//! PodDisruptionBudgets that allow no eviction at all: reported before a plan begins.
 
 use crate::cluster::source::Source;
-use crate::command::can_do_without;
-use crate::command::gather::disruption_budgets;
+use crate::command::outcome::is_withheld;
+use crate::command::targets::disruption_budgets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::disruption_budget::refusing_for_ever;
-use crate::model::step::{Plan, Request};
+use crate::model::api::disruption_budget::eviction_blockers;
+use crate::model::change::hold::PlanRecord;
+use crate::model::step::Request;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
 use crate::render::screen::Screen;
 
-/// Looks at the budgets, where pods are to be evicted: as the words say, or the plan.
+/// Checks the budgets where the request or the plan evicts pods.
 ///
 /// # Errors
-/// When one will never let a pod go, unless that was to be overlooked: then it is only said.
+/// When a budget allows no eviction at all. With `--force` that is a warning.
 pub(super) async fn check(
-    wish: &Request,
+    request: &Request,
     workload: &Workload,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    if !evicts(wish, workload) {
+    if !evicts(request, workload) {
         return Ok(());
     }
     let budgets = match disruption_budgets(source, workload.object().namespace()).await {
         Ok(budgets) => budgets,
-        Err(error) if can_do_without(&error) => {
-            let consequence = "so budgets that never let a pod go are not named beforehand";
+        Err(error) if is_withheld(&error) => {
+            let consequence = "so budgets that allow no eviction are not reported before the plan begins";
             screen.note_once(&format!("note: {}, {consequence}", error.sentence()));
             return Ok(());
         }
         Err(error) => return Err(error),
     };
-    let endless = refusing_for_ever(&budgets, workload).join("; ");
+    let endless = eviction_blockers(&budgets, workload.object()).join("; ");
     if endless.is_empty() {
         return Ok(());
     }
-    if wish.force {
-        screen.note(&format!("warning: evictions will be refused for ever: {endless}"));
+    if request.force {
+        screen.note(&format!("warning: the server will refuse every eviction: {endless}"));
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Refused, "evictions would be refused for ever; nothing was written")
+    Err(Error::new(ErrorKind::Refused, "the server would refuse every eviction; nothing was written")
         .caused_by(endless)
         .hint(format!(
             "change the budget (of a DaemonSet, only a number as minAvailable can be counted), or {}",
-            way_without(wish, workload)
+            way_without(request, workload)
         )))
 }
 
-/// How to do without evictions: what a plan has is not taken out of it by leaving it out.
-fn way_without(wish: &Request, workload: &Workload) -> String {
-    if !is_planned(wish, workload) {
+/// How to do without evictions. A flag of the plan stays in it when a command leaves it out.
+fn way_without(request: &Request, workload: &Workload) -> String {
+    if !is_planned(request, workload) {
         return "leave out --evict".to_owned();
     }
     let target = workload.command_target();
     format!(
-        "begin a plan without --evict: kubectl rollout2 step {target} --new-plan, with all options that still hold"
+        "begin a plan without --evict: kubectl rollout2 step {target} --new-plan, with all its other options"
     )
 }
 
-fn evicts(wish: &Request, workload: &Workload) -> bool {
-    matches!(workload, Workload::DaemonSet(_))
-        && wish.given.evict.unwrap_or_else(|| is_planned(wish, workload))
+fn evicts(request: &Request, workload: &Workload) -> bool {
+    workload.kind().step == Ok(StepBy::PodDeletion)
+        && request.pace.evict.unwrap_or_else(|| is_planned(request, workload))
 }
 
-/// Whether evictions are what the plan says that the command goes on with.
-fn is_planned(wish: &Request, workload: &Workload) -> bool {
-    !wish.new_plan && Plan::in_force(workload).is_some_and(|plan| plan.pacing.evict)
+/// Whether the plan that the command continues evicts pods.
+fn is_planned(request: &Request, workload: &Workload) -> bool {
+    !request.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
 }

@@ -1,86 +1,55 @@
 //! `step`: releases an update batch by batch.
 
-mod act;
 mod budget;
 mod check;
-mod drive;
-mod errands;
+mod executor;
+mod in_flight;
 mod nodes;
-mod tell;
+mod reporter;
+mod request;
+mod session;
+
+pub use request::{Asker, Output, Request};
 
 use std::time::Duration;
 
-use super::Ending;
-use super::draw::Drawer;
-use super::gather::{Scope, observe, workload};
+use super::CommandOutcome;
+use super::follow::frame_reporter::FrameReporter;
 use super::identity::identity;
+use super::targets::{find_workload, observe};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::follow::Moment;
-use crate::model::resource_type::ResourceType;
-use crate::model::step::{self as model, End, Stepper, foresee};
+use crate::model::api::resource_type::ResourceType;
+use crate::model::follow::Now;
+use crate::model::step::{StepOutcome, Stepper, preview};
 use crate::model::workload::Workload;
 use crate::render::frame::Frame;
 use crate::render::screen::Screen;
-use crate::render::step::{Scene, json, lines, plan};
-use crate::world::{Environment, Signals};
+use crate::render::step::{Closing, json, lines, plan};
 
-use self::act::Hands;
-use self::tell::{Batches, Teller, say};
+use self::executor::Executor;
+use self::reporter::{Batches, LineReporter, print};
 
-/// What `step` was asked to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// With which workload: a scope of one name.
-    pub scope: Scope,
-    /// What is wished for, as far as the plan goes.
-    pub wish: model::Request,
-    /// The command to run between batches, which never leaves this process.
-    pub check: Option<String>,
-    /// Whether only the plan is shown.
-    pub dry_run: bool,
-    /// In which form.
-    pub output: Output,
-    /// Whether lines are wanted even where frames could be drawn.
-    pub plain: bool,
-    /// The name under which the server remembers who owns the fields.
-    pub field_manager: String,
-}
-
-/// The forms in which stepping is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// A line for each event; on a terminal the batches, drawn.
-    #[default]
-    Text,
-    /// JSON, one document a line.
-    Json,
-}
-
-/// Who asks, and from where.
-#[derive(Clone, Debug, Default)]
-pub struct Asker {
-    /// The variables for the check.
-    pub environment: Environment,
-    /// `ada@laptop`.
-    pub by: Option<String>,
-    /// Who can ask us to stop.
-    pub signals: Signals,
-}
-
-/// Steps one workload, or shows how that would go.
-pub async fn run(request: &Request, source: &Source, asker: &Asker, screen: &mut Screen<'_>) -> Ending {
-    let found = match workload(&request.scope, refusal, source, screen).await {
+/// Steps one workload, or prints its plan.
+pub async fn run(
+    request: &Request,
+    source: &Source,
+    asker: &Asker,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let found = match find_workload(&request.scope, refusal, source, screen).await {
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    if let Err(error) = budget::check(&request.wish, &found, source, screen).await {
+    if let Err(error) = budget::check(&request.plan, &found, source, screen).await {
         return error.into();
     }
     match source {
-        _ if request.dry_run => show_plan(request, found, source, screen).await.unwrap_or_else(Ending::from),
+        _ if request.dry_run => {
+            show_plan(request, found, source, screen).await.unwrap_or_else(CommandOutcome::from)
+        }
         Source::Cluster(cluster) => step(request, found, cluster, asker, screen).await,
         Source::Snapshot(_) => Error::new(ErrorKind::Refused, "a snapshot cannot be changed").into(),
     }
@@ -96,76 +65,87 @@ async fn step(
     cluster: &Cluster,
     asker: &Asker,
     screen: &mut Screen<'_>,
-) -> Ending {
-    let hands = Hands::new(request, asker, cluster, &screen.narrator());
-    let stepper = Stepper::new(request.wish.clone(), identity(asker.by.as_deref()), found);
+) -> CommandOutcome {
+    let executor = Executor::new(request, asker, cluster, &screen.messages());
+    let stepper = Stepper::new(request.plan.clone(), identity(asker.by.as_deref()), found);
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
-    let driven = if draws {
-        let mut drawer = Drawer::new(screen, Batches::default());
-        let driven = drive::step(stepper, hands, asker.signals, &mut drawer).await;
-        drawer.finish(|batches, size| Frame::of_steps(batches.steps(&driven.stepper, driven.now), size));
-        driven
+    let ended = if draws {
+        let mut drawer = FrameReporter::new(screen, Batches::default());
+        let ended = session::step(stepper, executor, asker.signals, &mut drawer).await;
+        drawer.finish(|batches, size| Frame::of_steps(batches.steps(&ended.stepper, ended.now), size));
+        ended
     } else {
-        let mut teller = Teller::new(screen, request.output == Output::Json);
-        drive::step(stepper, hands, asker.signals, &mut teller).await
+        let mut reporter = LineReporter::new(screen, request.output == Output::Json);
+        session::step(stepper, executor, asker.signals, &mut reporter).await
     };
-    let view = driven.stepper.view(driven.now);
-    let (workload, way_back) = (driven.stepper.workload(), driven.stepper.way_back());
-    let scene = Scene { workload, view: view.as_ref(), way_back, holder: Some(driven.stepper.holder()) };
-    ended(scene, driven.end, driven.now.elapsed, request.output, screen)
+    let view = ended.stepper.view(ended.now);
+    let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());
+    let closing = Closing {
+        workload,
+        view: view.as_ref(),
+        rollback: rollback.as_ref().map(|(failure, revision)| (failure, *revision)),
+        holder: Some(ended.stepper.holder()),
+    };
+    end(closing, ended.outcome, ended.now.elapsed, request.output, screen)
 }
 
-/// The plan as it would go, from how everything is now.
+/// Prints the plan that the command would begin or continue.
 async fn show_plan(
     request: &Request,
     found: Workload,
     source: &Source,
     screen: &mut Screen<'_>,
-) -> Result<Ending> {
+) -> Result<CommandOutcome> {
     let observed = observe(found, source, screen).await?;
-    let nodes = nodes::if_needed(&observed, source, &screen.narrator()).await?;
-    let now = Moment { elapsed: Duration::ZERO, wall: source.now() };
+    let nodes = nodes::read_if_needed(&observed, source, &screen.messages()).await?;
+    let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
-    let view = match foresee(&request.wish, &observed, nodes.as_deref(), now) {
+    let view = match preview(&request.plan, &observed, nodes.as_deref(), now) {
         Ok(view) => view,
-        Err(end) => {
-            let scene = Scene { workload, view: None, way_back: None, holder: None };
-            return Ok(ended(scene, end, now.elapsed, request.output, screen));
+        Err(outcome) => {
+            let closing = Closing { workload, view: None, rollback: None, holder: None };
+            return Ok(end(closing, outcome, now.elapsed, request.output, screen));
         }
     };
     match request.output {
         Output::Text => {
             screen.styled(&plan::spans(workload, &view));
-            say(plan::hindrances(workload, &view), screen);
+            print(plan::obstacles(workload, &view), screen);
         }
         Output::Json => screen.exact(&json::plan(workload, &view)),
     }
-    Ok(Ending { exit: Exit::Done, errors: Vec::new() })
+    Ok(CommandOutcome { exit: Exit::Done, errors: Vec::new() })
 }
 
-/// Says how it ended; an error is said by whoever says all of them.
-fn ended(scene: Scene<'_>, end: End, elapsed: Duration, output: Output, screen: &mut Screen<'_>) -> Ending {
-    let exit = exit(&end);
+/// Prints the outcome. Errors are printed by the caller.
+fn end(
+    closing: Closing<'_>,
+    outcome: StepOutcome,
+    elapsed: Duration,
+    output: Output,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let exit = exit(&outcome);
     match output {
-        Output::Text => say(lines::ended(scene, &end), screen),
-        Output::Json => screen.exact(&json::ended(scene, &end, exit.code(), elapsed)),
+        Output::Text => print(lines::outcome(closing, &outcome), screen),
+        Output::Json => screen.exact(&json::outcome(closing, &outcome, exit.code(), elapsed)),
     }
-    match end {
-        End::Error(error) => error.into(),
-        _ => Ending { exit, errors: Vec::new() },
+    match outcome {
+        StepOutcome::Error(error) => error.into(),
+        _ => CommandOutcome { exit, errors: Vec::new() },
     }
 }
 
-/// The exit code of a command that ended like this.
-fn exit(end: &End) -> Exit {
-    match end {
-        End::NothingOutdated | End::Reached { .. } | End::Complete => Exit::Done,
-        End::Stopped(_) => Exit::Held,
-        End::Failed { .. } => Exit::Failed,
-        End::TimedOut(_) => Exit::Unfinished,
-        End::Interrupted => Exit::Interrupted,
-        End::Terminated => Exit::Terminated,
-        End::Gone { .. } => Exit::Error,
-        End::Error(error) => error.exit(),
+/// Returns the exit code of an outcome.
+fn exit(outcome: &StepOutcome) -> Exit {
+    match outcome {
+        StepOutcome::NothingOutdated | StepOutcome::Reached { .. } | StepOutcome::Complete => Exit::Done,
+        StepOutcome::Stopped(_) => Exit::Held,
+        StepOutcome::Failed { .. } => Exit::Failed,
+        StepOutcome::TimedOut(_) => Exit::Unfinished,
+        StepOutcome::Interrupted => Exit::Interrupted,
+        StepOutcome::Terminated => Exit::Terminated,
+        StepOutcome::Gone { .. } => Exit::Error,
+        StepOutcome::Error(error) => error.exit(),
     }
 }

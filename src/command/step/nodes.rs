@@ -1,60 +1,63 @@
-//! The nodes, where a look at a workload cannot be understood without them.
+//! The nodes, where an observation needs them.
 
 use std::time::Duration;
 
 use tokio::time::sleep;
 
 use crate::cluster::source::Source;
-use crate::command::can_do_without;
-use crate::command::gather::nodes;
+use crate::command::outcome::is_withheld;
+use crate::command::targets::nodes;
 use crate::error::Result;
-use crate::model::node::Node;
-use crate::model::observed::Observed;
-use crate::model::workload::Workload;
-use crate::render::narrator::Narrator;
+use crate::model::api::node::Node;
+use crate::model::status::observation::Observation;
+use crate::model::workload::kind::PodIdentity;
+use crate::render::message_writer::MessageWriter;
 
-/// How long we wait before we ask again for what could not be read in passing.
-const LATER: Duration = Duration::from_secs(2);
+/// How long a read that failed waits before it is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// The nodes as they are now, asked for as long as it takes; none when they may not be read.
-pub(super) async fn at_last(observed: &Observed, source: &Source, narrator: &Narrator) -> Option<Vec<Node>> {
+/// Returns the nodes, however long that takes; none when they may not be read.
+pub(super) async fn until_read(
+    observed: &Observation,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Option<Vec<Node>> {
     loop {
-        match if_needed(observed, source, narrator).await {
+        match read_if_needed(observed, source, messages).await {
             Ok(nodes) => return nodes,
-            Err(_) => sleep(LATER).await, // the listener says that the cluster is out of reach
+            Err(_) => sleep(RETRY_AFTER).await, // the observer reports that the cluster is unreachable
         }
     }
 }
 
-/// The nodes, where it takes them to understand what was seen; none when they may not be read, which is
-/// said once.
+/// Returns the nodes, where an observation needs them; none when they may not be read, which is reported once.
 ///
 /// # Errors
-/// When something else goes wrong than that they may not be read.
-pub(super) async fn if_needed(
-    observed: &Observed,
+/// When they could not be read for another reason.
+pub(super) async fn read_if_needed(
+    observed: &Observation,
     source: &Source,
-    narrator: &Narrator,
+    messages: &MessageWriter,
 ) -> Result<Option<Vec<Node>>> {
-    if !are_needed(observed) {
+    if !needs_nodes(observed) {
         return Ok(Some(Vec::new()));
     }
     match nodes(source).await {
         Ok(nodes) => Ok(Some(nodes)),
-        Err(error) if can_do_without(&error) => {
-            let consequence = "so pods on nodes that are not ready are not told apart";
-            narrator.note_once(&format!("note: {}, {consequence}", error.sentence()));
+        Err(error) if is_withheld(&error) => {
+            let consequence = "so nodes that are not ready are not recognised";
+            messages.note_once(&format!("note: {}, {consequence}", error.sentence()));
             Ok(None)
         }
         Err(error) => Err(error),
     }
 }
 
-/// A DaemonSet is stepped by its nodes. Of a StatefulSet it matters only why a pod is not ready, and a
-/// cluster may have five thousand nodes.
-fn are_needed(observed: &Observed) -> bool {
-    match observed.workload {
-        Workload::StatefulSet(_) => observed.own_pods().any(|pod| !pod.ready),
-        Workload::DaemonSet(_) | Workload::Deployment(_) => true,
+/// A DaemonSet is stepped by its nodes. For a StatefulSet they only tell why a pod is not ready, and a cluster may
+/// have five thousand nodes.
+fn needs_nodes(observed: &Observation) -> bool {
+    match observed.workload.kind().pods {
+        PodIdentity::Ordinal | PodIdentity::Interchangeable => observed.own_pods().any(|pod| !pod.ready),
+        PodIdentity::Node => true,
     }
 }

@@ -1,20 +1,21 @@
-//! `undo` as kubectl does it: its order, its words, its documents. The write is ours.
+//! `undo --compat`: kubectl's order of steps, its messages and its documents. The patch is ours.
 
-use super::Request;
+use super::request::Request;
 use crate::cluster::source::Source;
 use crate::command::change::{self, DryRun};
-use crate::command::gather::observe_revisions;
-use crate::command::make::{self, Made, Subject};
+use crate::command::patch;
+use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::targets::observe_revisions;
 use crate::error::Result;
-use crate::model::owners::LAST_APPLIED;
-use crate::model::patch::Patch;
-use crate::model::resource_type::ResourceType;
-use crate::model::undo::{is_live, refused_while_paused, undo};
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::change::patch::Patch;
+use crate::model::change::undo::{is_live, refused_while_paused, undo};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
-use crate::render::{compat_undo, owners as warnings};
+use crate::render::{compat_undo, owner_warnings as warnings};
 
-/// kubectl knows some workloads by name, and nothing at all of the rest.
+/// Returns kubectl's message for a type that it cannot undo.
 pub(super) fn refusal(type_: &ResourceType) -> String {
     let name = type_.group_kind();
     if type_.is_workload() {
@@ -24,27 +25,27 @@ pub(super) fn refusal(type_: &ResourceType) -> String {
     format!("error retrieving rollbacker for {name:?}, no visitor method exists for {{{group} {title}}}")
 }
 
-/// kubectl's own order, words and documents; the write is ours.
+/// Rolls one workload back and prints what kubectl prints.
 pub(super) async fn as_kubectl(
     workload: Workload,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let how = &request.how;
+    let options = &request.options;
     if workload.object().annotation(LAST_APPLIED).is_some() {
         screen.note_once(&warnings::last_applied_warning(&workload));
     }
     let observed = observe_revisions(workload, source).await?;
     let workload = &observed.workload;
-    let target = request.goal.find_as_kubectl(&observed)?;
+    let target = request.to_revision.find_as_kubectl(&observed)?;
     let untouched = Patch::of(workload.object());
     let template = target.template();
     let template = screen.shown(template.json());
     let mut report = |operation: &str| {
-        change::report(workload, operation, workload.object().json(), &untouched, how, screen);
+        change::print_change(workload, operation, workload.object().json(), &untouched, options, screen);
     };
-    if how.dry_run == DryRun::Client {
+    if options.dry_run == DryRun::Client {
         report(&compat_undo::dry_run(workload, &template));
         return Ok(());
     }
@@ -52,16 +53,25 @@ pub(super) async fn as_kubectl(
         return Err(refused_while_paused(workload));
     }
     if is_live(&observed, target) {
-        report(&compat_undo::skipped(&request.goal));
+        report(&compat_undo::skipped(&request.to_revision));
         return Ok(());
     }
-    let undo = undo(&observed, target, &request.wishes)?;
-    let subject = Subject::of(workload).failing(compat_undo::failing(&request.goal));
-    match make::make(&undo.patch, &subject, how, source, screen).await? {
-        Made::Done(_) => {
-            change::report(workload, "rolled back", workload.object().json(), &untouched, how, screen);
+    let undo = undo(&observed, target, &request.undo_options)?;
+    let subject = PatchTarget::of(workload).with_error_prefix(compat_undo::failing(&request.to_revision));
+    match patch::apply(&undo.patch, &subject, options, source, screen).await? {
+        PatchOutcome::Applied(_) => {
+            change::print_change(
+                workload,
+                "rolled back",
+                workload.object().json(),
+                &untouched,
+                options,
+                screen,
+            );
             Ok(())
         }
-        Made::Conflict(conflict) => Err(make::conflict(&conflict, workload, "its rollback was prepared")),
+        PatchOutcome::Conflict(conflict) => {
+            Err(patch::conflict_error(&conflict, workload, "its rollback was prepared"))
+        }
     }
 }

@@ -1,89 +1,106 @@
-//! Whether a target is at its end.
+//! Decides whether a target is finished.
 
 use std::time::Duration;
 
-use super::end::{Failure, Outcome};
-use super::goal::Distance;
+use k8s_openapi::jiff::Timestamp;
+
+use super::fatal_causes::can_become_fatal;
+use super::goal::GoalState;
+use super::now::Now;
 use super::options::Options;
-use super::track::Track;
+use super::result::{Outcome, RolloutFailure};
+use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
-use crate::model::observed::Observed;
-use crate::model::verdict::{State, Verdict};
-use crate::model::workload::Workload;
+use crate::model::status::cause::is_crashing;
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict::{RolloutState, Verdict};
 
-/// A Deployment whose deadline is this long has none (`MaxInt32`, as the controller compares it).
-const NO_DEADLINE: i64 = i32::MAX as i64;
-
-/// What is to become of a target.
+/// What to do with a target after an evaluation.
 #[derive(Debug)]
 pub(super) enum Decision {
-    /// It goes on.
-    GoOn,
-    /// It ends: what was seen says so by itself.
-    End(Outcome),
-    /// It would end if a fresh look shows the same: time or several objects decided, or it failed, and
-    /// the cause may not have been seen yet.
-    LookFirst(Outcome),
+    /// Keep following it.
+    Continue,
+    /// Finish it: the observation alone decides.
+    Finish(Outcome),
+    /// Finish it if a refresh confirms the outcome. Elapsed time or several objects decide here, or
+    /// the rollout failed and its cause may not have been read yet.
+    ConfirmFirst(Outcome),
 }
 
-/// What a target's facts come to at a time.
-pub(super) struct Facts<'a> {
-    pub(super) observed: &'a Observed,
+/// What a decision is based on.
+pub(super) struct Judgement<'a> {
+    pub(super) observation: &'a Observation,
     pub(super) verdict: &'a Verdict,
-    pub(super) now: Duration,
+    pub(super) now: Now,
 }
 
-impl Track {
-    /// Decides what is to become of the target.
-    pub(super) fn decide(&self, facts: &Facts<'_>, options: &Options) -> Decision {
-        let Facts { observed, verdict, now } = *facts;
-        if verdict.state == State::Failed {
-            let seconds = observed.workload.object().int("/spec/progressDeadlineSeconds");
-            return Decision::LookFirst(Outcome::Failed(Failure::ProgressDeadline(seconds)));
+impl TargetTracker {
+    /// Decides what to do with the target.
+    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &Options) -> Decision {
+        let Judgement { observation, verdict, now: Now { elapsed: now, server_time } } = *facts;
+        if verdict.state == RolloutState::Failed {
+            let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
+            return Decision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
-        match options.goal.distance(observed, verdict) {
-            Distance::Reached => return self.when_stable(options, now),
-            Distance::Held if !options.wait_held => return Decision::LookFirst(Outcome::Held),
-            Distance::Unknown => return Decision::End(Outcome::Unreadable(cannot_tell())),
-            Distance::Held | Distance::Ahead => {}
-        }
-        match self.doom.struck(now).or_else(|| self.out_of_deadline(observed, verdict, options, now)) {
-            Some(failure) => Decision::LookFirst(Outcome::Failed(failure)),
-            None => Decision::GoOn,
-        }
-    }
-
-    fn when_stable(&self, options: &Options, now: Duration) -> Decision {
-        match &self.stability {
-            _ if options.stable.is_zero() => Decision::End(Outcome::Reached),
-            Some(stability) if now >= stability.since + options.stable => {
-                Decision::LookFirst(Outcome::Reached)
+        match options.goal.distance(observation, verdict) {
+            GoalState::Reached if self.may_still_fail(observation, options, server_time) => {
+                return Decision::Continue;
             }
-            _ => Decision::GoOn,
+            GoalState::Reached => return self.decide_when_reached(options, now),
+            GoalState::Held if !options.wait_held => return Decision::ConfirmFirst(Outcome::Held),
+            GoalState::Unknown => return Decision::Finish(Outcome::Unreadable(pods_not_readable())),
+            GoalState::Held | GoalState::Pending => {}
+        }
+        match self
+            .fatal_causes
+            .expired(now)
+            .or_else(|| self.exceeded_deadline(observation, verdict, options, now))
+        {
+            Some(failure) => Decision::ConfirmFirst(Outcome::Failed(failure)),
+            None => Decision::Continue,
         }
     }
 
-    /// Whether nothing moved for the deadline that was given. A hold that is waited for does not move.
-    fn out_of_deadline(
+    /// Returns whether causes fail the rollout, and one of them is present or has just gone, or a container of
+    /// the current revision is in a crash loop.
+    pub(super) fn may_still_fail(
         &self,
-        observed: &Observed,
+        observation: &Observation,
+        options: &Options,
+        now: Timestamp,
+    ) -> bool {
+        let current = observation.revisions.current();
+        let mut pods = current.into_iter().flat_map(|current| observation.pods_of(current));
+        let is_pending = self.causes.active().any(|cause| can_become_fatal(cause, observation, options));
+        options.fails_on_causes() && (is_pending || pods.any(|pod| pod.is_active() && is_crashing(pod, now)))
+    }
+
+    fn decide_when_reached(&self, options: &Options, now: Duration) -> Decision {
+        match &self.stability {
+            _ if options.stable.is_zero() => Decision::Finish(Outcome::Reached),
+            Some(stability) if now >= stability.since + options.stable => {
+                Decision::ConfirmFirst(Outcome::Reached)
+            }
+            _ => Decision::Continue,
+        }
+    }
+
+    /// Returns the failure if nothing progressed for `--progress-deadline`. Time spent in a hold
+    /// does not count.
+    fn exceeded_deadline(
+        &self,
+        observation: &Observation,
         verdict: &Verdict,
         options: &Options,
         now: Duration,
-    ) -> Option<Failure> {
-        let is_held = matches!(verdict.state, State::Held | State::Paused);
-        let deadline = options.deadline_for(&observed.workload).filter(|_| !is_held)?;
-        (now >= self.pace.moved() + deadline).then_some(Failure::Deadline(deadline))
+    ) -> Option<RolloutFailure> {
+        let is_held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
+        let deadline = options.deadline_for(&observation.workload).filter(|_| !is_held)?;
+        (now >= self.progress.last_progress() + deadline).then_some(RolloutFailure::Deadline(deadline))
     }
 }
 
-/// Whether the workload's own controller gives up some time.
-pub(super) fn has_deadline(workload: &Workload) -> bool {
-    let seconds = workload.object().int("/spec/progressDeadlineSeconds");
-    matches!(workload, Workload::Deployment(_)) && seconds.is_some_and(|seconds| seconds < NO_DEADLINE)
-}
-
-fn cannot_tell() -> Error {
-    Error::new(ErrorKind::Withheld, "pods may not be read, so nobody can tell when the old ones are gone")
-        .hint("wait for --until complete, or ask for the right to list pods")
+fn pods_not_readable() -> Error {
+    Error::new(ErrorKind::NotReadable, "pods cannot be listed, so it is unknown whether outdated pods remain")
+        .hint("wait for --until complete, or request permission to list pods")
 }

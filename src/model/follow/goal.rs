@@ -1,42 +1,43 @@
-//! What can be waited for.
+//! The goals that a command can wait for (`--until`).
 
-use crate::model::observed::Observed;
-use crate::model::pod::Pod;
-use crate::model::strategy;
-use crate::model::verdict::{Counts, State, Verdict};
+use crate::model::api::pod::Pod;
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::workload::Workload;
+use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::strategy;
 
-/// What can be waited for.
+/// The state of a rollout that a command waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// What kubectl calls success: a partition that let pods update is one, whatever it holds back.
+    /// kubectl's success: with a partition, every released pod is updated.
     #[default]
     Success,
-    /// As many pods as wanted are of the new revision, ready or not.
+    /// As many pods as wanted are updated, ready or not.
     Updated,
-    /// As many pods as wanted are of the new revision and available; old ones may still be there.
+    /// As many pods as wanted are updated and available. Outdated pods may remain.
     Available,
-    /// The same, and no pod of an old revision is counted any more.
+    /// As `Available`, and the controller counts no outdated pod.
     Complete,
-    /// The same, and no pod of an old revision is there any more, not even on its way out.
+    /// As `Complete`, and no outdated pod exists, not even a terminating one.
     OldGone,
 }
 
-/// How far a goal is.
+/// How close a workload is to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Distance {
-    /// It is reached.
+pub(super) enum GoalState {
+    /// Reached.
     Reached,
-    /// It will not be reached before somebody ends a hold.
+    /// Not reachable before a hold ends.
     Held,
-    /// It is not reached yet.
-    Ahead,
-    /// Nobody can tell: pods would have to be seen.
+    /// Not reached yet.
+    Pending,
+    /// Not known, because pods cannot be read.
     Unknown,
 }
 
 impl Goal {
-    /// Its name on the command line and in JSON.
+    /// Returns the name for the command line and JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -48,80 +49,102 @@ impl Goal {
         }
     }
 
-    /// How a workload stands as far as this is concerned, by one look: where nobody follows it, what is
-    /// not reached is not there yet.
+    /// Returns the state of the rollout measured by this goal, for a single observation. A goal
+    /// that is not reached is progressing or held.
     #[must_use]
-    pub fn state(self, observed: &Observed, verdict: &Verdict) -> State {
-        match self.distance(observed, verdict) {
+    pub fn state(self, observation: &Observation, verdict: &Verdict) -> RolloutState {
+        match self.distance(observation, verdict) {
             _ if self == Self::Success => verdict.state,
-            Distance::Reached => State::Complete,
-            Distance::Held if verdict.state == State::Complete => State::Held,
-            Distance::Ahead | Distance::Unknown if verdict.state == State::Complete => State::Progressing,
-            Distance::Held | Distance::Ahead | Distance::Unknown => verdict.state,
+            GoalState::Reached => RolloutState::Complete,
+            GoalState::Held if verdict.state == RolloutState::Complete => RolloutState::Held,
+            GoalState::Pending | GoalState::Unknown if verdict.state == RolloutState::Complete => {
+                RolloutState::Progressing
+            }
+            GoalState::Held | GoalState::Pending | GoalState::Unknown => verdict.state,
         }
     }
 
-    /// How far a workload is from it.
-    ///
-    /// Where controllers count old and new pods together, no more is taken for granted than must be
-    /// so: the workload is one fact, and its pods, which are another, may be older.
-    pub(super) fn distance(self, observed: &Observed, verdict: &Verdict) -> Distance {
-        if matches!(verdict.state, State::Unobserved | State::Failed) {
-            return Distance::Ahead;
+    /// Returns what the goal still needs once kubectl calls the rollout a success, as a fragment.
+    pub(super) fn remainder(self, observation: &Observation, verdict: &Verdict) -> Option<String> {
+        let is_pending = self.distance(observation, verdict) == GoalState::Pending;
+        if self != Self::OldGone || verdict.state != RolloutState::Complete || !is_pending {
+            return None;
         }
-        let is_success = verdict.state == State::Complete;
-        let counts = Counts::of(&observed.workload);
+        let old = old_pods(observation).count();
+        Some(match old {
+            0 => "old pods to end".to_owned(),
+            1 => "1 old pod to end".to_owned(),
+            _ => format!("{old} old pods to end"),
+        })
+    }
+
+    /// Returns how close a workload is to the goal.
+    ///
+    /// Some counters include outdated pods. This function then assumes the worst case. The workload
+    /// and its pods are read separately, so the pods may be older.
+    pub(super) fn distance(self, observation: &Observation, verdict: &Verdict) -> GoalState {
+        if matches!(verdict.state, RolloutState::Unobserved | RolloutState::Failed) {
+            return GoalState::Pending;
+        }
+        let is_success = verdict.state == RolloutState::Complete;
+        let counts = Counts::of(&observation.workload);
         let reached = match self {
             Self::Success => is_success,
-            Self::Updated => is_updated(&observed.workload, counts),
-            Self::Available => is_updated(&observed.workload, counts) && is_available(counts),
-            Self::Complete => is_success && is_all_new(&observed.workload, counts),
-            Self::OldGone if is_success && is_all_new(&observed.workload, counts) => {
-                match old_is_gone(observed) {
+            Self::Updated => is_updated(&observation.workload, counts),
+            Self::Available => is_updated(&observation.workload, counts) && is_available(counts),
+            Self::Complete => is_success && is_all_new(&observation.workload, counts),
+            Self::OldGone if is_success && is_all_new(&observation.workload, counts) => {
+                match outdated_pods_gone(observation) {
                     Some(gone) => gone,
-                    None => return Distance::Unknown,
+                    None => return GoalState::Unknown,
                 }
             }
             Self::OldGone => false,
         };
         if reached {
-            return Distance::Reached;
+            return GoalState::Reached;
         }
-        let held = matches!(verdict.state, State::Held | State::Paused);
-        let held_back = is_success && strategy::partition(&observed.workload) > 0 && counts.outdated() > 0;
-        if held || held_back { Distance::Held } else { Distance::Ahead }
+        let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
+        let held_back = is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
+        if held || held_back { GoalState::Held } else { GoalState::Pending }
     }
 }
 
-/// Whether every pod that may be updated is.
+/// Whether every pod that the partition releases is updated.
 fn is_updated(workload: &Workload, counts: Counts) -> bool {
     let released = counts.wanted - strategy::partition(workload).min(counts.wanted);
     counts.updated >= released && (released > 0 || counts.outdated() == 0)
 }
 
-/// Whether the updated pods are available even if every outdated one is too: only then it is certain.
+/// Whether the updated pods are available even if every outdated pod is available too.
 fn is_available(counts: Counts) -> bool {
     let available = counts.available.unwrap_or(counts.ready);
     available - counts.outdated() >= counts.updated.min(counts.wanted)
 }
 
-/// Whether all pods that the controller counts are of the new revision, and as many as wanted.
+/// Whether the controller counts as many updated pods as wanted, and no other pod.
 fn is_all_new(workload: &Workload, counts: Counts) -> bool {
-    let surplus = matches!(workload, Workload::StatefulSet(_)) && counts.total > counts.wanted;
+    let surplus = workload.kind().pods == PodIdentity::Ordinal && counts.total > counts.wanted;
     counts.outdated() == 0 && counts.updated >= counts.wanted && !surplus
 }
 
-/// Whether no pod of an old revision is there any more; none when nobody can tell. Pods that were seen
-/// too early only make it later: those are still of the old revision.
-fn old_is_gone(observed: &Observed) -> Option<bool> {
-    let running = observed.revisions.running();
-    let is_new = |pod: &Pod| running.is_some_and(|running| observed.workload.runs(pod, running));
-    let old = |pod: &&Pod| !pod.has_ended() && (pod.terminating || !is_new(pod));
-    let terminating = observed.workload.object().int("/status/terminatingReplicas");
-    let seen = observed.pods.as_ref().map(|_| observed.own_pods().filter(old).count() == 0);
-    match (terminating, seen) {
-        (Some(terminating), Some(seen)) => Some(terminating == 0 && seen),
+/// Whether no outdated pod exists; none if that is not known. A stale list of pods can only delay
+/// the answer, because its pods are outdated ones.
+fn outdated_pods_gone(observation: &Observation) -> Option<bool> {
+    let terminating = observation.workload.object().int("/status/terminatingReplicas");
+    let gone = observation.pods.as_ref().map(|_| old_pods(observation).next().is_none());
+    match (terminating, gone) {
+        (Some(terminating), Some(gone)) => Some(terminating == 0 && gone),
         (Some(terminating), None) => Some(terminating == 0),
-        (None, seen) => seen,
+        (None, gone) => gone,
     }
+}
+
+/// The pods that must go until no old one is there: one on its way out is there until the kubelet has confirmed
+/// its end, whatever its phase. Those that ended and stay are left to the garbage collector.
+fn old_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
+    let current = observation.revisions.current();
+    let is_updated_pod =
+        move |pod: &Pod| current.is_some_and(|current| observation.workload.runs(pod, current));
+    observation.own_pods().filter(move |pod| pod.terminating || (!pod.has_ended() && !is_updated_pod(pod)))
 }

@@ -1,52 +1,51 @@
-//! Following rollouts to their end: what is seen in, what is worth telling out.
+//! Follows rollouts until each target has an outcome: events in, reports and requests out.
 //!
-//! A [`Follower`] does no I/O and has no clock. Whoever drives it hands it everything that is seen of
-//! its targets ([`Follower::apply`]) with the moment it was seen at, does what it [asks](Ask) for, and
-//! calls again when something is [due](Follower::due). What it makes of the facts does not depend on how
-//! many of them it missed: every fact is a whole state, and a verdict that rests on time gone by, or
-//! on a hold, is only final once everything was looked at again. So a missed event can delay a
-//! verdict, and never change it.
+//! A [`Follower`] does no I/O and has no clock. Its driver passes every event with its time to
+//! [`Follower::apply`], carries out each [`FollowerRequest`], and calls again when
+//! [`Follower::due`] says so. Every event carries a complete state, so missed events do not matter.
+//! Before elapsed time or a hold decides an outcome, the follower requests a refresh. A missed
+//! event can therefore delay an outcome, and never change it.
 
-mod as_kubectl;
-mod back;
-mod cause_log;
+mod cause_reporter;
+mod container_logs;
 mod decision;
-mod doom;
-mod end;
+mod eta_estimator;
+mod evaluate;
 mod event;
+mod expected_revision;
+mod fatal_causes;
+mod first_warnings;
 mod goal;
-mod heal;
-mod judge;
-mod logs;
-mod moment;
+mod kubectl_mode;
+mod now;
+mod observation_builder;
 mod options;
-mod origin;
-mod pace;
-mod pin;
-mod seen;
+mod progress_clock;
+mod report;
+mod reported_lines;
+mod result;
+mod rollback;
 mod stability;
-mod tempo;
-mod track;
-mod view;
+mod start_state;
+mod target_tracker;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use cause_log::CauseLog;
-pub(super) use doom::Doom;
-pub(super) use pace::Pace;
-pub(super) use view::View;
+pub(super) use cause_reporter::CauseReporter;
+pub(super) use fatal_causes::FatalCauses;
+pub(super) use observation_builder::ObservationBuilder;
+pub(super) use progress_clock::ProgressClock;
 
-pub use back::WayBack;
-pub use end::{End, Failure, Outcome, Undone};
-pub use event::{Ask, Event, LogPlace, PodPlace, Step};
+pub use container_logs::{ContainerLogs, LogLines};
+pub use event::{FollowerEvent, StopSignal, TargetEvent};
 pub use goal::Goal;
-pub use logs::Logs;
-pub use moment::{Moment, TargetId};
-pub use options::{Options, Telling};
-pub use origin::Origin;
-pub use seen::{LogLines, News, Seen, Stop};
-pub use track::Track;
+pub use now::{Now, TargetId};
+pub use options::{FollowMode, Options};
+pub use report::{CauseChange, FollowerRequest, LogRef, PodRef, Report};
+pub use result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
+pub use start_state::StartState;
+pub use target_tracker::TargetTracker;
 
 use std::time::Duration;
 
@@ -56,56 +55,59 @@ use super::workload::Workload;
 #[derive(Debug)]
 pub struct Follower {
     options: Options,
-    tracks: Vec<Track>,
+    targets: Vec<TargetTracker>,
 }
 
 impl Follower {
-    /// Begins to follow workloads as they were found. Their [`TargetId`]s count from 0 in this order.
+    /// Starts to follow workloads as they were found. [`TargetId`]s count from 0 in this order.
     #[must_use]
     pub fn new(options: Options, workloads: impl IntoIterator<Item = Workload>) -> Self {
-        let tracks = workloads.into_iter().enumerate();
-        Self { tracks: tracks.map(|(index, found)| Track::new(TargetId(index), found)).collect(), options }
+        let targets = workloads.into_iter().enumerate();
+        Self {
+            targets: targets.map(|(index, found)| TargetTracker::new(TargetId(index), found)).collect(),
+            options,
+        }
     }
 
-    /// Takes in what was seen and says what is worth telling of it, in the order in which it happened.
-    pub fn apply(&mut self, seen: Seen, now: Moment) -> Vec<Event> {
-        let mut events = Vec::new();
-        match seen {
-            Seen::News(TargetId(index), news) => {
-                if let Some(track) = self.tracks.get_mut(index) {
-                    track.apply(news, now, &self.options, &mut events);
+    /// Applies one event and returns the reports and requests that follow from it, in order.
+    pub fn apply(&mut self, event: FollowerEvent, now: Now) -> Vec<Report> {
+        let mut reports = Vec::new();
+        match event {
+            FollowerEvent::Target(TargetId(index), event) => {
+                if let Some(target) = self.targets.get_mut(index) {
+                    target.apply(event, now, &self.options, &mut reports);
                 }
             }
-            Seen::Stopped(stop) => {
-                for track in &mut self.tracks {
-                    track.stop(stop, &mut events);
+            FollowerEvent::Stopped(stop) => {
+                for target in &mut self.targets {
+                    target.stop(stop, &mut reports);
                 }
             }
-            Seen::Nothing => {
-                for track in &mut self.tracks {
-                    track.tick(now, &self.options, &mut events);
+            FollowerEvent::Tick => {
+                for target in &mut self.targets {
+                    target.tick(now, &self.options, &mut reports);
                 }
             }
         }
-        events
+        reports
     }
 
-    /// When to call again with [`Seen::Nothing`] if nothing is seen until then, since following began;
-    /// none when there is nothing to wait for.
+    /// Returns when to call again with [`FollowerEvent::Tick`] if no event arrives earlier, counted
+    /// from the start. Returns none if only events matter.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        self.tracks.iter().filter_map(|track| track.due(&self.options)).min()
+        self.targets.iter().filter_map(|target| target.due(&self.options)).min()
     }
 
-    /// The targets, in the order given.
+    /// Returns the targets in the order of [`Follower::new`].
     #[must_use]
-    pub fn tracks(&self) -> &[Track] {
-        &self.tracks
+    pub fn targets(&self) -> &[TargetTracker] {
+        &self.targets
     }
 
-    /// Whether every target has its final verdict.
+    /// Whether every target has an outcome.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.tracks.iter().all(|track| track.end().is_some())
+    pub fn is_finished(&self) -> bool {
+        self.targets.iter().all(|target| target.result().is_some())
     }
 }

@@ -1,65 +1,75 @@
-//! What to wait for, and when to give up.
+//! What a follower waits for, and when it gives up.
 
 use std::time::Duration;
 
-use super::decision::has_deadline;
 use super::goal::Goal;
-use crate::model::cause::CauseId;
 use crate::model::revision::RevisionWord;
+use crate::model::status::cause::CauseId;
 use crate::model::workload::Workload;
 
-/// What to wait for, and when to give up. The default waits as kubectl does, for ever.
+/// `MaxInt32`: the Deployment controller treats a deadline of this length as none.
+const NO_DEADLINE: i64 = i32::MAX as i64;
+
+/// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
+/// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag that somebody types, and any of them goes with any"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct Options {
-    /// How targets are judged and told of.
-    pub telling: Telling,
-    /// What counts as reached.
+    /// Whose rules apply.
+    pub telling: FollowMode,
+    /// The goal to wait for.
     pub goal: Goal,
-    /// How long it must stay reached.
+    /// How long the goal must stay reached (`--stable`).
     pub stable: Duration,
-    /// The only revision whose rollout counts.
+    /// The expected revision (`--revision`).
     pub revision: Option<RevisionWord>,
-    /// Whether only the template that a workload was found with counts: the one that was just written.
-    pub as_found: bool,
-    /// Whether to go on waiting while a hold keeps the goal from being reached.
+    /// Whether the template of the workload as it was found is the expected one: this process has
+    /// just written it.
+    pub expect_found_template: bool,
+    /// Whether to keep waiting while a hold blocks the goal.
     pub wait_held: bool,
-    /// How long a cause that nobody will heal may last before the rollout counts as failed; none to
-    /// leave that to the deadlines.
+    /// The grace period of fatal causes (`--fail-fast`); none leaves failures to the deadlines.
     pub fail_fast: Option<Duration>,
-    /// Further causes that fail a rollout, and how long each may last.
+    /// Further fatal causes and their grace periods (`--fail-on`).
     pub fail_on: Vec<(CauseId, Duration)>,
-    /// How long nothing may move before a rollout counts as failed, for workloads whose controller has
-    /// no deadline of its own.
+    /// How long a rollout may make no progress, for workloads whose controller has no deadline.
     pub deadline: Option<Duration>,
-    /// The same for StatefulSets and DaemonSets alone, where nothing else was given for all.
-    pub deadline_of_sets: Option<Duration>,
-    /// Whether a target that failed goes back to the revision that carried the service at the start.
+    /// The same for StatefulSets and DaemonSets only, if `deadline` is not set.
+    pub set_deadline: Option<Duration>,
+    /// Whether a failed target is rolled back to its stable revision.
     pub undo_on_failure: bool,
-    /// Whether pods are deleted that a StatefulSet on its way back waits for in vain.
+    /// Whether to delete pods that block the rollback of a StatefulSet.
     pub replace_stuck_pods: bool,
-    /// How long all targets together may take; none for ever.
+    /// The time limit for all targets together; none means no limit.
     pub timeout: Option<Duration>,
 }
 
 impl Options {
-    /// How long nothing may move before a rollout of this workload counts as failed; none where that is
-    /// left to its own controller, or to nobody.
+    /// Returns whether some cause fails a rollout, so that success waits until none is left.
+    pub(super) fn fails_on_causes(&self) -> bool {
+        self.fail_fast.is_some() || self.undo_on_failure || !self.fail_on.is_empty()
+    }
+
+    /// Returns how long a rollout of this workload may make no progress. Returns none if its
+    /// controller has a deadline, or if no option sets one.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
-        let of_sets = self.deadline_of_sets.filter(|_| !matches!(workload, Workload::Deployment(_)));
+        let of_sets = self.set_deadline.filter(|_| !workload.kind().has_progress_deadline);
         self.deadline.or(of_sets).filter(|_| !has_deadline(workload))
     }
 }
 
-/// How targets are judged and told of.
+/// Whether the controller itself reports a deadline (`spec.progressDeadlineSeconds`).
+fn has_deadline(workload: &Workload) -> bool {
+    let seconds = workload.object().int("/spec/progressDeadlineSeconds");
+    workload.kind().has_progress_deadline && seconds.is_some_and(|seconds| seconds < NO_DEADLINE)
+}
+
+/// Whose rules decide the status of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Telling {
-    /// Our way: verdicts and causes, each line once.
+pub enum FollowMode {
+    /// Verdicts and causes of this program; each line is reported once.
     #[default]
-    Ours,
-    /// As kubectl does, its mistakes included: its line for every event.
+    Native,
+    /// kubectl's rules, with its bugs: one line for every event.
     Kubectl,
 }

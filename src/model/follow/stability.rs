@@ -1,33 +1,33 @@
-//! Whether what was reached stays so.
+//! Whether a goal stays reached (`--stable`).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::model::observed::Observed;
+use crate::model::status::observation::Observation;
 
-/// A goal that was reached, and what would show that it was not so all the while.
+/// A goal that is reached, and traces that would show an interruption.
 ///
-/// A container without a readiness probe is available the instant it starts, so one that crashes is
-/// available for a moment, again and again. Whoever looks twice may miss what was in between; a
-/// restart leaves its trace in the counters.
+/// A container without a readiness probe is available the moment it starts, so a crashing one is
+/// available for short periods. Two observations can miss the crash between them, but its restart
+/// counter shows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stability {
-    /// Since when, since following began.
+    /// When the goal was reached, counted from the start of the follower.
     pub(super) since: Duration,
-    traces: Traces,
+    traces: PodTraces,
 }
 
-/// What a pod that was not well in between would have changed.
+/// The values that change if a pod fails between two observations.
 #[derive(Debug, PartialEq, Eq)]
-struct Traces {
+struct PodTraces {
     generation: i64,
     pods: BTreeSet<(String, i64, Option<k8s_openapi::jiff::Timestamp>)>,
 }
 
 impl Stability {
-    /// The goal is reached: for the first time, or still, if nothing happened in between.
-    pub(super) fn go_on(before: Option<Self>, observed: &Observed, now: Duration) -> Self {
-        let traces = Traces::of(observed);
+    /// Keeps the start time if nothing happened since, and otherwise starts a new period.
+    pub(super) fn extend_or_restart(before: Option<Self>, observation: &Observation, now: Duration) -> Self {
+        let traces = PodTraces::of(observation);
         match before {
             Some(before) if before.traces == traces => before,
             _ => Self { since: now, traces },
@@ -35,14 +35,14 @@ impl Stability {
     }
 }
 
-impl Traces {
-    fn of(observed: &Observed) -> Self {
-        let running = observed.revisions.running();
-        let pods = running.into_iter().flat_map(|running| observed.pods_of(running));
+impl PodTraces {
+    fn of(observation: &Observation) -> Self {
+        let current = observation.revisions.current();
+        let pods = current.into_iter().flat_map(|current| observation.pods_of(current));
         let traces = pods.filter(|pod| !pod.terminating && !pod.has_ended()).map(|pod| {
             let restarts = pod.containers.iter().map(|container| container.restarts).sum();
             (pod.uid.clone(), restarts, pod.readiness.since)
         });
-        Self { generation: observed.workload.object().generation(), pods: traces.collect() }
+        Self { generation: observation.workload.object().generation(), pods: traces.collect() }
     }
 }

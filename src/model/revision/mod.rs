@@ -1,70 +1,77 @@
-//! Revisions: the templates a workload has had, and which of them runs.
+//! Revisions: the templates that a workload has had.
 
-mod document;
+pub mod controller_hash;
+pub mod diff;
+pub mod digest;
 mod list;
-mod word;
+mod lookup;
+mod pods;
+mod read;
+pub mod redaction;
+mod revision_object;
+pub mod template;
 
 pub use list::Revisions;
-pub use word::RevisionWord;
+pub use lookup::RevisionWord;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use self::document::Document;
-use super::condition::Condition;
-use super::controller_hash::DataHash;
-use super::digest::Digest;
-use super::object::Object;
-use super::secret::secrets_in;
-use super::template::Template;
+use self::revision_object::RevisionObject;
+use crate::model::api::condition::Condition;
+use crate::model::api::object::Object;
+use crate::model::revision::controller_hash::DataHash;
+use crate::model::revision::digest::Digest;
+use crate::model::revision::template::Template;
+use crate::model::text::secret::secrets_in;
 
-/// The annotation in which people say why they changed something.
+/// The annotation for the cause of a change.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
-/// One template a workload has had, from the object that keeps it.
+/// One template that a workload has had, with the object that stores it.
 #[derive(Clone, Debug)]
 pub struct Revision {
-    /// Its number, which a rollback changes.
-    pub number: Number,
-    /// The numbers it had before rollbacks renumbered it, oldest first.
+    /// The number. A rollback changes it.
+    pub number: RevisionNumber,
+    /// The numbers before rollbacks, oldest first.
     pub past_numbers: Vec<i64>,
-    /// The hash its controller gave it, as it stands in labels.
+    /// The controller hash, as in labels.
     pub hash: String,
-    /// When the object was created: the first use of the template, not the last.
+    /// When the object was created, at the first use of the template.
     pub created: Option<Timestamp>,
-    /// Why, if anybody said.
+    /// The change-cause, if there is one.
     pub cause: Option<String>,
-    /// The digest of its template.
+    /// The digest of the template.
     pub digest: Digest,
-    /// The name of the object that keeps it.
+    /// The name of the ReplicaSet or ControllerRevision.
     pub name: String,
-    /// That object's uid.
+    /// The uid of that object.
     pub uid: String,
-    /// The uid of its controller, empty when it has none.
+    /// The uid of its controller; empty if it has none.
     pub owner_uid: String,
-    /// What a ReplicaSet says of its own pods; nothing of a ControllerRevision's.
-    pub recorded: Recorded,
-    /// Why its controller could not make a pod (`ReplicaFailure`), if a ReplicaSet says so.
+    /// The counters of a ReplicaSet; zero for a ControllerRevision.
+    pub replica_set_counts: ReplicaSetCounts,
+    /// The condition `ReplicaFailure` of a ReplicaSet.
     pub refused: Option<Condition>,
-    /// The values in its template that look secret, which other texts may repeat.
+    /// The secret-looking values of the template, which other texts may repeat.
     pub secrets: Vec<String>,
-    /// What the hash it was named by was made of, for the kind that tells.
-    pub(super) sealed: Option<DataHash>,
-    document: Document,
+    /// The hash over the stored data, for kinds whose hash can be verified.
+    data_hash: Option<DataHash>,
+    object: RevisionObject,
 }
 
-/// The pods of a revision as the ReplicaSet that keeps it counts them.
+/// The counters in the status of a ReplicaSet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// All of them.
+pub struct ReplicaSetCounts {
+    /// All pods.
     pub total: usize,
-    /// Those that are ready.
+    /// The ready pods.
     pub ready: usize,
-    /// Those that are available.
+    /// The available pods.
     pub available: usize,
 }
 
-impl Recorded {
+impl ReplicaSetCounts {
     fn read(object: &Object) -> Self {
         let counter =
             |pointer| object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
@@ -76,51 +83,52 @@ impl Recorded {
     }
 }
 
-/// A revision's number as found.
+/// The number of a revision, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Number {
+pub enum RevisionNumber {
     /// A number.
-    Is(i64),
-    /// None: the controller has not numbered it yet, or somebody removed it.
+    Known(i64),
+    /// No number: the controller has not written it yet, or another client removed it.
     Missing,
-    /// Something that is no number.
+    /// Not a number.
     Unreadable(String),
 }
 
-impl Number {
-    /// Reads a number from an annotation.
+impl RevisionNumber {
+    /// Parses the number in an annotation.
     #[must_use]
     pub fn read(text: &str) -> Self {
-        text.parse().map_or_else(|_| Self::Unreadable(text.to_owned()), Self::Is)
+        text.parse().map_or_else(|_| Self::Unreadable(text.to_owned()), Self::Known)
     }
 
-    /// The number, if there is one.
+    /// Returns the number, if there is one.
     #[must_use]
     pub fn known(&self) -> Option<i64> {
         match self {
-            Self::Is(number) => Some(*number),
+            Self::Known(number) => Some(*number),
             Self::Missing | Self::Unreadable(_) => None,
         }
     }
 }
 
-/// Whether a revision's stored data still has the hash it was named by.
+/// Whether the stored data of a revision matches its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seal {
-    /// The kind's hash cannot be recomputed, or there is none.
-    None,
-    /// The hash was recomputed and is the same.
+pub enum Integrity {
+    /// There is no hash, or the kind's hash cannot be recomputed.
+    Unverifiable,
+    /// The recomputed hash is equal.
     Verified,
-    /// The hash was recomputed and differs: the object was altered or restored from elsewhere.
-    Broken {
-        /// What the hash of the stored data is.
+    /// The recomputed hash differs: another client altered the object, or it was restored from
+    /// elsewhere.
+    Altered {
+        /// The hash of the stored data.
         expected: String,
     },
 }
 
 impl Revision {
-    /// Reads what every kind's revisions have; the template is at a JSON pointer.
-    pub(super) fn new(number: Number, hash: String, object: &Object, template_at: &'static str) -> Self {
+    /// Reads the fields that all kinds share. `template_at` is a JSON pointer.
+    fn new(number: RevisionNumber, hash: String, object: &Object, template_at: &'static str) -> Self {
         let raw = object.at(template_at).unwrap_or(&Value::Null);
         let template = Template::new(raw);
         Self {
@@ -133,56 +141,35 @@ impl Revision {
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
-            recorded: Recorded::read(object),
+            replica_set_counts: ReplicaSetCounts::read(object),
             refused: Condition::read(object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
-            sealed: None,
-            document: Document::of(object, raw),
+            data_hash: None,
+            object: RevisionObject::of(object, raw),
         }
     }
 
-    pub(super) fn once_numbered(mut self, past_numbers: Vec<i64>) -> Self {
-        self.past_numbers = past_numbers;
-        self
-    }
-
-    pub(super) fn sealed_by(mut self, sealed: Option<DataHash>) -> Self {
-        self.sealed = sealed;
-        self
-    }
-
-    /// The object that keeps it; null when only facts were kept.
+    /// Returns the stored object; null if it was not kept.
     #[must_use]
     pub fn json(&self) -> Value {
-        self.document.json()
+        self.object.json()
     }
 
-    /// Its template, raw; null when only facts were kept.
+    /// Returns the template; null if it was not kept.
     #[must_use]
     pub fn template(&self) -> Template {
-        Template::new(&self.document.template())
+        Template::new(&self.object.template())
     }
 
-    /// The facts alone, for whoever never shows or writes the template: of thousands of revisions, even the
-    /// text takes room.
+    /// Drops the stored object. Commands that only count revisions save memory with it.
     #[must_use]
-    pub fn without_document(self) -> Self {
-        Self { document: Document::default(), ..self }
+    pub fn without_object(self) -> Self {
+        Self { object: RevisionObject::default(), ..self }
     }
 
-    /// How a person names it: by number, or by name when it has none.
+    /// Returns the number, or the name of the object if there is no number.
     #[must_use]
     pub fn label(&self) -> String {
         self.number.known().map_or_else(|| self.name.clone(), |number| number.to_string())
     }
-}
-
-/// Reads a ControllerRevision, which DaemonSets and StatefulSets share.
-pub(super) fn controller_revision(object: &Object, hash_label: &str) -> Revision {
-    let number = match object.at("/revision") {
-        None => Number::Missing,
-        Some(value) => value.as_i64().map_or_else(|| Number::Unreadable(value.to_string()), Number::Is),
-    };
-    let hash = object.label(hash_label).unwrap_or_default().to_owned();
-    Revision::new(number, hash, object, "/data/spec/template")
 }

@@ -1,188 +1,208 @@
-//! Stepping a DaemonSet: `OnDelete` holds it, and its pods are removed node by node.
+//! Stepping a DaemonSet: holds it with `OnDelete` and deletes its pods node by node.
 //!
-//! Nodes come in the order of their names, or in groups by the value of a label, one group after the
-//! other; nodes without the label come last.
+//! Nodes come in the order of their names, or in groups by the values of a label, one group after the other.
+//! Nodes without the label come last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::kind::Release;
-use super::plan::Begun;
+use super::kind::{Release, StepKind};
 use super::request::Request;
-use super::spot::{Kept, Sight, Spot};
+use super::slot::{ExcludedBy, PlanContext, PodSlot};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::follow::PodPlace;
-use crate::model::hold::{Hold, Reason};
-use crate::model::node::Node;
-use crate::model::pod::Pod;
-use crate::model::selector::Selector;
-use crate::model::strategy;
+use crate::model::api::node::Node;
+use crate::model::api::pod::Pod;
+use crate::model::api::selector::Selector;
+use crate::model::change::hold::{BatchRecord, Hold, HoldReason};
+use crate::model::follow::PodRef;
 use crate::model::workload::Workload;
+use crate::model::workload::strategy;
 
-/// Refuses a surge, which `OnDelete` would take away, unless somebody accepted that; and a selector
-/// that cannot be read.
-pub(super) fn check(workload: &Workload, request: &Request) -> Result<()> {
-    Selector::parse(request.given.node_selector.as_deref().unwrap_or_default())?;
-    let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
-    let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == Some(Reason::Plan));
-    let own = hold.as_ref().map_or_else(|| strategy::strategy(workload), Hold::original);
-    if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
-        return Ok(());
+pub(super) struct DaemonSets;
+
+/// The name of a slot without a pod whose node is not known.
+pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
+
+impl StepKind for DaemonSets {
+    /// Refuses a surge, which `OnDelete` takes away, unless `--force` accepts that.
+    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
+        Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
+        let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
+        let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
+        let own = hold.as_ref().map_or_else(|| strategy::update_strategy(workload), Hold::original);
+        if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "{} has a maxSurge, so that no node is ever without its pod; stepping deletes each pod before its \
+             replacement starts",
+            workload.target()
+        ))
+        .hint("leave it to its own pace, or accept one unavailable node at a time with --force"))
     }
-    let target = workload.target();
-    Err(Error::usage(format!(
-        "{target} has a maxSurge, so that no node is ever without its pod; stepping takes each pod down \
-         before there is another"
-    ))
-    .hint("leave it to its own pace, or accept one unavailable node at a time with --force"))
+
+    /// Refuses flags that need node labels where nodes may not be read, and a selector that matches no node.
+    fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()> {
+        let pace = observation.pace();
+        let flags = [("--order", &pace.order), ("--node-selector", &pace.node_selector)];
+        let flag =
+            flags.into_iter().find(|(_, label)| label.as_deref().is_some_and(|label| !label.is_empty()));
+        match (flag, observation.nodes) {
+            (Some((flag, _)), None) => Err(Error::new(
+                ErrorKind::Refused,
+                format!("{flag} needs the labels of nodes, and nodes may not be read; nothing was written"),
+            )
+            .hint(
+                "ask for the right to list nodes, which needs a ClusterRoleBinding, or leave the flag out",
+            )),
+            (Some(_), Some(nodes)) => {
+                let fleet = Fleet::of(observation);
+                if nodes.iter().any(|node| fleet.selects(&node.name)) {
+                    return Ok(());
+                }
+                let selector = pace.node_selector.as_deref().unwrap_or_default();
+                Err(Error::usage(format!(
+                    "--node-selector {selector} matches none of the {} nodes",
+                    nodes.len()
+                ))
+                .hint("kubectl get nodes --show-labels"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The nodes with a pod, those of the batch whose pod is missing, and as many slots of unknown nodes as
+    /// the controller counts beyond those: only the controller knows which nodes it wants.
+    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
+        let (fleet, last_batch) = (Fleet::of(observation), observation.last_batch());
+        let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
+        for pod in observation.observed.own_pods() {
+            by_node.entry(node_of(pod)).or_default().push(pod);
+        }
+        let (mut missing, is_whole) = missing(observation, by_node.len());
+        for node in last_batch.iter().filter(|node| fleet.has(node)) {
+            if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
+                by_node.insert(node, Vec::new());
+                missing = missing.saturating_sub(1);
+            }
+        }
+        let slot = |node: &str, pods: &[&'a Pod]| slot(observation, &fleet, &last_batch, node, pods);
+        let mut slots: Vec<_> = by_node.iter().map(|(node, pods)| slot(node, pods)).collect();
+        // A stable sort: within a group they stay in the order of their names.
+        slots.sort_by(|one, other| {
+            (one.group.is_none(), &one.group).cmp(&(other.group.is_none(), &other.group))
+        });
+        slots.extend((0..missing).map(|_| slot(UNKNOWN_NODE, &[])));
+        slots
+    }
+
+    /// Deletes the outdated pods of the next nodes of the batch: an available pod costs one of `free`, a pod
+    /// that is unavailable costs nothing.
+    fn release(
+        &self,
+        observation: &PlanContext<'_>,
+        slots: &[PodSlot<'_>],
+        batch: &BatchRecord,
+        free: Option<usize>,
+    ) -> Option<Release> {
+        let batch: BTreeSet<&String> = batch.slots.iter().collect();
+        let mut free = free.unwrap_or_default();
+        let mut wave = Vec::new();
+        let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
+        for slot in slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
+            let cost = usize::from(slot.is_available && slot.counts(observation.pace()));
+            if let (Some(pod), Some(rest)) = (slot.pod, free.checked_sub(cost)) {
+                free = rest;
+                wave.push((slot.name.clone(), PodRef::of(pod)));
+            }
+        }
+        (!wave.is_empty()).then_some(Release::Wave(wave))
+    }
+
+    fn skips_unready_nodes(&self) -> bool {
+        true
+    }
+
+    fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
+        observation.observed.is_observed()
+    }
 }
 
 fn surges(strategy: &Value) -> bool {
     let surge = strategy.pointer("/rollingUpdate/maxSurge");
     let is_none = |surge: &Value| surge.as_i64() == Some(0) || matches!(surge.as_str(), Some("0" | "0%"));
-    !strategy::says_on_delete(strategy) && surge.is_some_and(|surge| !surge.is_null() && !is_none(surge))
+    !strategy::is_on_delete_strategy(strategy)
+        && surge.is_some_and(|surge| !surge.is_null() && !is_none(surge))
 }
 
-/// Refuses what goes by the labels of nodes where nodes may not be read, and a selector that takes none.
-pub(super) fn check_nodes(sight: &Sight<'_>) -> Result<()> {
-    let asked = [("--order", &sight.pacing.order), ("--node-selector", &sight.pacing.node_selector)];
-    let asked = asked.into_iter().find(|(_, label)| label.as_deref().is_some_and(|label| !label.is_empty()));
-    match (asked, sight.nodes) {
-        (Some((flag, _)), None) => Err(Error::new(
-            ErrorKind::Refused,
-            format!("{flag} goes by the labels of nodes, and nodes may not be read; nothing was written"),
-        )
-        .hint("ask for the right to list nodes, which needs a ClusterRoleBinding, or leave the flag out")),
-        (Some(_), Some(nodes)) => check_selector(sight, nodes),
-        _ => Ok(()),
-    }
-}
-
-fn check_selector(sight: &Sight<'_>, nodes: &[Node]) -> Result<()> {
-    let labels = Labels::of(sight);
-    if nodes.iter().any(|node| labels.selects(&node.name)) {
-        return Ok(());
-    }
-    let selector = sight.pacing.node_selector.as_deref().unwrap_or_default();
-    Err(Error::usage(format!("--node-selector {selector} takes none of the {} nodes", nodes.len()))
-        .hint("kubectl get nodes --show-labels"))
-}
-
-/// The nodes, in the order of release. Nodes without their pod that no batch tells of have no name:
-/// which of them the DaemonSet wants is for its controller to know.
-pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
-    let labels = Labels::of(sight);
-    let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
-    for pod in sight.observed.own_pods() {
-        by_node.entry(node_of(pod)).or_default().push(pod);
-    }
-    let (mut missing, is_whole) = missing(sight, by_node.len());
-    let begun = sight.begun.into_iter().flat_map(|begun| &begun.places);
-    for place in begun.filter(|place| labels.has(place)) {
-        if (missing > 0 || !is_whole) && !by_node.contains_key(place.as_str()) {
-            by_node.insert(place, Vec::new());
-            missing = missing.saturating_sub(1);
-        }
-    }
-    let mut spots: Vec<_> =
-        by_node.iter().map(|(node, pods)| spot(sight, &labels, node, the_pod(sight, pods))).collect();
-    // They are in the order of their names already.
-    spots.sort_by(|one, other| (one.group.is_none(), &one.group).cmp(&(other.group.is_none(), &other.group)));
-    spots.extend((0..missing).map(|_| spot(sight, &labels, NAMELESS, None)));
-    spots
-}
-
-/// How many nodes are without the pod that they are to have, by the pods on so many nodes; and whether
-/// the controller itself says that there is none. Pods also run on where none is wanted any more: on
-/// a node that was tainted later.
-fn missing(sight: &Sight<'_>, nodes_with_pods: usize) -> (usize, bool) {
+/// Returns how many nodes are without their pod, given the number of nodes with pods, and whether the
+/// controller counts none. Pods also run on nodes that were tainted later, where none is wanted.
+fn missing(observation: &PlanContext<'_>, nodes_with_pods: usize) -> (usize, bool) {
     let status = |name: &str| {
-        let count = sight.observed.workload.object().int(&format!("/status/{name}")).unwrap_or_default();
-        usize::try_from(count).unwrap_or_default()
+        let count = observation.observed.workload.object().int(&format!("/status/{name}"));
+        usize::try_from(count.unwrap_or_default()).unwrap_or_default()
     };
     let wanted = status("desiredNumberScheduled");
     let missing = (wanted + status("numberMisscheduled")).saturating_sub(nodes_with_pods);
     (missing, status("currentNumberScheduled") >= wanted)
 }
 
-/// How a node is called that has no pod yet.
-pub(super) const NAMELESS: &str = "(a node without its pod)";
-
-fn spot<'a>(sight: &Sight<'a>, labels: &Labels<'a>, node: &str, pod: Option<&'a Pod>) -> Spot<'a> {
-    let is_new = pod.is_some_and(|pod| sight.is_new(pod));
+/// The slot of a node. Of several pods the one that stays counts, then the updated one.
+fn slot<'a>(
+    observation: &PlanContext<'a>,
+    fleet: &Fleet<'a>,
+    last_batch: &BTreeSet<&str>,
+    node: &str,
+    pods: &[&'a Pod],
+) -> PodSlot<'a> {
+    let pod = pods.iter().copied().max_by_key(|pod| (pod.is_active(), observation.is_updated(pod)));
+    let is_updated = pod.is_some_and(|pod| observation.is_updated(pod));
     let stays = pod.is_some_and(Pod::is_active);
-    let replaces_by_itself = !strategy::is_on_delete(&sight.observed.workload);
-    let is_of_last_batch = sight.is_of_last_batch(node);
-    Spot {
+    let is_rolling = !strategy::is_on_delete(&observation.observed.workload);
+    let is_in_last_batch = last_batch.contains(node);
+    PodSlot {
         name: node.to_owned(),
         pod,
-        is_new,
-        is_of_last_batch,
-        // In a large fleet nodes come, and pods die, more often than a soak is long.
-        soaks: is_of_last_batch,
-        is_available: pod.is_some_and(|pod| sight.is_available(pod)),
-        is_released: is_new || !stays || replaces_by_itself,
-        goes_down: stays && !is_new && replaces_by_itself,
-        kept: (!labels.selects(node)).then_some(Kept::Selector),
-        unready_node: labels.is_unready(node).then(|| node.to_owned()),
-        group: sight.pacing.order.as_ref().and_then(|key| labels.get(node, key)).map(str::to_owned),
+        is_updated,
+        is_in_last_batch,
+        soaks: is_in_last_batch, // in a large fleet nodes and pods come and go within every soak
+        is_available: pod.is_some_and(|pod| observation.is_available(pod)),
+        is_released: is_updated || !stays || is_rolling,
+        awaits_deletion: stays && !is_updated && is_rolling,
+        excluded: (!fleet.selects(node)).then_some(ExcludedBy::Selector),
+        unready_node: fleet.is_unready(node).then(|| node.to_owned()),
+        group: observation.pace().order.as_ref().and_then(|key| fleet.label(node, key)).map(str::to_owned),
     }
 }
 
-/// Removes the pod of the next node of a batch, if it still is an old one: one that is available costs
-/// one of those that may go down, and one that is not costs nothing more.
-pub(super) fn release(
-    sight: &Sight<'_>,
-    spots: &[Spot<'_>],
-    batch: &Begun,
-    free: Option<usize>,
-) -> Option<Release> {
-    let is_meant = |spot: &&Spot<'_>| {
-        batch.places.contains(&spot.name) && !spot.is_released && spot.unready_node.is_none()
-    };
-    let costs_nothing = |spot: &Spot<'_>| !spot.is_available || !spot.counts(sight.pacing);
-    let next = spots
-        .iter()
-        .filter(is_meant)
-        .find(|spot| free.is_some_and(|free| free > 0) || costs_nothing(spot))?;
-    let pod = next.pod?;
-    let pod = PodPlace { name: pod.name.clone(), uid: pod.uid.clone() };
-    Some(Release::Remove { place: next.name.clone(), pod })
-}
-
-/// The node that a pod is on, or is to be on.
+/// The node that a pod is bound to, or will be.
 fn node_of(pod: &Pod) -> &str {
-    if pod.node.is_empty() { &pod.meant_for } else { &pod.node }
+    if pod.node.is_empty() { &pod.required_node } else { &pod.node }
 }
 
-/// The pod that counts for a node: one that stays before one that goes, and a new one before an old one.
-fn the_pod<'a>(sight: &Sight<'a>, pods: &[&'a Pod]) -> Option<&'a Pod> {
-    pods.iter().copied().max_by_key(|pod| (pod.is_active(), sight.is_new(pod)))
-}
-
-/// What is known of the nodes.
-struct Labels<'a> {
+/// The nodes, as far as they may be read, and which of them are stepped.
+struct Fleet<'a> {
     nodes: Option<BTreeMap<&'a str, &'a Node>>,
     selector: Option<Selector>,
 }
 
-impl<'a> Labels<'a> {
-    fn of(sight: &Sight<'a>) -> Self {
+impl<'a> Fleet<'a> {
+    fn of(observation: &PlanContext<'a>) -> Self {
         let by_name = |nodes: &'a [Node]| nodes.iter().map(|node| (node.name.as_str(), node)).collect();
-        let selector = sight.pacing.node_selector.as_deref().unwrap_or_default();
-        Self { nodes: sight.nodes.map(by_name), selector: Selector::parse(selector).ok() }
+        let selector = observation.pace().node_selector.as_deref().unwrap_or_default();
+        Self { nodes: observation.nodes.map(by_name), selector: Selector::parse(selector).ok() }
     }
 
     fn node(&self, name: &str) -> Option<&'a Node> {
         self.nodes.as_ref()?.get(name).copied()
     }
 
-    fn get(&self, node: &str, key: &str) -> Option<&'a str> {
+    fn label(&self, node: &str, key: &str) -> Option<&'a str> {
         self.node(node)?.labels.get(key).map(String::as_str)
     }
 
-    /// Whether a node is there, as far as anybody may know.
+    /// Whether a node exists, as far as it may be read.
     fn has(&self, node: &str) -> bool {
         self.nodes.as_ref().is_none_or(|nodes| nodes.contains_key(node))
     }
@@ -191,9 +211,9 @@ impl<'a> Labels<'a> {
         self.node(node).is_some_and(|node| !node.ready)
     }
 
-    /// Whether a node is to be stepped. A selector that cannot be read selects none.
+    /// Whether a node is stepped. A selector that cannot be parsed selects none.
     fn selects(&self, node: &str) -> bool {
-        self.selector.as_ref().is_some_and(|selector| selector.takes(|key| self.get(node, key)))
+        self.selector.as_ref().is_some_and(|selector| selector.matches_labels(|key| self.label(node, key)))
     }
 }
 

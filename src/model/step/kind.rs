@@ -1,125 +1,118 @@
-//! What differs between the kinds: which places there are and in which order they are released, how the
-//! hold is begun, how places are released, and when the controller is done. One file a kind says it.
+//! What differs between the kinds that can be stepped. Each kind implements [`StepKind`] in one file.
 
 use serde_json::Value;
 
-use super::plan::Begun;
+use super::daemon_set::DaemonSets;
 use super::request::Request;
-use super::spot::{Sight, Spot};
-use super::{daemon_set, stateful_set};
-use crate::error::{Error, Result};
-use crate::model::follow::PodPlace;
-use crate::model::hold;
-use crate::model::observed::Observed;
+use super::slot::{PlanContext, PodSlot};
+use super::stateful_set::StatefulSets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::change::hold::{self, BatchRecord};
+use crate::model::follow::PodRef;
+use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
 
-/// How the next places of a batch are released, as far as the budget allows now.
+/// How a kind is stepped.
+pub(super) trait StepKind {
+    /// Refuses a request that this kind cannot fulfil. Only the workload was read.
+    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
+
+    /// Refuses a plan that needs what could not be read.
+    fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()>;
+
+    /// Returns the slots in the order of release.
+    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>>;
+
+    /// Returns how to release more slots of a batch now, if any may be. `free` is how many more pods may
+    /// become unavailable; none when more are unavailable than may be.
+    fn release(
+        &self,
+        observation: &PlanContext<'_>,
+        slots: &[PodSlot<'_>],
+        batch: &BatchRecord,
+        free: Option<usize>,
+    ) -> Option<Release>;
+
+    /// Whether a batch can skip slots on nodes that are not ready.
+    fn skips_unready_nodes(&self) -> bool;
+
+    /// Whether the controller considers the update complete, so that the original strategy can be restored.
+    fn is_complete(&self, observation: &PlanContext<'_>) -> bool;
+}
+
+/// How the next slots of a batch are released.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Release {
     /// By another update strategy.
     Strategy {
         /// The strategy.
         set: Value,
-        /// The places that it releases.
-        places: Vec<String>,
+        /// The slots that it releases.
+        slots: Vec<String>,
     },
-    /// By removing a pod.
-    Remove {
-        /// The place.
-        place: String,
-        /// The pod.
-        pod: PodPlace,
-    },
+    /// By one wave of deletions: each slot with its pod.
+    Wave(Vec<(String, PodRef)>),
 }
 
-/// Why a workload cannot be stepped as it was asked for, if so. Nothing was read beside it.
+/// The most pods that a plan can have. A slot takes some hundred bytes, and `spec.replicas` of a StatefulSet can be
+/// 2147483647, which any client that may scale it can write.
+const MAX_PODS: i64 = 100_000;
+
+/// Returns how the kind of a workload is stepped.
 ///
 /// # Errors
-/// A usage error, with the alternatives.
-pub(super) fn check(workload: &Workload, request: &Request) -> Result<()> {
-    match workload {
-        Workload::Deployment(_) => Err(refusal_of_deployments(workload)),
-        Workload::StatefulSet(_) => stateful_set::check(request),
-        Workload::DaemonSet(_) => daemon_set::check(workload, request),
+/// A usage error for a kind that cannot be stepped, with alternatives; a workload of more than [`MAX_PODS`] pods.
+pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
+    let wanted = workload.wanted();
+    if wanted > MAX_PODS {
+        return Err(Error::new(
+            ErrorKind::Malformed,
+            format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
+        ));
+    }
+    match workload.kind().step {
+        Ok(StepBy::Partition) => Ok(&StatefulSets),
+        Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
+        Err(_) => Err(deployment_refused(workload)),
     }
 }
 
-/// Why a workload cannot be stepped as the plan says, by what is known beside it.
+/// Returns the update strategy that holds a workload as it is (design rule 12).
 ///
 /// # Errors
-/// When the plan goes by the labels of nodes, and those may not be read.
-pub(super) fn check_sight(sight: &Sight<'_>) -> Result<()> {
-    match &sight.observed.workload {
-        Workload::Deployment(_) | Workload::StatefulSet(_) => Ok(()),
-        Workload::DaemonSet(_) => daemon_set::check_nodes(sight),
-    }
+/// When its pods could not be read.
+pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
+    Ok(hold::hold_method(observed)?.strategy(&observed.workload))
 }
 
-/// The places, in the order of release.
-pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
-    match &sight.observed.workload {
-        Workload::Deployment(_) => Vec::new(),
-        Workload::StatefulSet(_) => stateful_set::spots(sight),
-        Workload::DaemonSet(_) => daemon_set::spots(sight),
-    }
-}
-
-/// The update strategy that holds a workload as it is (design rule 12).
-///
-/// # Errors
-/// When nobody can tell, because its pods could not be read.
-pub(super) fn holding(observed: &Observed) -> Result<Value> {
-    Ok(hold::holding_of(observed)?.strategy(&observed.workload))
-}
-
-/// What to do for the places of a batch that are not released yet, when so many more pods may go down
-/// ([`Scene::free`](super::scene::Scene::free)); none when none may, or all are released.
-pub(super) fn release(
-    sight: &Sight<'_>,
-    spots: &[Spot<'_>],
-    batch: &Begun,
-    free: Option<usize>,
-) -> Option<Release> {
-    match &sight.observed.workload {
-        Workload::Deployment(_) => None,
-        Workload::StatefulSet(_) => stateful_set::release(sight, spots, batch, free),
-        Workload::DaemonSet(_) => daemon_set::release(sight, spots, batch, free),
-    }
-}
-
-/// Whether places whose pods are on nodes that are not ready can be passed over.
-pub(super) fn passes_over(workload: &Workload) -> bool {
-    matches!(workload, Workload::DaemonSet(_))
-}
-
-/// Whether the controller itself says that the update is complete, so that the strategy may be again
-/// what it was.
-pub(super) fn is_complete(sight: &Sight<'_>) -> bool {
-    let workload = &sight.observed.workload;
-    is_seen(sight.observed)
-        && match workload {
-            Workload::Deployment(_) => false,
-            Workload::StatefulSet(_) => stateful_set::is_complete(sight),
-            Workload::DaemonSet(_) => true,
-        }
-}
-
-/// Whether the controller has seen the workload as it is, and made a revision of its template.
-pub(super) fn is_seen(observed: &Observed) -> bool {
-    let Some(running) = observed.revisions.running() else { return false };
-    let named = observed.workload.object().text("/status/updateRevision");
-    let names_it = !matches!(observed.workload, Workload::StatefulSet(_)) || named == Some(&running.name);
-    observed.workload.is_observed() && names_it
-}
-
-fn refusal_of_deployments(workload: &Workload) -> Error {
+fn deployment_refused(workload: &Workload) -> Error {
     let target = workload.target();
     Error::usage(format!(
-        "{target} cannot be stepped: a paused Deployment overshoots, and moves when it is scaled, so nobody can \
-         say how many of its pods run the new revision"
+        "{target} cannot be stepped: a paused Deployment overshoots, and moves when it is scaled, so the number \
+         of its pods on the new revision is not under control"
     ))
     .hint(
         "its own maxSurge and maxUnavailable set its pace; \
          for a canary, a second Deployment behind the same Service",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_set_of_two_billion_pods_is_refused_before_a_slot_is_made() {
+        let refusal = |replicas: i64| {
+            let set =
+                json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"replicas": replicas}});
+            step_kind(&Workload::of_json(&set).unwrap()).err().map(|error| error.sentence())
+        };
+        assert_eq!(refusal(100_000), None);
+        let expected = "statefulset/db has 2147483647 replicas; step works with at most 100000";
+        assert_eq!(refusal(i64::from(i32::MAX)).as_deref(), Some(expected));
+    }
 }

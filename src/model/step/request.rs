@@ -1,37 +1,35 @@
-//! What one command is asked to do.
+//! What one command is asked to do with a plan.
 
 use std::time::Duration;
 
-use super::amount::Amount;
-use super::pacing::{Batches, Check, OnFailure, Pacing, Reach};
 use crate::error::{Error, Result};
+use crate::model::change::hold::{Amount, Batches, Check, OnFailure, Pace, Reach};
 
-/// What one command is asked to do with a plan, or to begin.
+/// What one command is asked to do with a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag that somebody types, and any goes with any"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command, and they are independent")]
 pub struct Request {
-    /// What the words say of the pace. The rest is the plan's, or the default of a new one.
-    pub given: Given,
-    /// How far it goes; none for as far as the command before that did not get there, or one batch.
+    /// The flags that set the pace. The rest is the plan's, or the default of a new plan.
+    pub pace: PaceOverrides,
+    /// How far it goes; none for the reach of the plan, or one batch.
     pub reach: Option<Reach>,
-    /// Whether the health of the pods is no reason not to begin the first batch.
+    /// Whether the first batch begins although too many pods are unavailable.
     pub force: bool,
-    /// Whether another process's lease is taken over at once.
+    /// Whether it takes over the lease of another process at once.
     pub take_over: bool,
-    /// Whether what is left of a soak is skipped.
+    /// Whether it skips the rest of a soak.
     pub complete: bool,
-    /// Whether a plan that is there is forgotten, for one that goes by this command's words alone.
+    /// Whether it replaces an existing plan by one from its own flags alone.
     pub new_plan: bool,
-    /// How long the command may take.
+    /// Whether it reports every decision (`-v 4`).
+    pub explains: bool,
+    /// How long it may take.
     pub timeout: Option<Duration>,
 }
 
-/// What the words say of the pace: none where they say nothing.
+/// The flags that set the pace; none where the command does not have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct PaceOverrides {
     /// `--by`, `--batches`.
     pub batches: Option<Batches>,
     /// `--no-canary`: false.
@@ -47,7 +45,7 @@ pub struct Given {
     /// `--on-failure`.
     pub on_failure: Option<OnFailure>,
     /// `--check` or `--no-check`.
-    pub check: Option<CheckWish>,
+    pub check: Option<CheckOverride>,
     /// `--check-timeout`.
     pub check_timeout: Option<Duration>,
     /// `--ignore-unready-nodes`.
@@ -60,40 +58,39 @@ pub struct Given {
     pub evict: Option<bool>,
 }
 
-/// What is said of the check.
+/// `--check` or `--no-check`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckWish {
-    /// This one: SHA-256 of the command, in hexadecimal.
+pub enum CheckOverride {
+    /// A check: SHA-256 of the command, in hexadecimal.
     Run(String),
-    /// None.
+    /// No check.
     Skip,
 }
 
-/// Who steps: this process.
+/// This process, as the lease names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// A random identity, one a process.
+    /// A random identity, one for each process.
     pub holder: String,
     /// `ada@laptop`, for people.
     pub by: Option<String>,
 }
 
-/// How long a check may take if nobody says.
+/// The default of `--check-timeout`.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
-impl Given {
-    /// Refuses what only a `DaemonSet` has: a `StatefulSet` goes by its ordinals, and its controller replaces
-    /// its pods.
+impl PaceOverrides {
+    /// Refuses the flags that only a `DaemonSet` has.
     ///
     /// # Errors
     /// A usage error that names the flag.
     pub fn check_stateful_set(&self) -> Result<()> {
-        let of_nodes = [
+        let for_nodes = [
             ("--order", self.order.is_some()),
             ("--node-selector", self.node_selector.is_some()),
             ("--evict", self.evict == Some(true)),
         ];
-        match of_nodes.into_iter().find(|(_, is_given)| *is_given) {
+        match for_nodes.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((flag, _)) => {
                 Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
@@ -102,32 +99,32 @@ impl Given {
         }
     }
 
-    /// A pace with what the words say in its place.
+    /// Returns a pace with these flags applied.
     #[must_use]
-    pub fn over(&self, pacing: Pacing) -> Pacing {
+    pub fn apply_to(&self, pace: Pace) -> Pace {
         let check = match &self.check {
-            None => pacing.check,
-            Some(CheckWish::Skip) => None,
-            Some(CheckWish::Run(digest)) => {
-                let timeout = pacing.check.map_or(CHECK_TIMEOUT, |check| check.timeout);
+            None => pace.check,
+            Some(CheckOverride::Skip) => None,
+            Some(CheckOverride::Run(digest)) => {
+                let timeout = pace.check.map_or(CHECK_TIMEOUT, |check| check.timeout);
                 Some(Check { digest: digest.clone(), timeout })
             }
         };
         let check =
             check.map(|check| Check { timeout: self.check_timeout.unwrap_or(check.timeout), ..check });
-        Pacing {
-            batches: self.batches.clone().unwrap_or(pacing.batches),
-            canary: self.canary.unwrap_or(pacing.canary),
-            max_unavailable: self.max_unavailable.or(pacing.max_unavailable),
-            soak: self.soak.unwrap_or(pacing.soak),
-            final_soak: self.final_soak.unwrap_or(pacing.final_soak),
-            batch_timeout: self.batch_timeout.unwrap_or(pacing.batch_timeout),
-            on_failure: self.on_failure.unwrap_or(pacing.on_failure),
+        Pace {
+            batches: self.batches.clone().unwrap_or(pace.batches),
+            canary: self.canary.unwrap_or(pace.canary),
+            max_unavailable: self.max_unavailable.or(pace.max_unavailable),
+            soak: self.soak.unwrap_or(pace.soak),
+            final_soak: self.final_soak.unwrap_or(pace.final_soak),
+            batch_timeout: self.batch_timeout.unwrap_or(pace.batch_timeout),
+            on_failure: self.on_failure.unwrap_or(pace.on_failure),
             check,
-            ignore_unready_nodes: self.ignore_unready_nodes.unwrap_or(pacing.ignore_unready_nodes),
-            order: self.order.clone().or(pacing.order),
-            node_selector: self.node_selector.clone().or(pacing.node_selector),
-            evict: self.evict.unwrap_or(pacing.evict),
+            ignore_unready_nodes: self.ignore_unready_nodes.unwrap_or(pace.ignore_unready_nodes),
+            order: self.order.clone().or(pace.order),
+            node_selector: self.node_selector.clone().or(pace.node_selector),
+            evict: self.evict.unwrap_or(pace.evict),
         }
     }
 }

@@ -1,39 +1,38 @@
-//! Whether released pods have been well all the while, and for how long.
+//! The soak: how long released pods have been available without a break.
 //!
-//! Two clocks tell it, and the later end wins: the server's, by the stamps of the pods, which a process
-//! that comes later sees as well; and our own, as long as we watch, because stamps are written by the
-//! clocks of nodes.
+//! Two clocks measure it, and the shorter time counts. The stamps of the pods are the same for a process that
+//! starts later. Our own clock is used as long as we observe, because nodes write stamps with their clocks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use super::spot::Spot;
-use crate::model::container::State;
-use crate::model::follow::Moment;
-use crate::model::pod::Pod;
+use super::slot::PodSlot;
+use crate::model::api::container::ContainerState;
+use crate::model::api::pod::Pod;
+use crate::model::change::hold::SETTLING_TIME;
+use crate::model::follow::Now;
 
-/// Stamps are whole seconds, cut off.
-const CUT_OFF: SignedDuration = SignedDuration::from_secs(1);
+/// Stamps have whole seconds, rounded down.
+const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
 
-/// What was seen of released pods, and what disturbed them last.
+/// What was observed of released pods, and when one was last disturbed.
 #[derive(Debug, Default)]
 pub(super) struct Soak {
     traces: BTreeMap<String, Trace>,
-    /// When something was last seen not to be well, or to have changed.
     disturbed: Option<Duration>,
 }
 
-/// What a pod that was not well in between would have changed.
+/// What changes when a pod was not ready in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trace {
     uid: String,
     restarts: i64,
-    is_well: bool,
+    is_ready: bool,
 }
 
-/// Why a soak begins anew.
+/// Why a soak starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Disturbance {
     pub(super) pod: String,
@@ -41,64 +40,78 @@ pub(super) struct Disturbance {
 }
 
 impl Soak {
-    /// Takes note of the pods as they are now. Returns the first of those that were well and are not any
-    /// more, or were not in between.
-    pub(super) fn watch<'s>(
+    /// Takes in the slots of an observation. Returns the first that was ready and is not, or was not in between.
+    pub(super) fn observe<'s>(
         &mut self,
-        spots: impl IntoIterator<Item = &'s Spot<'s>>,
+        slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
         now: Duration,
     ) -> Option<Disturbance> {
         let mut first = None;
         let mut traces = BTreeMap::new();
-        for spot in spots {
-            let trace = Trace::of(spot);
-            let before = self.traces.get(&spot.name);
-            let has_no_stamp = || trace.is_well && spot.pod.and_then(well_since).is_none();
-            if !trace.is_well || before.map_or_else(has_no_stamp, |before| *before != trace) {
+        for slot in slots {
+            let trace = Trace::of(slot);
+            let before = self.traces.get(&slot.name);
+            let has_no_stamp = || trace.is_ready && slot.pod.and_then(ready_since).is_none();
+            if !trace.is_ready || before.map_or_else(has_no_stamp, |before| *before != trace) {
                 self.disturbed = Some(now);
             }
-            if let Some(why) = before.filter(|before| before.is_well).and_then(|before| trace.differs(before))
-            {
-                first.get_or_insert_with(|| Disturbance { pod: spot.name.clone(), why });
+            let why = before.filter(|before| before.is_ready).and_then(|before| trace.differs(before));
+            if let Some(why) = why {
+                first.get_or_insert_with(|| Disturbance { pod: slot.name.clone(), why });
             }
-            traces.insert(spot.name.clone(), trace);
+            traces.insert(slot.name.clone(), trace);
         }
         self.traces = traces;
         first
     }
 
-    /// For how long all of these pods have been well; for ever where there are none.
-    pub(super) fn healthy<'s>(&self, spots: impl IntoIterator<Item = &'s Spot<'s>>, now: Moment) -> Duration {
-        let mut latest: Option<Timestamp> = None;
-        let mut is_any = false;
-        for spot in spots {
-            is_any = true;
-            if !spot.is_well() {
-                return Duration::ZERO;
-            }
-            latest = latest.max(spot.pod.and_then(well_since));
+    /// Returns for how long a slot has been ready; zero if it is not.
+    fn ready_for(&self, slot: &PodSlot<'_>, now: Now) -> Duration {
+        if !slot.is_ready() {
+            return Duration::ZERO;
         }
-        let watched = self.disturbed.map_or(Duration::MAX, |disturbed| now.elapsed.saturating_sub(disturbed));
-        let stamped = latest.map_or(Duration::MAX, |latest| {
-            let since = now.wall.duration_since(latest).saturating_sub(CUT_OFF);
-            Duration::try_from(since).unwrap_or_default()
+        let by_stamps = slot.pod.and_then(ready_since).map_or(Duration::MAX, |since| {
+            let ready_for = now.server_time.duration_since(since).saturating_sub(STAMP_PRECISION);
+            Duration::try_from(ready_for).unwrap_or_default()
         });
-        if is_any { watched.min(stamped) } else { Duration::MAX }
+        let observed =
+            self.disturbed.map_or(Duration::MAX, |disturbed| now.elapsed.saturating_sub(disturbed));
+        by_stamps.min(observed)
     }
 
-    /// When something was last seen not to be well.
+    /// Returns for how long all slots have been ready; [`Duration::MAX`] when there are none.
+    pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'s>>, now: Now) -> Duration {
+        slots.into_iter().map(|slot| self.ready_for(slot, now)).min().unwrap_or(Duration::MAX)
+    }
+
+    /// Returns how much of a soak is left for these slots. A pod that has terminated since its release has to
+    /// stay ready for at least the settling time, because a crash loop is ready between two crashes.
+    pub(super) fn left<'s>(
+        &self,
+        slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
+        soak: Duration,
+        now: Now,
+    ) -> Duration {
+        let left = |slot: &PodSlot<'_>| {
+            let needed = if slot.has_terminated() { soak.max(SETTLING_TIME) } else { soak };
+            needed.saturating_sub(self.ready_for(slot, now))
+        };
+        slots.into_iter().map(left).max().unwrap_or_default()
+    }
+
+    /// Returns when a slot was last disturbed, by our own clock.
     pub(super) fn disturbed(&self) -> Option<Duration> {
         self.disturbed
     }
 }
 
 impl Trace {
-    fn of(spot: &Spot<'_>) -> Self {
-        let containers = spot.pod.into_iter().flat_map(|pod| &pod.containers);
+    fn of(slot: &PodSlot<'_>) -> Self {
+        let containers = slot.pod.into_iter().flat_map(|pod| &pod.containers);
         Self {
-            uid: spot.pod.map(|pod| pod.uid.clone()).unwrap_or_default(),
+            uid: slot.pod.map(|pod| pod.uid.clone()).unwrap_or_default(),
             restarts: containers.map(|container| container.restarts).sum(),
-            is_well: spot.is_well(),
+            is_ready: slot.is_ready(),
         }
     }
 
@@ -106,18 +119,18 @@ impl Trace {
         match self {
             trace if trace.uid != before.uid => Some("it was replaced"),
             trace if trace.restarts != before.restarts => Some("it restarted"),
-            trace if !trace.is_well => Some("it is not available"),
+            trace if !trace.is_ready => Some("it is not available"),
             _ => None,
         }
     }
 }
 
-/// Since when a pod is well: ready, and every container of it running.
-fn well_since(pod: &Pod) -> Option<Timestamp> {
+/// Returns since when a pod is ready with every container running.
+fn ready_since(pod: &Pod) -> Option<Timestamp> {
     let started = pod.containers.iter().filter_map(|container| match container.state {
-        State::Running { since } => since,
+        ContainerState::Running { since } => since,
         _ => None,
     });
-    // A node whose clock is behind cannot have had it before the server made it.
+    // A node whose clock is behind cannot have had the pod before the server created it.
     pod.readiness.since.map(|ready| started.chain(pod.created).fold(ready, Timestamp::max))
 }

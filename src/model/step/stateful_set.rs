@@ -1,89 +1,103 @@
-//! Stepping a StatefulSet: its partition walks down from the highest ordinal.
+//! Stepping a StatefulSet: lowers its partition from the highest ordinal.
 
-use super::kind::Release;
-use super::plan::Begun;
+use super::kind::{Release, StepKind};
 use super::request::Request;
-use super::spot::{Kept, Sight, Spot};
+use super::slot::{ExcludedBy, PlanContext, PodSlot};
 use crate::error::Result;
-use crate::model::strategy;
+use crate::model::change::hold::BatchRecord;
 use crate::model::workload::Workload;
+use crate::model::workload::strategy;
 
-/// What only a DaemonSet has is refused.
-pub(super) fn check(request: &Request) -> Result<()> {
-    request.given.check_stateful_set()
-}
+pub(super) struct StatefulSets;
 
-/// The ordinals from the highest on.
-pub(super) fn spots<'a>(sight: &Sight<'a>) -> Vec<Spot<'a>> {
-    let workload = &sight.observed.workload;
-    let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
-    let (partition, own) = (released_from(workload), own_partition(sight));
-    let mut pods: Vec<_> = sight.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
-    pods.sort_by_key(|(ordinal, _)| *ordinal);
-    let spot = |index: i64| {
-        let ordinal = start.saturating_add(index);
-        let pod = pods.binary_search_by_key(&ordinal, |(ordinal, _)| *ordinal).ok();
-        let pod = pod.and_then(|found| Some(pods.get(found)?.1));
-        let is_new = pod.is_some_and(|pod| sight.is_new(pod));
-        let is_available = pod.is_some_and(|pod| sight.is_available(pod));
-        let is_released = index >= partition;
-        let name = format!("{}-{ordinal}", workload.name());
-        Spot {
-            is_of_last_batch: sight.is_of_last_batch(&name),
-            soaks: true, // those that a scale-up adds on the new revision too
-            name,
-            pod,
-            is_new,
-            is_available,
-            is_released,
-            goes_down: is_released && !is_new,
-            kept: (index < own).then_some(Kept::OwnPartition),
-            unready_node: sight.unready_node_of(pod),
-            group: None,
-        }
-    };
-    (0..workload.wanted()).rev().map(spot).collect()
-}
-
-/// Lowers the partition over the next places of a batch, as far as the budget goes: a place whose pod
-/// is available costs one, and one whose pod is missing or updated already costs nothing more. Where
-/// more are missing than may be, not even that: what is missing may come back as it was, and then the
-/// controller would take it down beside the others.
-pub(super) fn release(
-    sight: &Sight<'_>,
-    spots: &[Spot<'_>],
-    batch: &Begun,
-    free: Option<usize>,
-) -> Option<Release> {
-    let workload = &sight.observed.workload;
-    let last = spots.iter().rposition(|spot| batch.places.contains(&spot.name))?;
-    let (mut free, mut places) = (free?, Vec::new());
-    for spot in spots.get(..=last)?.iter().filter(|spot| !spot.is_released) {
-        let costs_one = spot.is_available && !spot.is_new && spot.counts(sight.pacing);
-        match free.checked_sub(usize::from(costs_one)) {
-            Some(rest) => free = rest,
-            None => break,
-        }
-        places.push(spot.name.clone());
+impl StepKind for StatefulSets {
+    fn check_request(&self, _: &Workload, request: &Request) -> Result<()> {
+        request.pace.check_stateful_set()
     }
-    let partition = strategy::index(workload, places.last()?)?;
-    Some(Release::Strategy { set: strategy::with_partition(workload, partition), places })
+
+    fn check_observation(&self, _: &PlanContext<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The ordinals, highest first.
+    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
+        let workload = &observation.observed.workload;
+        let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
+        let (partition, own) = (released_from(workload), own_partition(observation));
+        let (last_batch, nodes) = (observation.last_batch(), observation.nodes.unwrap_or_default());
+        let mut pods: Vec<_> =
+            observation.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
+        pods.sort_by_key(|(ordinal, _)| *ordinal);
+        let slot = |index: i64| {
+            let ordinal = start.saturating_add(index);
+            let pod = pods.binary_search_by_key(&ordinal, |(ordinal, _)| *ordinal).ok();
+            let pod = pod.and_then(|found| Some(pods.get(found)?.1));
+            let node = pod.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));
+            let is_updated = pod.is_some_and(|pod| observation.is_updated(pod));
+            let is_released = index >= partition;
+            let name = format!("{}-{ordinal}", workload.name());
+            PodSlot {
+                is_in_last_batch: last_batch.contains(name.as_str()),
+                soaks: true, // also those that a scale-up adds on the new revision
+                name,
+                pod,
+                is_updated,
+                is_available: pod.is_some_and(|pod| observation.is_available(pod)),
+                is_released,
+                awaits_deletion: is_released && !is_updated,
+                excluded: (index < own).then_some(ExcludedBy::OwnPartition),
+                unready_node: node.filter(|node| !node.ready).map(|node| node.name.clone()),
+                group: None,
+            }
+        };
+        (0..workload.wanted()).rev().map(slot).collect()
+    }
+
+    /// Lowers the partition over the next slots of the batch: an available pod costs one of `free`, a pod that
+    /// is unavailable or updated costs nothing. While more pods are unavailable than may be, none is released:
+    /// an unavailable pod may come back, and the controller would then delete it beside the others.
+    fn release(
+        &self,
+        observation: &PlanContext<'_>,
+        slots: &[PodSlot<'_>],
+        batch: &BatchRecord,
+        free: Option<usize>,
+    ) -> Option<Release> {
+        let workload = &observation.observed.workload;
+        let last = slots.iter().rposition(|slot| batch.slots.contains(&slot.name))?;
+        let (mut free, mut released) = (free?, Vec::new());
+        for slot in slots.get(..=last)?.iter().filter(|slot| !slot.is_released) {
+            let costs_one = slot.is_available && !slot.is_updated && slot.counts(observation.pace());
+            match free.checked_sub(usize::from(costs_one)) {
+                Some(rest) => free = rest,
+                None => break,
+            }
+            released.push(slot.name.clone());
+        }
+        let partition = strategy::partition_index(workload, released.last()?)?;
+        Some(Release::Strategy { set: strategy::with_partition(workload, partition), slots: released })
+    }
+
+    fn skips_unready_nodes(&self) -> bool {
+        false
+    }
+
+    /// Where the own partition excludes no pod, the controller must have made the new revision the current
+    /// one. Until then it would put pods below a partition on the old revision again.
+    fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
+        let object = observation.observed.workload.object();
+        let is_current = object.text("/status/currentRevision") == object.text("/status/updateRevision");
+        observation.observed.is_observed() && (own_partition(observation) > 0 || is_current)
+    }
 }
 
-/// Every pod that its own partition does not keep is updated; and when it keeps none, the controller
-/// must have taken the new revision for the current one: until then it would make those below a
-/// partition, and those of another strategy, on the old one again.
-pub(super) fn is_complete(sight: &Sight<'_>) -> bool {
-    let status = |name: &str| sight.observed.workload.object().text(&format!("/status/{name}"));
-    own_partition(sight) > 0 || status("currentRevision") == status("updateRevision")
-}
-
-/// The index from which on pods may be updated now.
+/// Returns the index from which the controller may update pods now.
 fn released_from(workload: &Workload) -> i64 {
-    if strategy::is_on_delete(workload) { strategy::EVERY_POD } else { strategy::partition(workload) }
+    if strategy::is_on_delete(workload) { strategy::ABOVE_EVERY_POD } else { strategy::partition(workload) }
 }
 
-/// The index below which the set by itself updates no pod.
-fn own_partition(sight: &Sight<'_>) -> i64 {
-    if sight.beyond { 0 } else { sight.own.map_or(0, strategy::partition_of) }
+/// Returns the index below which the plan releases no pod.
+fn own_partition(observation: &PlanContext<'_>) -> i64 {
+    let record = observation.record;
+    if record.plan.below_partition { 0 } else { record.hold.own_partition() }
 }

@@ -1,213 +1,222 @@
-//! The workloads themselves: one enum over the kinds, one file a kind.
+//! Workloads: an object, and the entry of the kind table that says how it behaves.
 //!
-//! The kinds differ in data: where a revision's template lies, which label carries its hash, which
-//! counters the controller keeps. Everything else is said once, here.
+//! A kind is one [`KindSpec`] in a file of its own, and a line in the table. No file outside this folder
+//! matches on a kind: what differs is asked of the entry.
 
-mod daemonset;
-mod deployment;
-mod statefulset;
+pub mod counts;
+pub mod daemonset;
+pub mod deployment;
+#[cfg(test)]
+mod fourth_kind;
+pub mod kind;
+pub mod statefulset;
+pub mod strategy;
+pub mod strategy_fields;
+pub mod table;
+pub mod update_budget;
+pub mod verdict;
 
-pub use daemonset::DaemonSet;
-pub use deployment::Deployment;
-pub use statefulset::StatefulSet;
+use std::fmt;
 
 use serde_json::Value;
 
-use super::condition::Condition;
-use super::kind::Kind;
-use super::object::Object;
-use super::pod::Pod;
-use super::revision::{Revision, Seal};
-use super::template::Template;
+use self::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField};
+use self::update_budget::UpdateBudget;
+use self::verdict::{KubectlStatus, RolloutFacts, Verdict};
+use crate::model::api::condition::Condition;
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::text::shell_command::Word;
+
+/// Where the controller of a Deployment writes a revision number: on each ReplicaSet, and on the workload.
+pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
+
+/// How one kind of workload behaves: data, and functions for what must be computed.
+pub struct KindSpec {
+    /// Its group, versions, resource name and spellings.
+    pub(super) type_: ResourceType,
+    /// Whether every API server has the kind. `all` means these kinds.
+    pub is_built_in: bool,
+    /// Which objects store its revisions, and how a pod refers to its revision.
+    pub revisions: RevisionStore,
+    /// How its pods are identified.
+    pub pods: PodIdentity,
+    /// The JSON pointer to the number of wanted pods, and the API's default for it.
+    pub wanted: (&'static str, i64),
+    /// The names of its counters in `status`.
+    pub counters: Counters,
+    /// The path to its update strategy.
+    pub strategy: &'static [&'static str],
+    /// The fields that the strategy can have, each by its path: `rollingUpdate.partition`.
+    pub strategy_fields: &'static [(&'static str, StrategyField)],
+    /// Returns how many of the wanted pods the partition of a strategy keeps outdated; none for a kind
+    /// without a partition.
+    pub partition: Option<fn(strategy: &Value, wanted: i64) -> i64>,
+    /// What holds its outdated pods.
+    pub hold: HoldBy,
+    /// The JSON pointer to the name of the stable revision; none if the controller does not record
+    /// it.
+    pub stable_revision: Option<&'static str>,
+    /// The JSON pointer to the name of the revision that the controller updates to; none if the
+    /// controller does not record it.
+    pub update_revision: Option<&'static str>,
+    /// Whether its controller reports `spec.progressDeadlineSeconds`.
+    pub has_progress_deadline: bool,
+    /// Returns its update budget, rounded as its controller rounds.
+    pub update_budget: fn(&Workload) -> UpdateBudget,
+    /// Returns the state of its rollout.
+    pub verdict: fn(&Workload, &RolloutFacts<'_>) -> Verdict,
+    /// Returns what `kubectl rollout status` prints for it, with its bugs. The number is that of
+    /// `--revision`.
+    pub kubectl_status: fn(&Workload, Option<i64>) -> Result<KubectlStatus, String>,
+    /// How `step` releases its pods, or why it cannot.
+    pub step: Result<StepBy, &'static str>,
+}
+
+impl KindSpec {
+    /// Returns what the API serves it as.
+    #[must_use]
+    pub fn type_(&self) -> &ResourceType {
+        &self.type_
+    }
+}
+
+/// Two entries are the same kind when the API serves them as the same type.
+impl PartialEq for KindSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.type_ == other.type_
+    }
+}
+
+impl Eq for KindSpec {}
+
+impl fmt::Debug for KindSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.type_.group_kind())
+    }
+}
 
 /// A workload as the API served it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Workload {
-    /// A Deployment.
-    Deployment(Deployment),
-    /// A DaemonSet.
-    DaemonSet(DaemonSet),
-    /// A StatefulSet.
-    StatefulSet(StatefulSet),
+pub struct Workload {
+    kind: &'static KindSpec,
+    object: Object,
 }
 
 impl Workload {
-    /// Takes an object for a workload, if it is one of the kinds we know.
+    /// Returns how its kind behaves.
     #[must_use]
-    pub fn of(object: Object) -> Option<Self> {
-        Some(match Kind::of(object.kind())? {
-            Kind::Deployment => Self::Deployment(Deployment(object)),
-            Kind::DaemonSet => Self::DaemonSet(DaemonSet(object)),
-            Kind::StatefulSet => Self::StatefulSet(StatefulSet(object)),
-        })
+    pub fn kind(&self) -> &'static KindSpec {
+        self.kind
     }
 
-    /// Takes a JSON document for a workload, if it is one.
-    #[must_use]
-    pub fn of_json(json: &serde_json::Value) -> Option<Self> {
-        Object::read(json.clone()).ok().and_then(Self::of)
-    }
-
-    /// Which kind it is.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Deployment(_) => Kind::Deployment,
-            Self::DaemonSet(_) => Kind::DaemonSet,
-            Self::StatefulSet(_) => Kind::StatefulSet,
-        }
-    }
-
-    /// The object itself.
+    /// Returns the object itself.
     #[must_use]
     pub fn object(&self) -> &Object {
-        match self {
-            Self::Deployment(deployment) => &deployment.0,
-            Self::DaemonSet(daemon_set) => &daemon_set.0,
-            Self::StatefulSet(stateful_set) => &stateful_set.0,
-        }
+        &self.object
     }
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.object().name()
+        self.object.name()
     }
 
-    /// `deployment.apps/web`, as kubectl begins its lines.
+    /// Returns `deployment.apps/web`, as kubectl begins its lines.
     #[must_use]
     pub fn reference(&self) -> String {
-        format!("{}.apps/{}", self.kind().type_().singular(), self.name())
+        format!("{}.{}/{}", self.kind.type_.singular(), self.kind.type_.group(), self.name())
     }
 
-    /// `deployment/web`, as a person types it.
+    /// Returns `deployment/web`, as a person types it.
     #[must_use]
     pub fn target(&self) -> String {
-        format!("{}/{}", self.kind().type_().singular(), self.name())
+        format!("{}/{}", self.kind.type_.singular(), self.name())
     }
 
-    /// `deployment/web -n shop`, as a person types it who may be in another namespace.
+    /// Returns `deployment/web -n shop`, for commands that work from every namespace.
     #[must_use]
-    pub fn command_target(&self) -> String {
-        self.target() + &self.in_namespace()
+    pub fn command_target(&self) -> Word {
+        Word::typed_name(self.kind().type_().singular(), self.name()).and(&self.in_namespace())
     }
 
-    /// ` -n shop`, for commands about what belongs to it: who types them may be in another namespace.
+    /// Returns ` -n shop`, for commands about objects of the workload that work from every namespace.
     #[must_use]
-    pub fn in_namespace(&self) -> String {
-        match self.object().namespace() {
-            "" => String::new(),
-            namespace => format!(" -n {namespace}"),
-        }
+    pub fn in_namespace(&self) -> Word {
+        Word::in_namespace(self.object.namespace())
     }
 
-    /// The live template: what the next pods will be, unless something holds them.
-    #[must_use]
-    pub fn template(&self) -> Template {
-        Template::new(self.object().at("/spec/template").unwrap_or(&Value::Null))
-    }
-
-    /// How many pods are wanted; a DaemonSet's number follows from its nodes.
+    /// Returns how many pods are wanted, within the API's 32 bits. The number of a DaemonSet follows from
+    /// its nodes.
     #[must_use]
     pub fn wanted(&self) -> i64 {
-        match self {
-            Self::Deployment(_) | Self::StatefulSet(_) => self.object().int("/spec/replicas").unwrap_or(1),
-            Self::DaemonSet(_) => self.object().int("/status/desiredNumberScheduled").unwrap_or_default(),
-        }
+        let (pointer, default) = self.kind.wanted;
+        self.object.int(pointer).unwrap_or(default).clamp(0, i64::from(i32::MAX))
     }
 
     /// Whether the controller has seen the spec as it is now (`status.observedGeneration`).
     #[must_use]
     pub fn is_observed(&self) -> bool {
-        self.object().generation() <= self.object().int("/status/observedGeneration").unwrap_or_default()
+        self.object.generation() <= self.object.int("/status/observedGeneration").unwrap_or_default()
     }
 
-    /// Whether a Deployment is paused (`spec.paused`); the other kinds cannot be.
+    /// Whether it is paused by the kind's own field, such as `spec.paused` of a Deployment.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        matches!(self, Self::Deployment(_))
-            && self.object().at("/spec/paused").and_then(Value::as_bool) == Some(true)
+        match self.kind.hold {
+            HoldBy::Paused(path) => {
+                let paused = path.iter().try_fold(self.object.json(), |value, member| value.get(member));
+                paused.and_then(Value::as_bool) == Some(true)
+            }
+            HoldBy::Partition | HoldBy::OnDelete => false,
+        }
     }
 
-    /// How long a pod must be ready before it counts as available (`spec.minReadySeconds`).
+    /// Returns how long a pod must be ready before it counts as available (`spec.minReadySeconds`).
     #[must_use]
     pub fn min_ready_seconds(&self) -> i64 {
-        self.object().int("/spec/minReadySeconds").unwrap_or_default()
+        self.object.int("/spec/minReadySeconds").unwrap_or_default()
     }
 
-    /// A condition of the workload; the controllers of DaemonSets and StatefulSets write none.
+    /// Returns a condition of the workload; the controllers of DaemonSets and StatefulSets write none.
     #[must_use]
     pub fn condition(&self, type_: &str) -> Option<Condition> {
-        Condition::read(self.object(), type_)
+        Condition::read(&self.object, type_)
     }
 
-    /// The revision number that the controller wrote on a Deployment itself, 0 when there is none.
+    /// Returns the revision number that the controller wrote on the workload itself, 0 when there is none;
+    /// none for kinds whose number is on the revision only.
     ///
     /// # Errors
     /// The text that stands there instead of a number.
-    pub fn recorded_revision(&self) -> Result<i64, String> {
-        let text = self.object().annotation(deployment::REVISION).unwrap_or("0");
-        text.parse().map_err(|_| text.to_owned())
-    }
-
-    /// Reads a revision from an object that a workload of this kind controls.
     #[must_use]
-    pub fn revision(kind: Kind, owned: &Object) -> Revision {
-        match kind {
-            Kind::Deployment => deployment::revision(owned),
-            Kind::DaemonSet => daemonset::revision(owned),
-            Kind::StatefulSet => statefulset::revision(owned),
+    pub fn recorded_revision(&self) -> Option<Result<i64, String>> {
+        match self.kind.revisions {
+            RevisionStore::ReplicaSets => {
+                let text = self.object.annotation(REVISION).unwrap_or("0");
+                Some(text.parse().map_err(|_| text.to_owned()))
+            }
+            RevisionStore::ControllerRevisions { .. } => None,
         }
     }
 
-    /// Whether the stored data of a revision is what its hash says.
-    #[must_use]
-    pub fn seal(&self, revision: &Revision) -> Seal {
-        match self {
-            Self::Deployment(_) | Self::DaemonSet(_) => Seal::None,
-            Self::StatefulSet(stateful_set) => stateful_set.seal(revision),
-        }
-    }
-
-    /// Whether a pod runs a revision of this workload, by owner reference and hash, both: a label
-    /// alone can be anybody's.
-    #[must_use]
-    pub fn runs(&self, pod: &Pod, revision: &Revision) -> bool {
-        let mark = self.mark_of(revision);
-        !mark.is_empty() && self.mark_on(pod) == mark
-    }
-
-    /// What the pods of a revision are known by.
-    pub(super) fn mark_of<'a>(&self, revision: &'a Revision) -> &'a str {
-        match self {
-            Self::Deployment(_) => &revision.uid,
-            Self::DaemonSet(_) => &revision.hash,
-            Self::StatefulSet(_) => &revision.name,
-        }
-    }
-
-    /// What a pod of this workload is known by; empty for a pod of another.
-    pub(super) fn mark_on<'a>(&self, pod: &'a Pod) -> &'a str {
-        match self {
-            Self::Deployment(_) => &pod.owner_uid,
-            Self::DaemonSet(_) | Self::StatefulSet(_) if self.owns(pod) => &pod.revision_hash,
-            Self::DaemonSet(_) | Self::StatefulSet(_) => "",
-        }
-    }
-
-    /// The revision that carried the service before the one being rolled out, where the
-    /// controller itself keeps its name (`status.currentRevision` of a StatefulSet).
+    /// Returns the name of the revision that served before the rollout, where the controller keeps it
+    /// (`status.currentRevision` of a StatefulSet). It changes only when the update is complete.
     #[must_use]
     pub fn recorded_stable_revision(&self) -> Option<&str> {
-        match self {
-            Self::StatefulSet(stateful_set) => stateful_set.stable_revision(),
-            Self::Deployment(_) | Self::DaemonSet(_) => None,
-        }
+        self.object.text(self.kind.stable_revision?)
     }
 
-    /// Whether this very object is a pod's controller; that of a Deployment's pods is a ReplicaSet.
+    /// Returns its update budget, rounded as its controller rounds.
+    #[must_use]
+    pub fn update_budget(&self) -> UpdateBudget {
+        (self.kind.update_budget)(self)
+    }
+
+    /// Whether this very object is the controller of a pod; that of a Deployment's pods is a ReplicaSet.
     #[must_use]
     pub fn owns(&self, pod: &Pod) -> bool {
-        !pod.owner_uid.is_empty() && pod.owner_uid == self.object().uid()
+        !pod.owner_uid.is_empty() && pod.owner_uid == self.object.uid()
     }
 }

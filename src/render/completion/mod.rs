@@ -1,27 +1,29 @@
-//! What a shell is told that asks how a line could go on, and the scripts by which it asks.
+//! The answer to a completion request, and the scripts that send the request.
 //!
-//! The protocol is cobra's, because kubectl speaks it with its plugins: a candidate a line, a tab before
-//! what it stands for, and a last line with a colon and a number, which says what to do besides.
+//! The protocol is cobra's, which kubectl uses for plugins. Each line has a candidate, a tab and a description.
+//! The last line has a colon and a number, the directive.
 
+pub mod candidate;
+
+use self::candidate::Candidate;
 use super::escape;
-use crate::model::candidate::Candidate;
 
-/// What a shell is told besides the candidates. All but [`Directive::Files`] say that file names are none.
+/// The instruction for the shell. All except [`Directive::Files`] disable the completion of file names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directive {
-    /// Nothing special.
+    /// Candidates are whole words.
     #[default]
     Words,
-    /// The word goes on after the candidate: no blank behind it.
+    /// The word continues after the candidate, so no space follows it.
     Unfinished,
-    /// The candidates are in an order that means something.
+    /// The shell must keep the order of the candidates.
     InThisOrder,
-    /// File names are what is wanted.
+    /// The shell completes file names.
     Files,
 }
 
 impl Directive {
-    /// The sum of cobra's bits: 2 no blank, 4 no files, 32 keep the order.
+    /// Returns the sum of cobra's bits: 2 for no space, 4 for no file names, 32 to keep the order.
     fn number(self) -> u8 {
         match self {
             Self::Words => 4,
@@ -32,7 +34,7 @@ impl Directive {
     }
 }
 
-/// The answer to a shell.
+/// Formats the answer to a shell.
 #[must_use]
 pub fn answer(candidates: &[Candidate], directive: Directive) -> String {
     let lines = candidates.iter().map(|Candidate { word, description }| {
@@ -45,9 +47,9 @@ pub fn answer(candidates: &[Candidate], directive: Directive) -> String {
     lines.collect::<String>() + &format!(":{}\n", directive.number())
 }
 
-/// Who asks how a line could go on.
+/// The program that requests completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
+pub enum CompletionClient {
     /// bash, 3.2 or newer.
     Bash,
     /// zsh.
@@ -56,19 +58,19 @@ pub enum Asker {
     Fish,
     /// `PowerShell`.
     PowerShell,
-    /// kubectl, for its plugin.
+    /// kubectl, for a plugin.
     Kubectl,
 }
 
-/// The script by which it asks.
+/// Returns the script that connects a shell or kubectl to `rollout2`.
 #[must_use]
-pub fn script(asker: Asker) -> &'static str {
-    match asker {
-        Asker::Bash => include_str!("ask.bash"),
-        Asker::Zsh => include_str!("ask.zsh"),
-        Asker::Fish => include_str!("ask.fish"),
-        Asker::PowerShell => include_str!("ask.ps1"),
-        Asker::Kubectl => include_str!("../../../krew/kubectl_complete-rollout2"),
+pub fn script(client: CompletionClient) -> &'static str {
+    match client {
+        CompletionClient::Bash => include_str!("ask.bash"),
+        CompletionClient::Zsh => include_str!("ask.zsh"),
+        CompletionClient::Fish => include_str!("ask.fish"),
+        CompletionClient::PowerShell => include_str!("ask.ps1"),
+        CompletionClient::Kubectl => include_str!("../../../krew/kubectl_complete-rollout2"),
     }
 }
 

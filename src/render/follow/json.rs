@@ -1,72 +1,75 @@
-//! What happens to rollouts, as JSON: one line a change, and a last one with the verdict.
+//! The reports of a follower as JSON: one line for each change, and a last line with the results.
 //!
-//! The README documents the fields; their names do not change.
+//! The README documents the fields.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::model::cause::Cause;
-use crate::model::follow::{End, Event, Failure, Follower, Outcome, Step, TargetId, Track, Undone};
-use crate::model::secret::without_secrets;
-use crate::model::verdict::{Counts, Verdict};
+use crate::model::follow::{
+    CauseChange, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetId, TargetResult,
+    TargetTracker,
+};
+use crate::model::status::cause::Cause;
+use crate::model::status::verdict::{Counts, Verdict};
+use crate::model::text::secret::without_secrets;
 use crate::model::workload::Workload;
-use crate::render::status::{Standing, cause_json, pods_json, unknown};
+use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown};
 
-/// One event on one line; none for what is not told.
+/// Returns one report as one line of JSON; none for a request of the follower.
 #[must_use]
-pub fn line(follower: &Follower, event: &Event, elapsed: Duration) -> Option<String> {
+pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<String> {
     let (target, kind, facts) = match event {
-        Event::Stands { target, verdict, counts, is_way_back, .. } => {
+        Report::Status { target, verdict, counts, is_rollback, .. } => {
             let mut facts = standing(follower, *target, verdict, *counts);
-            facts["goingBack"] = json!(is_way_back);
+            facts["goingBack"] = json!(is_rollback);
             (target, "standing", facts)
         }
-        Event::Cause { target, cause, step } => (target, "cause", cause_facts(cause, *step)),
-        Event::Log { target, log } => {
+        Report::Cause { target, cause, change } => (target, "cause", cause_facts(cause, *change)),
+        Report::Log { target, log } => {
             (target, "log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
         }
-        Event::Waits { target, reason } => (target, "waiting", json!({"reason": reason})),
-        Event::GoesBack { target, end, revision } => {
-            let mut facts = ended(end);
+        Report::Waiting { target, reason } => (target, "waiting", json!({"reason": reason})),
+        Report::RollbackStarted { target, result, revision } => {
+            let mut facts = ended(result);
             facts["toRevision"] = json!(revision);
             (target, "going-back", facts)
         }
-        Event::Ended { target, end } => (target, "ended", ended(end)),
-        Event::Ask(_) => return None,
+        Report::Ended { target, result } => (target, "ended", ended(result)),
+        Report::Request(_) => return None,
     };
-    let track = follower.tracks().get(target.0)?;
+    let tracker = follower.targets().get(target.0)?;
     let mut document = document(kind, elapsed);
-    document["workload"] = workload(track.workload());
+    document["workload"] = workload(tracker.workload());
     merge(&mut document, facts);
     Some(format!("{document}\n"))
 }
 
-/// The last line: how every target ended, and the exit code.
+/// Returns the last line: the result of every target, and the exit code.
 #[must_use]
 pub fn verdict(follower: &Follower, exit: u8, elapsed: Duration) -> String {
     let mut document = document("verdict", elapsed);
     document["exitCode"] = json!(exit);
-    document["workloads"] = follower.tracks().iter().map(final_standing).collect();
+    document["workloads"] = follower.targets().iter().map(final_standing).collect();
     format!("{document}\n")
 }
 
-fn final_standing(track: &Track) -> Value {
-    let mut facts = json!({"workload": workload(track.workload())});
-    if let Some(end) = track.end() {
-        merge(&mut facts, ended(end));
+fn final_standing(tracker: &TargetTracker) -> Value {
+    let mut facts = json!({"workload": workload(tracker.workload())});
+    if let Some(result) = tracker.result() {
+        merge(&mut facts, ended(result));
     }
-    facts["pods"] = pods_json(Counts::of(track.workload()));
-    facts["revision"] = revision(track);
-    facts["causes"] = track.causes().map(cause_json).collect();
-    facts["unknown"] = json!(unknown_of(track));
+    facts["pods"] = pods_json(Counts::of(tracker.workload()));
+    facts["revision"] = revision(tracker);
+    facts["causes"] = tracker.causes().map(cause_json).collect();
+    facts["unknown"] = json!(unknown_of(tracker));
     facts
 }
 
-/// What could not be read. Of a target that was never seen whole, everything.
-fn unknown_of(track: &Track) -> Vec<&'static str> {
-    match (track.observed(), track.verdict()) {
-        (Some(observed), Some(verdict)) => unknown(&Standing { observed, verdict, causes: &[] }),
+/// Returns the types that could not be read: all types for a target that was never observed completely.
+fn unknown_of(tracker: &TargetTracker) -> Vec<&'static str> {
+    match (tracker.observation(), tracker.verdict()) {
+        (Some(observed), Some(verdict)) => unknown(&RolloutStatus { observed, verdict, causes: &[] }),
         _ => vec!["revisions", "pods", "events"],
     }
 }
@@ -87,8 +90,8 @@ pub(in crate::render) fn workload(workload: &Workload) -> Value {
     })
 }
 
-fn revision(track: &Track) -> Value {
-    let running = track.observed().and_then(|observed| observed.revisions.running());
+fn revision(tracker: &TargetTracker) -> Value {
+    let running = tracker.observation().and_then(|observed| observed.revisions.current());
     json!(running.and_then(|running| running.number.known()))
 }
 
@@ -96,52 +99,52 @@ fn standing(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Co
     json!({
         "verdict": verdict.state.word(),
         "message": verdict.line,
-        "revision": follower.tracks().get(target.0).map(revision),
+        "revision": follower.targets().get(target.0).map(revision),
         "pods": pods_json(counts),
     })
 }
 
-pub(in crate::render) fn cause_facts(cause: &Cause, step: Step) -> Value {
-    let step = match step {
-        Step::Appeared => "appeared",
-        Step::Changed => "changed",
-        Step::Gone => "gone",
+pub(in crate::render) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
+    let change = match change {
+        CauseChange::Appeared => "appeared",
+        CauseChange::Changed => "changed",
+        CauseChange::Gone => "gone",
     };
-    json!({"step": step, "cause": cause_json(cause)})
+    json!({"step": change, "cause": cause_json(cause)})
 }
 
-fn ended(end: &End) -> Value {
-    let reason = match &end.outcome {
+fn ended(result: &TargetResult) -> Value {
+    let reason = match &result.outcome {
         Outcome::Failed(failure) => Some(failure.word()),
         _ => None,
     };
-    let limit = match &end.outcome {
+    let limit = match &result.outcome {
         Outcome::TimedOut(limit)
-        | Outcome::Failed(Failure::Deadline(limit) | Failure::Cause { grace: limit, .. }) => {
+        | Outcome::Failed(RolloutFailure::Deadline(limit) | RolloutFailure::Cause { grace: limit, .. }) => {
             Some(limit.as_secs_f64())
         }
         _ => None,
     };
-    let error = match &end.outcome {
+    let error = match &result.outcome {
         Outcome::Unreadable(error) => Some(without_secrets(&error.sentence())),
-        Outcome::Failed(Failure::TakenOver(line)) => Some(line.clone()),
+        Outcome::Failed(RolloutFailure::TakenOver(line)) => Some(line.clone()),
         _ => None,
     };
     json!({
-        "outcome": end.outcome.word(),
+        "outcome": result.outcome.word(),
         "reason": reason,
         "limitSeconds": limit,
         "error": error,
-        "message": end.line,
-        "undone": end.undone.as_ref().map(undone),
+        "message": result.line,
+        "undone": result.rollback.as_ref().map(undone),
     })
 }
 
-/// What became of the wish to undo it.
-fn undone(undone: &Undone) -> Value {
+/// Returns the result of a rollback.
+fn undone(undone: &RollbackResult) -> Value {
     match undone {
-        Undone::Not(why) => json!({"toRevision": null, "outcome": null, "whyNot": why}),
-        Undone::To { revision, outcome } => {
+        RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "whyNot": why}),
+        RollbackResult::RolledBack { revision, outcome } => {
             json!({"toRevision": revision, "outcome": outcome.word(), "whyNot": null})
         }
     }

@@ -1,210 +1,212 @@
-//! What happens to a rollout, in lines: kubectl's on stdout, everything else on stderr.
+//! The reports of a follower as lines of text: kubectl's lines for stdout, all others for stderr.
 
-use std::time::Duration;
-
-use crate::model::cause::{Cause, CauseId};
-use crate::model::follow::{End, Failure, LogLines, Outcome, Step, Track, Undone};
+use crate::model::follow::{
+    CauseChange, LogLines, Outcome, RollbackResult, RolloutFailure, TargetResult, TargetTracker,
+};
 use crate::model::revision::Revision;
-use crate::model::verdict::{State, Verdict};
+use crate::model::status::cause::{Cause, CauseId};
+use crate::model::status::verdict::{RolloutState, Verdict};
+use crate::model::text::go_duration;
+use crate::model::text::shell_command::{Word, command};
 use crate::render::escape;
-use crate::render::status::{Company, Standing, cause_line, line};
+use crate::render::status::{NameContext, RolloutStatus, cause_line, line};
 
-/// kubectl's line for how a target stands; none when kubectl would end with an error, which is told
-/// with the end.
+/// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
+/// which [`result`] returns.
 #[must_use]
-pub fn standing(track: &Track, verdict: &Verdict, company: Company) -> Option<String> {
-    if verdict.state == State::Failed {
+pub fn status_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContext) -> Option<String> {
+    if verdict.state == RolloutState::Failed {
         return None;
     }
-    Some(match track.observed() {
-        Some(observed) => line(&Standing { observed, verdict, causes: &[] }, company),
+    Some(match tracker.observation() {
+        Some(observed) => line(&RolloutStatus { observed, verdict, causes: &[] }, names),
         None => verdict.line.clone(),
     })
 }
 
-/// What became of a cause, on one line.
+/// Returns one line about a cause that appeared, changed or went away.
 #[must_use]
 pub fn cause(
-    track: &Track,
+    tracker: &TargetTracker,
     verdict: &Verdict,
     cause: &Cause,
-    step: Step,
-    company: Company,
+    change: CauseChange,
+    names: NameContext,
 ) -> Option<String> {
-    let standing = Standing { observed: track.observed()?, verdict, causes: &[] };
-    Some(cause_in(&standing, cause, step, company))
+    let status = RolloutStatus { observed: tracker.observation()?, verdict, causes: &[] };
+    Some(cause_in(&status, cause, change, names))
 }
 
-/// The same of a workload that stands so.
+/// Returns one line about a cause, for a workload with the given status.
 #[must_use]
-pub fn cause_in(standing: &Standing<'_>, cause: &Cause, step: Step, company: Company) -> String {
-    match step {
-        Step::Appeared | Step::Changed => cause_line(cause, standing, company, None),
-        Step::Gone => {
+pub fn cause_in(
+    status: &RolloutStatus<'_>,
+    cause: &Cause,
+    change: CauseChange,
+    names: NameContext,
+) -> String {
+    match change {
+        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, status, names, None),
+        CauseChange::Gone => {
             let gone = Cause { evidence: None, restarts: 0, ..cause.clone() };
-            format!("{}, gone", cause_line(&gone, standing, company, None))
+            format!("{}, gone", cause_line(&gone, status, names, None))
         }
     }
 }
 
-/// The last lines of a container, below the cause they belong to.
+/// Returns the last lines of a container's log, indented below their cause.
 #[must_use]
 pub fn log(log: &LogLines) -> Vec<String> {
     let who = format!("    {} {}| ", log.pod, log.container);
     log.lines.iter().map(|line| format!("{who}{}", escape::line(line))).collect()
 }
 
-/// What a target waits for that is not in its counters.
+/// Returns what a target waits for, if its counters do not show it.
 #[must_use]
-pub fn waiting(track: &Track, reason: &str) -> String {
-    format!("note: {} waits for {reason}", track.workload().reference())
+pub fn waiting(tracker: &TargetTracker, reason: &str) -> String {
+    format!("note: {}: waiting for {reason}", tracker.workload().reference())
 }
 
-/// kubectl's line for how the way back of a target stands. It is narration: whoever waits for
+/// Returns kubectl's line for the status of a rollback. It goes to stderr, because a script that waits for
 /// `successfully rolled out` on stdout waits for the rollout that failed.
 #[must_use]
-pub fn on_the_way_back(track: &Track, verdict: &Verdict, company: Company) -> Option<String> {
-    standing(track, verdict, company).map(|line| format!("going back: {line}"))
+pub fn rollback_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContext) -> Option<String> {
+    status_line(tracker, verdict, names).map(|line| format!("rolling back: {line}"))
 }
 
-/// That a target failed, and what is done about it.
+/// Returns that a target failed, and that its rollback started.
 #[must_use]
-pub fn goes_back(track: &Track, end: &End, revision: &str, company: Company) -> Vec<String> {
-    let name = name(track, company);
-    let back = format!("{name} goes back to revision {revision}, which carried the service before");
-    ended(track, end, company).into_iter().chain([back]).collect()
+pub fn rollback_started(
+    tracker: &TargetTracker,
+    result: &TargetResult,
+    revision: &str,
+    names: NameContext,
+) -> Vec<String> {
+    let name = name(tracker, names);
+    let back = format!("{name}: rolling back to revision {revision}, the stable revision");
+    ended(tracker, result, names).into_iter().chain([back]).collect()
 }
 
-/// What became of the wish to undo a target that failed.
-fn undone(track: &Track, undone: &Undone, company: Company) -> String {
-    let name = name(track, company);
+/// Returns how the rollback of a failed target ended.
+fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) -> String {
+    let name = name(tracker, names);
     let (revision, outcome) = match undone {
-        Undone::Not(why) => return format!("note: {name} was left as it is: {}", escape::line(why)),
-        Undone::To { revision, outcome } => (revision, outcome),
-    };
-    let back = format!("{name} failed, and went back to revision {revision}");
-    match outcome {
-        Outcome::Reached => format!("error: {back}{}, which is complete", renumbered(track, revision)),
-        Outcome::Held => format!("error: {back}, which is held"),
-        Outcome::Failed(Failure::TakenOver(_)) => {
-            format!("error: {name} failed; revision {revision} was on its way back when another took over")
+        RollbackResult::NotStarted(why) => {
+            return format!("note: {name}: not rolled back: {}", escape::line(why));
         }
-        Outcome::Failed(failure) => format!("error: {back}, which failed too: {}", failure.word()),
-        Outcome::Deleted | Outcome::Recreated => format!("error: {back}; then it was deleted"),
+        RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
+    };
+    let rollback = format!("the rollback to revision {revision}");
+    let ended = match outcome {
+        Outcome::Reached => format!("rolled back to revision {revision}{}", renumbered(tracker, revision)),
+        Outcome::Held => format!("{rollback} is held"),
+        Outcome::Failed(RolloutFailure::TakenOver(_)) => format!("another revision replaced {rollback}"),
+        Outcome::Failed(failure) => format!("{rollback} failed too: {}", failure.word()),
+        Outcome::Deleted | Outcome::Recreated => format!("it was deleted during {rollback}"),
         Outcome::TimedOut(limit) => {
-            format!("error: {back}, which is not done after {} (--timeout)", short(*limit))
+            format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
         }
         Outcome::Unreadable(error) => {
-            format!("error: {back}; how that goes cannot be told: {}", escape::line(&error.sentence()))
+            format!("{rollback} cannot be followed: {}", escape::line(&error.sentence()))
         }
-        Outcome::Interrupted | Outcome::Terminated => format!("error: {back}, which goes on without us"),
-    }
+        Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp => {
+            format!("{rollback} continues in the cluster")
+        }
+    };
+    format!("error: {name} failed; {ended}")
 }
 
-/// Going back gives a revision a new number.
-fn renumbered(track: &Track, revision: &str) -> String {
-    let now = track.observed().and_then(|observed| observed.revisions.running()).map(Revision::label);
+/// Returns the new number of a revision, because a rollback renumbers it.
+fn renumbered(tracker: &TargetTracker, revision: &str) -> String {
+    let now = tracker.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
     now.filter(|now| now != revision).map(|now| format!(" (now {now})")).unwrap_or_default()
 }
 
-/// How a target ended, and what became of the wish to undo it. `was_told` is whether that it failed is
-/// known already.
+/// Returns the result of a target and of its rollback. `failure_printed` leaves out the failure itself, which
+/// was printed when the rollback started.
 #[must_use]
-pub fn ends(track: &Track, end: &End, was_told: bool, company: Company) -> Vec<String> {
-    let ended = ended(track, end, company).filter(|_| !was_told);
-    let undone = end.undone.iter().map(|what| undone(track, what, company));
-    ended.into_iter().chain(undone).chain(end.undone.iter().filter_map(|what| way_out(track, what))).collect()
+pub fn result(
+    tracker: &TargetTracker,
+    result: &TargetResult,
+    failure_printed: bool,
+    names: NameContext,
+) -> Vec<String> {
+    let ended = ended(tracker, result, names).filter(|_| !failure_printed);
+    let undone = result.rollback.iter().map(|what| undone(tracker, what, names));
+    ended
+        .into_iter()
+        .chain(undone)
+        .chain(result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what)))
+        .collect()
 }
 
-/// What to do about a pod that keeps a StatefulSet from going back.
-fn way_out(track: &Track, undone: &Undone) -> Option<String> {
-    let blocked = track.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
-    let pod = blocked.pods.first()?;
-    let stands = matches!(undone, Undone::To { outcome, .. } if *outcome != Outcome::Reached);
-    let place = track.workload().in_namespace();
-    stands.then(|| {
-        format!("hint: kubectl delete pod {pod}{place}; with --replace-stuck-pods it is done at once")
-    })
+/// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
+fn stuck_pod_hint(tracker: &TargetTracker, undone: &RollbackResult) -> Option<String> {
+    let blocked = tracker.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
+    let stands = matches!(undone, RollbackResult::RolledBack { outcome, .. } if *outcome != Outcome::Reached);
+    stands.then(|| delete_hint(tracker, blocked)).flatten()
 }
 
-/// How a target ended, unless kubectl's last line said so already.
-fn ended(track: &Track, end: &End, company: Company) -> Option<String> {
-    let name = name(track, company);
-    let last = if end.line.is_empty() { String::new() } else { format!(": {}", end.line) };
-    Some(match &end.outcome {
+/// Returns the same hint as soon as the cause is seen: the controller would wait until the deadline.
+#[must_use]
+pub fn blocked_rollback(tracker: &TargetTracker, cause: &Cause) -> Option<String> {
+    let is_blocked = cause.id == CauseId::BlockedByPod && tracker.rollback().is_some();
+    is_blocked.then(|| delete_hint(tracker, cause)).flatten()
+}
+
+fn delete_hint(tracker: &TargetTracker, blocked: &Cause) -> Option<String> {
+    let words = [Word::name(blocked.pods.first()?, "POD"), tracker.workload().in_namespace()];
+    Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
+}
+
+/// Returns the result of a target. None for a reached goal: kubectl's last line says so.
+fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> Option<String> {
+    let name = name(tracker, names);
+    let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
+    Some(match &result.outcome {
         Outcome::Reached => return None,
-        Outcome::Held => format!("note: {name} is held, and pods of an old revision remain"),
-        Outcome::Failed(failure) => format!("error: {}", escape::line(&failed(&name, end, failure, &last))),
+        Outcome::Held => format!("note: {name} is held: outdated pods remain"),
+        Outcome::Failed(failure) => {
+            format!("error: {}", escape::line(&failed(&name, result, failure, &last)))
+        }
         Outcome::Deleted => format!("error: object has been deleted: {name}"),
         Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
         Outcome::TimedOut(limit) => {
             format!(
                 "error: timed out waiting for the condition: {name} after {} (--timeout){last}",
-                short(*limit)
+                go_duration::write(*limit)
             )
         }
         Outcome::Unreadable(error) => format!("error: {name}: {}", escape::line(&error.sentence())),
-        Outcome::Interrupted => format!("interrupted: {name} goes on without us{last}"),
-        Outcome::Terminated => format!("terminated: {name} goes on without us{last}"),
+        Outcome::Interrupted => format!("interrupted; the rollout of {name} continues in the cluster{last}"),
+        Outcome::Terminated => format!("terminated; the rollout of {name} continues in the cluster{last}"),
+        Outcome::HungUp => format!("hung up; the rollout of {name} continues in the cluster{last}"),
     })
 }
 
-/// Why it failed, in kubectl's words where it has any, and which limit it was.
-fn failed(name: &str, end: &End, failure: &Failure, last: &str) -> String {
+/// Returns why a target failed, in kubectl's words where it has any, and which limit was exceeded.
+fn failed(name: &str, result: &TargetResult, failure: &RolloutFailure, last: &str) -> String {
     match failure {
-        Failure::ProgressDeadline(None) => end.line.clone(),
-        Failure::ProgressDeadline(Some(seconds)) => {
-            format!("{} (its own progressDeadlineSeconds, {seconds})", end.line)
+        RolloutFailure::ProgressDeadline(None) => result.line.clone(),
+        RolloutFailure::ProgressDeadline(Some(seconds)) => {
+            format!("{} (progressDeadlineSeconds: {seconds})", result.line)
         }
-        Failure::Deadline(deadline) => {
-            format!("{name} has not moved for {} (--deadline){last}", short(*deadline))
+        RolloutFailure::Deadline(deadline) => {
+            format!("{name} made no progress for {} (--deadline){last}", go_duration::write(*deadline))
         }
-        Failure::Cause { id, grace } => {
-            format!("{name} has failed: {} lasted {}{last}", id.name(), short(*grace))
+        RolloutFailure::Cause { id, grace } => {
+            format!("{name} failed: {} for {}{last}", id.name(), go_duration::write(*grace))
         }
-        Failure::TakenOver(line) => format!("{name}: {line}"),
-        Failure::Kubectl(line) => line.clone(),
+        RolloutFailure::TakenOver(line) => format!("{name}: {line}"),
+        RolloutFailure::Kubectl(line) => line.clone(),
     }
 }
 
-fn name(track: &Track, company: Company) -> String {
-    let workload = track.workload();
-    if company.namespaces {
+fn name(tracker: &TargetTracker, names: NameContext) -> String {
+    let workload = tracker.workload();
+    if names.namespaces {
         format!("{} in {}", workload.reference(), workload.object().namespace())
     } else {
         workload.reference()
-    }
-}
-
-/// A duration as Go writes it: `1h30m0s`, `30s`, `1.5s`.
-fn short(duration: Duration) -> String {
-    let (seconds, rest) = (duration.as_secs(), duration.subsec_millis());
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let fraction = format!("{rest:03}");
-    let fraction = fraction.trim_end_matches('0');
-    let seconds = if fraction.is_empty() { format!("{seconds}s") } else { format!("{seconds}.{fraction}s") };
-    match (hours, minutes) {
-        (0, 0) => seconds,
-        (0, minutes) => format!("{minutes}m{seconds}"),
-        (hours, minutes) => format!("{hours}h{minutes}m{seconds}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_written_as_go_writes_them() {
-        for (milliseconds, text) in [
-            (0, "0s"),
-            (30_000, "30s"),
-            (1_500, "1.5s"),
-            (90_000, "1m30s"),
-            (5_400_000, "1h30m0s"),
-            (600_000, "10m0s"),
-        ] {
-            assert_eq!(short(Duration::from_millis(milliseconds)), text);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Rollouts that are followed: lines, and JSON.
+//! The output of followed rollouts as lines and as JSON.
 
 pub mod json;
 pub mod lines;

@@ -1,36 +1,35 @@
-//! Two bars: how many pods are updated, and how many are available.
+//! Two bars: the updated pods and the available pods.
 
 use super::columns::aligned;
-use super::line::Line;
-use crate::model::rounding::floor;
-use crate::model::verdict::{Counts, State};
+use super::line::FrameLine;
+use crate::model::status::verdict::{Counts, RolloutState};
 use crate::model::workload::Workload;
+use crate::model::workload::strategy::min_available;
 use crate::render::style::Style;
 
-/// A bar of fewer cells says less than its numbers.
+/// The minimum length of a bar, in cells. A shorter one is left out.
 const SHORTEST: usize = 5;
-/// A bar of more cells says no more.
+/// The maximum length of a bar, in cells.
 const LONGEST: usize = 40;
 
-/// The bars of a workload. What an update never goes below is only worth a word while one is under way.
-pub(super) fn bars(workload: &Workload, state: State, width: usize) -> Vec<Line> {
+/// Returns the bars of a workload. While it progresses, the second one has the minimum of available pods.
+pub(super) fn bars(workload: &Workload, state: RolloutState, width: usize) -> Vec<FrameLine> {
     let counts = Counts::of(workload);
     let length = Some((width / 4).min(LONGEST)).filter(|length| *length >= SHORTEST);
     let (label, available) = match counts.available {
         Some(available) => ("available", available),
-        None => ("ready", counts.ready), // a server that does not count what is available
+        None => ("ready", counts.ready), // an old API server without `availableReplicas`
     };
-    let floor = floor(workload).filter(|_| state == State::Progressing);
+    let floor = min_available(workload).filter(|_| state == RolloutState::Progressing);
     let bars = aligned(vec![
         row("updated", counts.updated, counts.wanted, length),
         row(label, available, counts.wanted, length),
     ]);
-    with_note(bars, floor.map(|floor| format!("never below {floor}")), width)
+    with_note(bars, floor.map(|floor| format!("minimum {floor}")), width)
 }
 
-/// A note behind the last bar, where there is room for all of it: the beginning of a number is another
-/// number.
-fn with_note(mut bars: Vec<Line>, note: Option<String>, width: usize) -> Vec<Line> {
+/// Appends a note to the last bar if the whole note fits. A cut number would be a wrong number.
+fn with_note(mut bars: Vec<FrameLine>, note: Option<String>, width: usize) -> Vec<FrameLine> {
     let noted = bars.last().zip(note).map(|(bar, note)| bar.clone().with(Style::Dim, format!("   {note}")));
     if let (Some(bar), Some(noted)) = (bars.last_mut(), noted.filter(|noted| noted.cells() <= width)) {
         *bar = noted;
@@ -38,19 +37,19 @@ fn with_note(mut bars: Vec<Line>, note: Option<String>, width: usize) -> Vec<Lin
     bars
 }
 
-fn row(label: &str, have: i64, wanted: i64, length: Option<usize>) -> Vec<Line> {
+fn row(label: &str, have: i64, wanted: i64, length: Option<usize>) -> Vec<FrameLine> {
     let bar = length.map(|length| bar(have, wanted, length)).unwrap_or_default();
-    // Numbers that grow by a digit do not move what follows them.
+    // Pad the number, so that another digit does not move the text after it.
     let digits = wanted.to_string().len();
-    let numbers = Line::of(format!("{have:>digits$}/{wanted}"));
-    vec![Line::of(format!("  {label}")), bar, numbers]
+    let numbers = FrameLine::of(format!("{have:>digits$}/{wanted}"));
+    vec![FrameLine::of(format!("  {label}")), bar, numbers]
 }
 
-/// `####----`. It is full only when nothing is missing, and empty only when there is nothing.
-fn bar(have: i64, wanted: i64, length: usize) -> Line {
+/// Returns a bar: `####----`. It is full only if nothing is missing, and empty only for 0.
+fn bar(have: i64, wanted: i64, length: usize) -> FrameLine {
     let filled = filled(have, wanted, length);
     let style = if filled == length { Style::Good } else { Style::Plain };
-    Line::default().with(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
+    FrameLine::default().with(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
 }
 
 fn filled(have: i64, wanted: i64, length: usize) -> usize {

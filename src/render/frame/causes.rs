@@ -1,64 +1,65 @@
-//! Why it does not go on: each cause with one line of evidence.
+//! The causes in a block, each with one line of evidence.
 
-use super::line::Line;
+use super::line::FrameLine;
 use super::wrap::wrapped;
-use crate::model::cause::Cause;
 use crate::model::follow::LogLines;
-use crate::render::status::{Company, Standing, cause_style, cause_words};
+use crate::model::status::cause::Cause;
+use crate::model::text::plural::plural;
+use crate::render::status::{NameContext, RolloutStatus, cause_style, cause_words};
 use crate::render::style::Style;
 
-/// More causes than these are counted: who reads the fifth has mended the first.
+/// The most causes in a block. More causes are only counted.
 const SHOWN: usize = 4;
 
-/// Where the lines go on that follow the first one of a cause.
+/// The indentation of further lines of a cause.
 const INDENT: &str = "      ";
 
-/// A cause, and the evidence for it when that needs a line of its own.
-pub(super) struct CauseLines {
-    pub(super) cause: Vec<Line>,
-    pub(super) evidence: Option<Line>,
+/// The lines of a cause, and its evidence if that needs its own line.
+pub(super) struct RenderedCause {
+    pub(super) cause: Vec<FrameLine>,
+    pub(super) evidence: Option<FrameLine>,
 }
 
-/// The causes of a workload, and how many more there are.
+/// Returns the causes of a workload, and a line that counts those that are not shown.
 pub(super) fn lines<'a>(
     log_of: impl Fn(&Cause) -> Option<&'a LogLines>,
-    standing: &Standing<'_>,
-    company: Company,
+    status: &RolloutStatus<'_>,
+    names: NameContext,
     width: usize,
-) -> (Vec<CauseLines>, Option<Line>) {
-    let shown = standing.causes.iter().take(SHOWN);
-    let lines = shown.map(|cause| lines_of(cause, log_of(cause), standing, company, width)).collect();
-    let more = standing.causes.len().saturating_sub(SHOWN);
-    let plural = if more == 1 { "" } else { "s" };
-    (lines, (more > 0).then(|| Line::of(format!("  and {more} more cause{plural}"))))
+) -> (Vec<RenderedCause>, Option<FrameLine>) {
+    let shown = status.causes.iter().take(SHOWN);
+    let lines = shown.map(|cause| lines_of(cause, log_of(cause), status, names, width)).collect();
+    let more = status.causes.len().saturating_sub(SHOWN);
+    (lines, (more > 0).then(|| FrameLine::of(format!("  and {}", plural(more, "more cause")))))
 }
 
-/// The evidence stands behind the cause where it fits, and else below it: half a sentence is none.
+/// Returns one cause. Its evidence follows on the same line if it fits completely, and else on the next line.
 fn lines_of(
     cause: &Cause,
     log: Option<&LogLines>,
-    standing: &Standing<'_>,
-    company: Company,
+    status: &RolloutStatus<'_>,
+    names: NameContext,
     width: usize,
-) -> CauseLines {
+) -> RenderedCause {
     let style = cause_style(cause);
-    let words = wrapped(&format!("  {}", cause_words(cause, standing, company)), INDENT, width);
-    let cause_on = |line: &String| Line::default().with(style, line);
+    let words = wrapped(&format!("  {}", cause_words(cause, status, names)), INDENT, width);
+    let cause_on = |line: &String| FrameLine::default().with(style, line);
     let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
     if let ([only], Some(evidence)) = (words.as_slice(), &evidence) {
         let both = cause_on(only).with(Style::Plain, format!("   {evidence}"));
         if both.cells() <= width {
-            return CauseLines { cause: vec![both], evidence: None };
+            return RenderedCause { cause: vec![both], evidence: None };
         }
     }
-    CauseLines {
+    RenderedCause {
         cause: words.iter().map(cause_on).collect(),
-        evidence: evidence.map(|evidence| Line::of(format!("{INDENT}{evidence}"))),
+        evidence: evidence.map(|evidence| FrameLine::of(format!("{INDENT}{evidence}"))),
     }
 }
 
-/// The most telling line there is: what the container itself said, or the component that knows.
+/// Returns the evidence of a cause: the most important line of the container's log, or else the message of the
+/// kubelet or controller.
 fn evidence<'a>(cause: &'a Cause, log: Option<&'a LogLines>) -> Option<&'a str> {
-    let said = log.and_then(LogLines::telling);
+    let said = log.and_then(LogLines::error_line);
     said.or(cause.evidence.as_deref()).map(str::trim)
 }

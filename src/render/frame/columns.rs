@@ -1,23 +1,23 @@
-//! Columns of lines that belong together.
+//! Aligns the cells of styled lines in columns.
 
-use super::line::Line;
+use super::line::FrameLine;
 
-/// Two blanks between columns, as tables have them.
+/// The spaces between two columns, as in tables.
 const GAP: usize = 2;
 
-/// Rows whose cells begin in the same columns. What is missing at the end of a row is left out.
-pub(super) fn aligned(rows: Vec<Vec<Line>>) -> Vec<Line> {
+/// Aligns the cells of rows. Rows may have different numbers of cells.
+pub(super) fn aligned(rows: Vec<Vec<FrameLine>>) -> Vec<FrameLine> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
-            rows.iter().filter_map(|row| row.get(column)).map(Line::cells).max().unwrap_or_default()
+            rows.iter().filter_map(|row| row.get(column)).map(FrameLine::cells).max().unwrap_or_default()
         })
         .collect();
     rows.into_iter().map(|row| joined(row, &widths)).collect()
 }
 
-fn joined(row: Vec<Line>, widths: &[usize]) -> Line {
-    let (mut line, mut column) = (Line::default(), 0);
+fn joined(row: Vec<FrameLine>, widths: &[usize]) -> FrameLine {
+    let (mut line, mut column) = (FrameLine::default(), 0);
     for (cell, width) in row.into_iter().zip(widths) {
         if cell.cells() > 0 {
             line = line.padded_to(column).joined_with(cell);

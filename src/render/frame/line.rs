@@ -1,4 +1,4 @@
-//! One line of a frame: spans whose width is known.
+//! One line of a frame: styled spans and their width.
 
 use tabled::grid::util::string::get_text_width;
 
@@ -6,17 +6,17 @@ use crate::render::escape;
 use crate::render::style::{Span, Style};
 use crate::render::table::{beginning, shortened_to};
 
-/// One line of a frame. Its text is safe to look at and stays on one line, whoever wrote it.
+/// One line of a frame. Its text is escaped, so that it stays on one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line(Vec<Span>);
+pub struct FrameLine(Vec<Span>);
 
-impl Line {
-    /// A line that begins with plain text.
+impl FrameLine {
+    /// Creates a line with plain text.
     pub fn of(text: impl AsRef<str>) -> Self {
         Self::default().with(Style::Plain, text)
     }
 
-    /// The line with something more at its end.
+    /// Appends text.
     #[must_use]
     pub fn with(mut self, style: Style, text: impl AsRef<str>) -> Self {
         let safe = escape::line(text.as_ref());
@@ -26,45 +26,45 @@ impl Line {
         self
     }
 
-    /// The line with another one at its end.
+    /// Appends another line.
     #[must_use]
     pub(super) fn joined_with(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// The line with blanks at its end, so that what follows begins in a column.
+    /// Appends spaces up to a column.
     #[must_use]
     pub fn padded_to(self, column: usize) -> Self {
         let missing = column.saturating_sub(self.cells());
         self.with(Style::Plain, " ".repeat(missing))
     }
 
-    /// How many cells of a terminal it takes; wide characters take two.
+    /// Returns the width in cells of a terminal. Wide characters take two.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.0.iter().map(|span| get_text_width(&span.text)).sum()
     }
 
-    /// How many cells each of its characters takes.
+    /// Returns the width of each character in cells.
     pub(in crate::render) fn characters(&self) -> impl Iterator<Item = usize> {
         let characters = self.0.iter().flat_map(|span| span.text.chars());
         characters.map(|character| get_text_width(character.encode_utf8(&mut [0; 4])))
     }
 
-    /// What it is made of.
+    /// Returns the spans.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
         &self.0
     }
 
-    /// Its text without its colours.
+    /// Returns the text without styles.
     #[must_use]
     pub fn text(&self) -> String {
         self.0.iter().map(|span| span.text.as_str()).collect()
     }
 
-    /// The line, cut where it would take more than `width` cells.
+    /// Cuts the line to `width` cells, with an ellipsis at the end.
     #[must_use]
     pub(super) fn cut_to(self, width: usize) -> Self {
         if self.cells() <= width {
@@ -75,7 +75,7 @@ impl Line {
         for span in self.0 {
             let cells = get_text_width(&span.text);
             if cells >= left {
-                // Cut even where it just fits: something of the line is gone, and the ellipsis says so.
+                // Cut even a span that just fits, because the spans after it are dropped.
                 let text = shortened_to(&(span.text + "…"), left);
                 cut.0.push(Span { text, ..span });
                 break;
@@ -86,8 +86,8 @@ impl Line {
         cut
     }
 
-    /// The line, without its middle where it would take more than `width` cells: names that belong
-    /// together begin alike.
+    /// Shortens the line to `width` cells, with an ellipsis in the middle. Related names often begin alike and
+    /// differ at the end.
     #[must_use]
     pub(super) fn shortened_to(self, width: usize) -> Self {
         if self.cells() <= width {
@@ -108,15 +108,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_move_the_cursor_is_shown_instead() {
-        let line = Line::of("a\tb").with(Style::Bad, "\x1b[2J\r\nc");
+    fn control_characters_are_escaped() {
+        let line = FrameLine::of("a\tb").with(Style::Bad, "\x1b[2J\r\nc");
         assert_eq!(line.text(), "a\\tb^[[2J\\r\\nc");
         assert_eq!(line.cells(), 14);
     }
 
     #[test]
-    fn a_line_is_cut_in_cells_and_says_so() {
-        let line = || Line::of("web").with(Style::Good, "大大").with(Style::Bad, " bad");
+    fn a_line_is_cut_to_a_width_in_cells() {
+        let line = || FrameLine::of("web").with(Style::Good, "大大").with(Style::Bad, " bad");
         for (width, text) in [
             (20, "web大大 bad"),
             (11, "web大大 bad"),
@@ -146,7 +146,7 @@ mod tests {
             (2, "d…"),
             (1, "…"),
         ] {
-            let name = Line::default().with(Style::Heading, "deploy/web-大-main");
+            let name = FrameLine::default().with(Style::Heading, "deploy/web-大-main");
             let short = name.shortened_to(width);
             assert_eq!(short.text(), text, "{width}");
             assert!(short.cells() <= width, "{width}");

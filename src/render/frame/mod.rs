@@ -1,95 +1,93 @@
-//! Frames: what a terminal shows of followed rollouts at one moment.
+//! Frames: what a terminal shows about followed rollouts at one moment.
 //!
-//! A frame is a function of what is known, a moment and a size, and of nothing else: not of the frame
-//! before it, nor of the terminal. How one frame takes the place of another is [`live`](super::live)'s.
+//! A frame depends only on the follower, a moment and the size of the terminal. [`live`](super::live) replaces one
+//! frame on the terminal by the next.
 
 mod bars;
-mod block;
 mod causes;
 mod columns;
-mod fold;
-mod head;
+mod fit_height;
+mod header;
 mod line;
 mod revisions;
+mod state_words;
 mod steps;
-mod words;
+mod workload_block;
 mod wrap;
 
-pub use line::Line;
+pub use line::FrameLine;
 pub use steps::{Steps, batch_rows};
 
-use self::block::Block;
-use super::status::Company;
-use crate::model::follow::{Follower, Moment};
+use self::workload_block::WorkloadBlock;
+use super::status::NameContext;
+use crate::model::follow::{Follower, Now};
 use crate::world::Terminal;
 
-/// What a terminal shows at one moment.
+/// The lines that a terminal shows at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame(Vec<Line>);
+pub struct Frame(Vec<FrameLine>);
 
-/// What is told apart from the facts.
+/// Followed rollouts at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
-    /// Who follows, and so what is known.
+pub struct FollowSnapshot<'a> {
+    /// The follower with its targets.
     pub follower: &'a Follower,
     /// The moment.
-    pub now: Moment,
-    /// What names must tell apart.
-    pub company: Company,
+    pub now: Now,
+    /// What names must distinguish.
+    pub names: NameContext,
 }
 
 impl Frame {
-    /// The rollouts as they are followed: a block each, folded to a line each as far as the height asks
-    /// for it. No frame is as high as the terminal: below it the cursor needs a line of its own, or
-    /// writing the last one would scroll the first one away.
+    /// Renders rollouts while they are followed: one block each, folded as far as the height requires. The frame
+    /// is lower than the terminal, because the cursor needs the line below it.
     #[must_use]
-    pub fn of(scene: Scene<'_>, size: Terminal) -> Self {
+    pub fn of(snapshot: FollowSnapshot<'_>, size: Terminal) -> Self {
         let width = usable_width(size);
-        let blocks: Vec<_> = scene.blocks(width).collect();
-        Self::new(fold::into_height(&blocks, usable_height(size)), size)
+        let blocks: Vec<_> = snapshot.blocks(width).collect();
+        Self::new(fit_height::into_height(&blocks, usable_height(size)), size)
     }
 
-    /// The rollouts as they ended. It is not drawn over any more, so it may be higher than the terminal:
-    /// whatever did not end well is shown in full.
+    /// Renders the results. The last frame is never replaced, so it may be higher than the terminal. Only complete
+    /// workloads are folded.
     #[must_use]
-    pub fn last(scene: Scene<'_>, size: Terminal) -> Self {
+    pub fn last(snapshot: FollowSnapshot<'_>, size: Terminal) -> Self {
         let width = usable_width(size);
-        let blocks: Vec<_> = scene.blocks(width).collect();
-        Self::new(fold::at_the_end(&blocks, usable_height(size)), size)
+        let blocks: Vec<_> = snapshot.blocks(width).collect();
+        Self::new(fit_height::final_lines(&blocks, usable_height(size)), size)
     }
 
-    /// A plan as it is stepped, or as it ended, in the height of the terminal: of a thousand batches those
-    /// matter around which it stands.
+    /// Renders a plan. Of many batches, it shows those around the current one.
     #[must_use]
     pub fn of_steps(steps: Steps<'_>, size: Terminal) -> Self {
         Self::new(steps::lines(steps, usable_width(size), usable_height(size)), size)
     }
 
-    /// A frame of these lines, each cut to the width of the terminal.
-    pub fn new(lines: impl IntoIterator<Item = Line>, size: Terminal) -> Self {
+    /// Creates a frame of lines, each cut to the width of the terminal.
+    pub fn new(lines: impl IntoIterator<Item = FrameLine>, size: Terminal) -> Self {
         Self(lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect())
     }
 
-    /// Its lines.
+    /// Returns the lines.
     #[must_use]
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[FrameLine] {
         &self.0
     }
 }
 
-impl<'a> Scene<'a> {
-    fn blocks(self, width: usize) -> impl Iterator<Item = Block> + 'a {
-        let tracks = self.follower.tracks().iter();
-        tracks.map(move |track| Block::of(track, self.now, self.company, width))
+impl<'a> FollowSnapshot<'a> {
+    fn blocks(self, width: usize) -> impl Iterator<Item = WorkloadBlock> + 'a {
+        let trackers = self.follower.targets().iter();
+        trackers.map(move |tracker| WorkloadBlock::of(tracker, self.now, self.names, width))
     }
 }
 
-/// The last column stays free: terminals differ in what they do with a line that fills it.
+/// Returns the width without the last column. Terminals differ in how they treat a line that fills it.
 fn usable_width(size: Terminal) -> usize {
     usize::from(size.width).saturating_sub(1).max(1)
 }
 
-/// The line below the frame is the cursor's.
+/// Returns the height without the line of the cursor below the frame.
 fn usable_height(size: Terminal) -> usize {
     usize::from(size.height).saturating_sub(1).max(1)
 }

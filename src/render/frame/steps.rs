@@ -1,35 +1,35 @@
-//! A plan that is stepped: a row for each batch, and below them why it does not go on.
+//! The live view of a plan: a row for each batch, and below them the causes for which it does not progress.
 
-use super::causes::{self, CauseLines};
+use super::causes::{self, RenderedCause};
 use super::columns::aligned;
-use super::line::Line;
-use crate::model::follow::{Logs, Moment};
-use crate::model::step::{Batch, End, Stage, Stepper, View};
-use crate::model::verdict::verdict;
+use super::line::FrameLine;
+use crate::model::follow::{ContainerLogs, Now};
+use crate::model::status::verdict::verdict;
+use crate::model::step::{Batch, BatchStage, PlanView, StepOutcome, Stepper};
 use crate::render::change::{names, pods};
-use crate::render::status::{Company, Standing};
+use crate::render::status::{NameContext, RolloutStatus};
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
 use crate::render::style::Style;
 
-/// What is drawn of a plan: who steps it, and when.
+/// What to draw of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps<'a> {
-    /// Who steps it, and so what is known.
+    /// The stepper, with what it observed.
     pub stepper: &'a Stepper,
     /// The moment.
-    pub now: Moment,
-    /// What containers said of the causes.
-    pub logs: &'a Logs,
+    pub now: Now,
+    /// The logs of the causes.
+    pub logs: &'a ContainerLogs,
 }
 
 /// Fewer rows than these say less than a count.
 const FEWEST_ROWS: usize = 3;
 
 /// What there is to show, in no more lines than there is room for.
-pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> {
+pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameLine> {
     let Some(view) = steps.stepper.view(steps.now) else {
         return vec![
-            Line::default()
+            FrameLine::default()
                 .with(Style::Heading, steps.stepper.workload().reference())
                 .with(Style::Dim, "   looking"),
         ];
@@ -44,34 +44,34 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> 
 
 /// `statefulset.apps/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`, on as many
 /// lines as it needs.
-fn head(steps: Steps<'_>, view: &View, width: usize) -> Vec<Line> {
-    let name = Line::default().with(Style::Heading, steps.stepper.workload().reference());
+fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
+    let name = FrameLine::default().with(Style::Heading, steps.stepper.workload().reference());
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
-    let updated = Line::of(format!("{} of {count} updated", view.updated));
+    let updated = FrameLine::of(format!("{} of {count} updated", view.updated));
     let (style, word) = standing(steps, view);
-    let standing = Line::default().with(style, word);
+    let standing = FrameLine::default().with(style, word);
     let mut lines = vec![name];
-    for part in [Line::of(revisions(view)), updated, Line::of(pace(&view.pacing)), standing] {
+    for part in [FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing] {
         let gap = if part.cells() == 0 { "" } else { "   " };
         match lines.last_mut() {
             Some(line) if line.cells() + gap.len() + part.cells() <= width => {
                 *line = std::mem::take(line).with(Style::Plain, gap).joined_with(part);
             }
-            _ => lines.push(Line::of("  ").joined_with(part)),
+            _ => lines.push(FrameLine::of("  ").joined_with(part)),
         }
     }
     lines
 }
 
 /// What the rows do not say of it.
-fn standing(steps: Steps<'_>, view: &View) -> (Style, String) {
-    match steps.stepper.end() {
-        Some(End::Complete) => (Style::Good, "complete".to_owned()),
-        Some(End::Reached { .. }) => (Style::Good, "held, as far as asked".to_owned()),
-        Some(End::NothingOutdated) => (Style::Good, "no pod is outdated".to_owned()),
-        Some(End::Failed { .. }) => (Style::Bad, "failed".to_owned()),
-        Some(End::Stopped(_)) => (Style::Warning, "held".to_owned()),
-        Some(End::TimedOut(_)) => (Style::Bad, "the time is up".to_owned()),
+fn standing(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
+    match steps.stepper.outcome() {
+        Some(StepOutcome::Complete) => (Style::Good, "complete".to_owned()),
+        Some(StepOutcome::Reached { .. }) => (Style::Good, "held, as far as asked".to_owned()),
+        Some(StepOutcome::NothingOutdated) => (Style::Good, "no pod is outdated".to_owned()),
+        Some(StepOutcome::Failed { .. }) => (Style::Bad, "failed".to_owned()),
+        Some(StepOutcome::Stopped(_)) => (Style::Warning, "held".to_owned()),
+        Some(StepOutcome::TimedOut(_)) => (Style::Bad, "timed out".to_owned()),
         Some(_) => (Style::Warning, "stopped".to_owned()),
         None if view.is_paused => (Style::Warning, "paused".to_owned()),
         None => (Style::Plain, String::new()),
@@ -80,16 +80,16 @@ fn standing(steps: Steps<'_>, view: &View) -> (Style, String) {
 
 /// A row for each batch, the names of its pods in their order of release.
 #[must_use]
-pub fn batch_rows(batches: &[Batch]) -> Vec<Line> {
+pub fn batch_rows(batches: &[Batch]) -> Vec<FrameLine> {
     aligned(batches.iter().map(row).collect())
 }
 
 /// When there is no room for all, those around the batch under way; the others are counted.
-fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<Line> {
+fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<FrameLine> {
     if batches.len() <= room {
         return batch_rows(batches);
     }
-    let is_done = |batch: &Batch| matches!(batch.stage, Stage::Done { .. });
+    let is_done = |batch: &Batch| matches!(batch.stage, BatchStage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
     let shown = room.saturating_sub(2).max(1); // a line above and one below say how many more there are
     let first = under_way.saturating_sub(1).min(batches.len().saturating_sub(shown));
@@ -102,44 +102,47 @@ fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<Line> {
     lines
 }
 
-fn counted(batches: &[Batch], place: &str) -> Option<Line> {
+fn counted(batches: &[Batch], place: &str) -> Option<FrameLine> {
     let plural = if batches.len() == 1 { "" } else { "es" };
     let count = (!batches.is_empty()).then(|| format!("  and {} batch{plural} {place}", batches.len()))?;
-    Some(Line::default().with(Style::Dim, count))
+    Some(FrameLine::default().with(Style::Dim, count))
 }
 
-fn row(batch: &Batch) -> Vec<Line> {
+fn row(batch: &Batch) -> Vec<FrameLine> {
     let (style, word) = stage(&batch.stage);
     vec![
-        Line::of(format!("  batch {}", batch.number)),
-        Line::of(if batch.is_canary { "canary" } else { "" }),
-        Line::of(released(batch)),
-        Line::default().with(style, word),
-        Line::of(detail(batch)),
+        FrameLine::of(format!("  batch {}", batch.number)),
+        FrameLine::of(if batch.is_canary { "canary" } else { "" }),
+        FrameLine::of(released(batch)),
+        FrameLine::default().with(style, word),
+        FrameLine::of(detail(batch)),
     ]
 }
 
-/// The final soak, what is left out, who else steps it, and the causes.
-fn below(steps: Steps<'_>, view: &View, width: usize) -> Vec<Line> {
+/// The final soak, the skipped pods, and the causes.
+fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let mut lines = Vec::new();
     if let Some(soak) = view.final_soak {
-        let healthy = crate::model::age::lasting(soak.healthy);
-        lines.push(Line::of(format!("  all done, final soak: healthy {healthy} of {}", time(soak.of))));
+        let healthy = crate::render::age::lasting(soak.healthy);
+        lines.push(FrameLine::of(format!(
+            "  all batches done, final soak: healthy {healthy} of {}",
+            time(soak.of)
+        )));
     }
-    if !view.left_out.is_empty() {
-        let left_out = format!("  left out, because their nodes are not ready: {}", names(&view.left_out));
-        lines.push(Line::default().with(Style::Warning, left_out));
+    if !view.skipped.is_empty() {
+        let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));
+        lines.push(FrameLine::default().with(Style::Warning, skipped));
     }
     lines.extend(causes(steps, view, width));
     lines
 }
 
-fn causes(steps: Steps<'_>, view: &View, width: usize) -> Vec<Line> {
+fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let Some(observed) = steps.stepper.observed() else { return Vec::new() };
-    let standing = Standing { observed, verdict: &verdict(observed), causes: &view.causes };
-    let (lines, more) = causes::lines(|cause| steps.logs.of(cause), &standing, Company::default(), width);
+    let standing = RolloutStatus { observed, verdict: &verdict(observed), causes: &view.causes };
+    let (lines, more) = causes::lines(|cause| steps.logs.of(cause), &standing, NameContext::default(), width);
     let lines =
-        lines.into_iter().flat_map(|CauseLines { cause, evidence }| cause.into_iter().chain(evidence));
+        lines.into_iter().flat_map(|RenderedCause { cause, evidence }| cause.into_iter().chain(evidence));
     lines.chain(more).collect()
 }
 
@@ -150,15 +153,15 @@ mod tests {
     #[test]
     fn what_there_is_no_room_for_is_counted_and_what_nobody_counted_is_said() {
         let batch = |number| {
-            let stage = Stage::Waiting;
-            Batch { number, is_canary: false, size: 1, places: Vec::new(), stage }
+            let stage = BatchStage::Waiting;
+            Batch { number, is_canary: false, size: 1, slots: Vec::new(), stage }
         };
         let batches: Vec<Batch> = (1..=9).map(batch).collect();
         for (has_more, last) in
             [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
         {
             let lines = rows_within(&batches, has_more, 4);
-            assert_eq!((lines.len(), lines.last()), (3, Some(&Line::default().with(Style::Dim, last))));
+            assert_eq!((lines.len(), lines.last()), (3, Some(&FrameLine::default().with(Style::Dim, last))));
         }
     }
 }

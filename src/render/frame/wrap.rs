@@ -1,11 +1,11 @@
-//! A sentence on as many lines as it needs.
+//! Wraps a sentence into lines of a frame.
 
 use tabled::grid::util::string::get_text_width;
 
 use crate::render::escape;
 
-/// A text broken between words into lines of at most `width` cells, the second and later ones indented.
-/// A word that is wider than that is left whole: the frame cuts it, and a name in pieces finds nothing.
+/// Breaks a text between words into lines of at most `width` cells, and indents all lines but the first. A longer
+/// word stays whole, so that names can be copied; the frame cuts its line.
 pub(super) fn wrapped(text: &str, indent: &str, width: usize) -> Vec<String> {
     let safe = escape::line(text);
     if get_text_width(&safe) <= width {

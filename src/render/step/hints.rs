@@ -1,73 +1,85 @@
-//! What to type next.
+//! Hints: the command to type next.
 
-use crate::model::hold::{Hold, Reason, step_command};
-use crate::model::step::{Back, End, Plan, Stage, View, Why, goes_back, is_on_the_way_back};
-use crate::model::strategy;
-use crate::model::verdict::Counts;
+use crate::model::change::hold::{
+    Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back, step_command,
+};
+use crate::model::status::verdict::Counts;
+use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::workload::Workload;
+use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::strategy;
 
-/// What to type next after a step that ended like this, each a command and what it does.
-pub(super) fn of(workload: &Workload, view: Option<&View>, end: &End) -> Vec<String> {
+/// Returns what to type next after an outcome: commands, and what each does.
+pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOutcome) -> Vec<String> {
     let (target, step) = (workload.command_target(), step_command(workload));
     let (status, undo) =
         (format!("kubectl rollout2 status {target}"), format!("kubectl rollout2 undo {target}"));
-    match end {
-        End::Stopped(Why::Changed { .. })
-        | End::Failed { back: Some(Back::Unfinished { .. }), .. }
-        | End::TimedOut(_)
-        | End::Interrupted
-        | End::Terminated
-            if is_on_the_way_back(workload) =>
+    match outcome {
+        StepOutcome::Stopped(StopReason::Changed { .. })
+        | StepOutcome::Failed { rollback: Some(RollbackOutcome::Unfinished { .. }), .. }
+        | StepOutcome::TimedOut(_)
+        | StepOutcome::Interrupted
+        | StepOutcome::Terminated
+            if is_rolling_back(workload) =>
         {
-            vec![on_with_the_way_back(workload)]
+            vec![continue_rollback(workload)]
         }
-        End::NothingOutdated if is_held_no_more(workload) => {
-            vec![format!("forget the hold that somebody ended: kubectl rollout2 resume {target}")]
+        StepOutcome::NothingOutdated if is_held_no_more(workload) => {
+            vec![format!(
+                "remove the annotation of the hold that another client ended: kubectl rollout2 resume {target}"
+            )]
         }
-        End::NothingOutdated => {
+        StepOutcome::NothingOutdated => {
             below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
         }
-        End::Complete => below_its_own_partition(workload).into_iter().collect(),
-        End::Reached { .. } => vec![next_batch(view, &step)],
-        End::Stopped(why) => stopped(workload, view, why),
-        End::Failed { back: None, .. } => {
-            let is_set = matches!(workload, Workload::StatefulSet(_));
-            let stuck = if is_set { " --replace-stuck-pods" } else { "" }; // what broke may block the way
-            vec![format!("once it is mended: {step}"), format!("to go back: {undo}{stuck}")]
+        StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
+        StepOutcome::Reached { .. } => vec![next_batch(view, &step)],
+        StepOutcome::Stopped(reason) => stopped(workload, view, reason),
+        StepOutcome::Failed { rollback: None, .. } => {
+            let is_set = workload.kind().pods == PodIdentity::Ordinal;
+            let stuck = if is_set { " --replace-stuck-pods" } else { "" }; // a broken pod may block the rollback
+            vec![format!("once it is fixed: {step}"), format!("to roll back: {undo}{stuck}")]
         }
-        End::Failed { back: Some(Back::Not(_)), .. } => vec![format!("to go back: {undo}")],
-        End::TimedOut(_) | End::Interrupted | End::Terminated if is_held(workload) => {
-            vec![format!("go on with the plan: {step}")]
+        StepOutcome::Failed { rollback: Some(RollbackOutcome::NotStarted(_)), .. } => {
+            vec![format!("to roll back: {undo}")]
         }
-        End::Failed { back: Some(Back::Unfinished { .. }), .. }
-        | End::TimedOut(_)
-        | End::Interrupted
-        | End::Terminated => vec![status],
-        End::Failed { back: Some(Back::Done { .. }), .. } | End::Gone { .. } | End::Error(_) => Vec::new(),
+        StepOutcome::TimedOut(_) | StepOutcome::Interrupted | StepOutcome::Terminated
+            if is_held(workload) =>
+        {
+            vec![format!("continue the plan: {step}")]
+        }
+        StepOutcome::Failed { rollback: Some(RollbackOutcome::Unfinished { .. }), .. }
+        | StepOutcome::TimedOut(_)
+        | StepOutcome::Interrupted
+        | StepOutcome::Terminated => vec![status],
+        StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { .. }), .. }
+        | StepOutcome::Gone { .. }
+        | StepOutcome::Error(_) => Vec::new(),
     }
 }
 
-fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
+fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) -> Vec<String> {
     let (target, step) = (workload.command_target(), step_command(workload));
     let status = format!("kubectl rollout2 status {target}");
-    match why {
-        Why::Paused => vec![format!("kubectl rollout2 resume {target} && {step}")],
-        Why::LeaseLost { .. } => vec![status],
-        Why::Changed { .. } => {
+    match reason {
+        StopReason::Paused => vec![format!("kubectl rollout2 resume {target} && {step}")],
+        StopReason::LeaseLost { .. } => vec![status],
+        StopReason::Changed { .. } => {
             let flag = if is_for_another_template(workload) { " --new-plan" } else { "" };
-            let again = if is_held(workload) { "to go on with it as it is now" } else { "to hold it again" };
-            vec![format!("{again}: {step}{flag}"), format!("to go back: kubectl rollout2 undo {target}")]
+            let again =
+                if is_held(workload) { "to continue with it as it is now" } else { "to hold it again" };
+            vec![format!("{again}: {step}{flag}"), format!("to roll back: kubectl rollout2 undo {target}")]
         }
-        Why::Unhealthy { pods, .. } => {
-            // What is forced is that a batch begins; one that is under way needs room.
-            let is_at = |view: &View, stage: &Stage| view.batches.iter().any(|batch| batch.stage == *stage);
-            let is_under_way = view.is_some_and(|view| is_at(view, &Stage::Updating));
-            let is_left = view.is_none_or(|view| is_at(view, &Stage::Waiting));
-            let force = format!("release the next batch all the same: {step} --force");
-            let room = format!("go on beside them: {step} --max-unavailable {}", pods.len() + 1);
+        StopReason::Unhealthy { pods, .. } => {
+            // --force begins a batch; a batch under way needs room.
+            let is_at =
+                |view: &PlanView, stage: &BatchStage| view.batches.iter().any(|batch| batch.stage == *stage);
+            let is_under_way = view.is_some_and(|view| is_at(view, &BatchStage::Updating));
+            let is_left = view.is_none_or(|view| is_at(view, &BatchStage::Waiting));
+            let force = format!("release the next batch anyway: {step} --force");
+            let room = format!("allow for them: {step} --max-unavailable {}", pods.len() + 1);
             let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
-            let ignore =
-                format!("leave nodes that are not ready out of account: {step} --ignore-unready-nodes");
+            let ignore = format!("ignore nodes that are not ready: {step} --ignore-unready-nodes");
             let waits = waits_for(workload, pods);
             let (is_alone, waits) = (waits.is_none(), waits.unwrap_or_default());
             let hints = [
@@ -79,43 +91,43 @@ fn stopped(workload: &Workload, view: Option<&View>, why: &Why) -> Vec<String> {
             ];
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
-        Why::OwnPartition { .. } => {
-            vec![format!("go below it, and have it back in the end: {step} --to 100%")]
+        StopReason::OwnPartition { .. } => {
+            vec![format!("go below it; it is restored in the end: {step} --to 100%")]
         }
-        Why::NotSelected { .. } => vec![format!("the nodes that are not selected: {step} --node-selector=")],
-        Why::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
-        Why::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
+        StopReason::NotSelected { .. } => vec![format!("the other nodes: {step} --node-selector=")],
+        StopReason::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
+        StopReason::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
     }
 }
 
-/// What an ordered controller waits for: it replaces no pod as long as one is not ready, whatever is let go.
+/// An ordered controller replaces no pod as long as one is not ready, whatever is released.
 fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
-    let (lowest, _) = pods.last().filter(|_| matches!(workload, Workload::StatefulSet(_)) && !is_parallel)?;
+    let (lowest, _) = pods.last().filter(|_| workload.kind().pods == PodIdentity::Ordinal && !is_parallel)?;
     let place = workload.in_namespace();
-    Some(format!("its controller replaces no pod before that is ready: kubectl describe pod {lowest}{place}"))
+    Some(format!("its controller waits until this pod is ready: kubectl describe pod {lowest}{place}"))
 }
 
-/// Whoever steps next brings a way back to its end.
-fn on_with_the_way_back(workload: &Workload) -> String {
+/// The next step completes a rollback.
+fn continue_rollback(workload: &Workload) -> String {
     let (target, step) = (workload.command_target(), step_command(workload));
-    if !goes_back(workload) {
-        return format!("see it to its end: {step}"); // nothing holds it
+    if !is_rollback_held(workload) {
+        return format!("wait for the rollback: {step}"); // the original strategy is restored
     }
     let is_paused = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_paused());
     let resume = if is_paused { format!("kubectl rollout2 resume {target} && ") } else { String::new() };
-    format!("go on with the way back, to the strategy as it was before: {resume}{step}")
+    format!("complete the rollback and restore the original strategy: {resume}{step}")
 }
 
-/// After the last batch of some nodes only others are left.
-fn next_batch(view: Option<&View>, step: &str) -> String {
-    let is_over = |view: &&View| {
-        let is_done = view.batches.iter().all(|batch| matches!(batch.stage, Stage::Done { .. }));
-        is_done && view.pacing.node_selector.as_deref().is_some_and(|selector| !selector.is_empty())
+/// After the last batch of the selected nodes only others are left.
+fn next_batch(view: Option<&PlanView>, step: &str) -> String {
+    let is_over = |view: &&PlanView| {
+        let is_done = view.batches.iter().all(|batch| matches!(batch.stage, BatchStage::Done { .. }));
+        is_done && view.pace.node_selector.as_deref().is_some_and(|selector| !selector.is_empty())
     };
     match view.filter(is_over) {
-        Some(_) => format!("the nodes that are not selected: {step} --node-selector= --all"),
-        None if view.is_some_and(|view| view.pacing.batches.check_end().is_err()) => {
+        Some(_) => format!("the other nodes: {step} --node-selector= --all"),
+        None if view.is_some_and(|view| view.pace.batches.check_end().is_err()) => {
             format!("the next batch: {step}")
         }
         None => format!("the next batch: {step}; or all of them: --all"),
@@ -124,27 +136,27 @@ fn next_batch(view: Option<&View>, step: &str) -> String {
 
 fn below_its_own_partition(workload: &Workload) -> Option<String> {
     let is_kept = strategy::partition(workload) > 0 && Counts::of(workload).outdated() > 0;
-    is_kept.then(|| format!("to step those too: {} --to 100%", step_command(workload)))
+    is_kept.then(|| format!("to step the pods below it too: {} --to 100%", step_command(workload)))
 }
 
-/// A hold that has nothing to hold back is easily forgotten, until the next change of the template meets it.
+/// A hold without outdated pods also holds the next change of the template.
 fn stays_held(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload)?;
-    let flag = if hold.reason() == Some(Reason::Plan) { " --release-all" } else { "" };
+    let flag = if hold.reason() == HoldReason::Plan { " --release-all" } else { "" };
     let target = workload.command_target();
-    Some(format!("it stays held; to end that: kubectl rollout2 resume {target}{flag}"))
+    Some(format!("it stays held; to end the hold: kubectl rollout2 resume {target}{flag}"))
 }
 
-/// Whether a hold of ours is in force.
+/// Whether a hold is in force.
 pub(super) fn is_held(workload: &Workload) -> bool {
     Hold::in_force(workload).is_some()
 }
 
-/// A memory without its effect: somebody wrote another strategy.
+/// Whether another client ended the hold by another strategy.
 fn is_held_no_more(workload: &Workload) -> bool {
     Hold::of(workload).ok().flatten().is_some_and(|hold| !hold.is_in_force(workload))
 }
 
 fn is_for_another_template(workload: &Workload) -> bool {
-    Plan::in_force(workload).is_some_and(|plan| plan.template != workload.template().digest().hex())
+    PlanRecord::in_force(workload).is_some_and(|record| !record.is_for(workload))
 }

@@ -1,38 +1,38 @@
-//! Stepping, told: a line for each event, JSON, and the plan before anything is written.
+//! Output of `step`: a line for each report, JSON, and the plan before anything is written.
 
-mod ended;
 mod hints;
 pub mod json;
 pub mod lines;
+mod outcome;
 pub mod plan;
 pub(super) mod words;
 
-use crate::model::step::{Failure, View};
+use crate::model::step::{BatchFailure, PlanView};
 use crate::model::workload::Workload;
 
-/// What is known in the end.
+/// What is known when the command ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
-    /// The workload as it was seen last.
+pub struct Closing<'a> {
+    /// The workload as it was observed last.
     pub workload: &'a Workload,
-    /// The plan, as far as there is one.
-    pub view: Option<&'a View>,
-    /// Why the released pods go back, and to which revision, once that was written.
-    pub way_back: Option<(&'a Failure, &'a str)>,
-    /// Who we are, as our lease says it; none where nothing was to be stepped.
+    /// The plan, if there is one.
+    pub view: Option<&'a PlanView>,
+    /// Why the plan rolls back, and the label of the revision, once the rollback is stored.
+    pub rollback: Option<(&'a BatchFailure, &'a str)>,
+    /// The identity of this process in the lease; none where it stepped nothing.
     pub holder: Option<&'a str>,
 }
 
-/// What is to be said.
+/// Lines to print.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    /// For stdout, a line each.
+pub struct Printed {
+    /// Lines for stdout.
     pub results: Vec<String>,
-    /// For stderr, a line each.
+    /// Lines for stderr.
     pub notes: Vec<String>,
 }
 
-impl Told {
+impl Printed {
     fn result(line: impl Into<String>) -> Self {
         Self { results: vec![line.into()], notes: Vec::new() }
     }

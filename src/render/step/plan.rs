@@ -1,18 +1,18 @@
-//! A plan before anything is written: the batches, the very pods or nodes, and how long it takes at least.
+//! A plan before anything is written: its batches with their pods or nodes, and the least time it takes.
 
-use super::lines::{ended, heading, who_steps};
-use super::words::{care, reach, time};
-use super::{Scene, Told};
-use crate::model::step::{End, View};
+use super::lines::{heading, outcome, who_steps};
+use super::words::{reach, safeguards, time};
+use super::{Closing, Printed};
+use crate::model::step::{PlanView, StepOutcome};
 use crate::model::workload::Workload;
 use crate::render::change::names;
 use crate::render::escape;
 use crate::render::frame::batch_rows;
 use crate::render::style::{Span, Style};
 
-/// The whole plan.
+/// Returns the whole plan.
 #[must_use]
-pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
+pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
     let mut spans = vec![Span::new(Style::Heading, heading(workload, view)), Span::plain("\n")];
     for row in batch_rows(&view.batches) {
         spans.extend(row.spans().iter().cloned());
@@ -21,13 +21,13 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
     if view.has_more_batches {
         spans.push(Span::new(Style::Dim, "  and more, which are not listed\n"));
     }
-    if !view.left_out.is_empty() {
+    if !view.skipped.is_empty() {
         spans.push(Span::new(
             Style::Warning,
-            format!("  left out, because their nodes are not ready: {}\n", names(&view.left_out)),
+            format!("  skipped, because their nodes are NotReady: {}\n", names(&view.skipped)),
         ));
     }
-    spans.push(Span::plain(format!("  {}\n", care(view).join("; "))));
+    spans.push(Span::plain(format!("  {}\n", safeguards(view).join("; "))));
     let soaks = if view.soaks.is_zero() {
         "no soak".to_owned()
     } else {
@@ -38,18 +38,17 @@ pub fn spans(workload: &Workload, view: &View) -> Vec<Span> {
     spans
 }
 
-/// What keeps a plan that is only shown from going like that: who steps it already, and why its next batch
-/// would not begin.
+/// Returns what would keep the plan from running like that: the process that steps it, and why its next batch would
+/// not begin.
 #[must_use]
-pub fn hindrances(workload: &Workload, view: &View) -> Told {
-    let told = view.lease.iter().fold(Told::default(), |told, lease| {
-        let line = format!("note: {}, and a step waits for them", who_steps(workload, lease));
-        told.and_note(escape::line(&line))
+pub fn obstacles(workload: &Workload, view: &PlanView) -> Printed {
+    let printed = view.lease.iter().fold(Printed::default(), |printed, lease| {
+        let line = format!("note: {}, and the next step waits for its lease", who_steps(workload, lease));
+        printed.and_note(escape::line(&line))
     });
-    let Some(why) = &view.stops else { return told };
-    let end = End::Stopped(why.clone());
-    let scene = Scene { workload, view: Some(view), way_back: None, holder: None };
-    let now = ended(scene, &end);
-    let told = told.and_note("note: as it is now, nothing would be released:");
-    now.notes.into_iter().fold(told, Told::and_note)
+    let Some(reason) = &view.stops else { return printed };
+    let closing = Closing { workload, view: Some(view), rollback: None, holder: None };
+    let now = outcome(closing, &StepOutcome::Stopped(reason.clone()));
+    let printed = printed.and_note("note: at the moment no pod would be released:");
+    now.notes.into_iter().fold(printed, Printed::and_note)
 }

@@ -1,15 +1,16 @@
-//! Paces, batches and stages in a few words.
+//! Short texts for paces, batches and stages.
 
 use std::time::Duration;
 
-use crate::model::age::lasting;
-use crate::model::go_duration;
-use crate::model::step::{Amount, Batch, Batches, OnFailure, Pacing, Place, PlaceState, Reach, Stage, View};
+use crate::model::change::hold::{Amount, Batches, OnFailure, Pace, Reach};
+use crate::model::step::{Batch, BatchStage, PlanView, SlotState, SlotView};
+use crate::model::text::go_duration;
+use crate::render::age::lasting;
 use crate::render::change::names;
 use crate::render::style::Style;
 
 /// `revision 3 -> 4`.
-pub(in crate::render) fn revisions(view: &View) -> String {
+pub(in crate::render) fn revisions(view: &PlanView) -> String {
     let to = view.to.as_deref().unwrap_or("new");
     match view.from.as_deref().filter(|from| *from != to) {
         Some(from) => format!("revision {from} -> {to}"),
@@ -17,42 +18,44 @@ pub(in crate::render) fn revisions(view: &View) -> String {
     }
 }
 
-/// `2 per batch, soak 5m`: what of a pace one wants to see all the time.
-pub(in crate::render) fn pace(pacing: &Pacing) -> String {
-    let batches = match &pacing.batches {
+/// `2 per batch, soak 5m`: the part of a pace that every view shows.
+pub(in crate::render) fn pace(pace: &Pace) -> String {
+    let batches = match &pace.batches {
         Batches::By(amount) => format!("{amount} per batch"),
         Batches::Until(goals) => {
             format!("up to {}", goals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
         }
     };
-    let soaks = [("soak", pacing.soak), ("final soak", pacing.final_soak)];
+    let soaks = [("soak", pace.soak), ("final soak", pace.final_soak)];
     let soaks = soaks.into_iter().filter(|(_, soak)| !soak.is_zero());
     soaks.fold(batches, |words, (name, soak)| format!("{words}, {name} {}", time(soak)))
 }
 
-/// The rest of a pace, a sentence each, as a plan is read before it begins.
-pub(super) fn care(view: &View) -> Vec<String> {
-    let pacing = &view.pacing;
+/// Returns the rest of a pace, for the plan before it begins.
+pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
+    let pace = &view.pace;
     let plural = if view.max_unavailable == 1 { "" } else { "s" };
-    let mut care = vec![
+    let mut safeguards = vec![
         format!("at most {} pod{plural} unavailable", view.max_unavailable),
-        format!("{} for each further pod to be available", time(pacing.batch_timeout)),
+        format!("{} for each pod to become available", time(pace.batch_timeout)),
     ];
-    care.extend(
-        pacing.check.as_ref().map(|check| format!("a check of at most {} after each", time(check.timeout))),
+    safeguards.extend(
+        pace.check
+            .as_ref()
+            .map(|check| format!("a check of at most {} after each batch", time(check.timeout))),
     );
-    care.push(match pacing.on_failure {
-        OnFailure::Hold => "on failure all is held".to_owned(),
-        OnFailure::Undo => "on failure all is undone".to_owned(),
+    safeguards.push(match pace.on_failure {
+        OnFailure::Hold => "on failure everything is held".to_owned(),
+        OnFailure::Undo => "on failure the released pods go back".to_owned(),
     });
-    care
+    safeguards
 }
 
-/// How far a command goes, as what it does.
+/// Returns how far a command goes.
 pub(super) fn reach(reach: Reach) -> String {
     match reach {
         Reach::Next => "stops after one batch".to_owned(),
-        Reach::All => "goes on to the end".to_owned(),
+        Reach::All => "runs to the end".to_owned(),
         Reach::To(Amount::Pods(1)) => "stops once 1 pod runs the new revision".to_owned(),
         Reach::To(Amount::Pods(pods)) => format!("stops once {pods} pods run the new revision"),
         Reach::To(amount) => format!("stops once {amount} of the pods run the new revision"),
@@ -60,41 +63,43 @@ pub(super) fn reach(reach: Reach) -> String {
 }
 
 /// `db-3 db-2`, `db-9..db-4`.
-pub(in crate::render) fn places(places: &[Place]) -> String {
-    names(&places.iter().map(|place| place.name.clone()).collect::<Vec<_>>())
+pub(in crate::render) fn slots(slots: &[SlotView]) -> String {
+    names(&slots.iter().map(|slot| slot.name.clone()).collect::<Vec<_>>())
 }
 
-/// What a batch releases: its places, or how many they are, where nobody knows them any more.
+/// Returns the slots of a batch, or how many it had where the plan stores only that.
 pub(in crate::render) fn released(batch: &Batch) -> String {
     match batch.size {
-        1 if batch.places.is_empty() => "1 pod".to_owned(),
-        size if batch.places.is_empty() => format!("{size} pods"),
-        _ => places(&batch.places),
+        1 if batch.slots.is_empty() => "1 pod".to_owned(),
+        size if batch.slots.is_empty() => format!("{size} pods"),
+        _ => slots(&batch.slots),
     }
 }
 
-/// How far a batch is, in a word, and what it looks like.
-pub(in crate::render) fn stage(stage: &Stage) -> (Style, &'static str) {
+/// Returns the word for a stage, and its style.
+pub(in crate::render) fn stage(stage: &BatchStage) -> (Style, &'static str) {
     match stage {
-        Stage::Waiting => (Style::Dim, "waiting"),
-        Stage::Updating => (Style::Plain, "updating"),
-        Stage::Soaking { .. } => (Style::Plain, "soaking"),
-        Stage::Checking => (Style::Plain, "checking"),
-        Stage::Done { .. } => (Style::Good, "done"),
-        Stage::Failed => (Style::Bad, "failed"),
+        BatchStage::Waiting => (Style::Dim, "waiting"),
+        BatchStage::Updating => (Style::Plain, "updating"),
+        BatchStage::Soaking { .. } => (Style::Plain, "soaking"),
+        BatchStage::Checking => (Style::Plain, "checking"),
+        BatchStage::Done { .. } => (Style::Good, "done"),
+        BatchStage::Failed => (Style::Bad, "failed"),
     }
 }
 
-/// What there is to say of a batch beside its stage.
+/// Returns the figures of a batch beside its stage.
 pub(in crate::render) fn detail(batch: &Batch) -> String {
     match &batch.stage {
-        Stage::Updating => {
-            let updated = batch.places.iter().filter(|place| place.state == PlaceState::Updated).count();
-            format!("{updated} of {} available", batch.places.len())
+        BatchStage::Updating => {
+            let updated = batch.slots.iter().filter(|slot| slot.state == SlotState::Updated).count();
+            format!("{updated} of {} available", batch.slots.len())
         }
-        Stage::Soaking { healthy, of } => format!("healthy {} of {}", lasting(*healthy), time(*of)),
-        Stage::Done { healthy } if !healthy.is_zero() => format!("healthy {}", lasting(*healthy)),
-        Stage::Done { .. } | Stage::Waiting | Stage::Checking | Stage::Failed => String::new(),
+        BatchStage::Soaking { healthy, of } => format!("healthy {} of {}", lasting(*healthy), time(*of)),
+        BatchStage::Done { healthy } if !healthy.is_zero() => format!("healthy {}", lasting(*healthy)),
+        BatchStage::Done { .. } | BatchStage::Waiting | BatchStage::Checking | BatchStage::Failed => {
+            String::new()
+        }
     }
 }
 

@@ -1,16 +1,15 @@
-//! The claim of an ephemeral volume.
+//! The volume claim template of an ephemeral volume.
 
 use serde_json::Value;
 
 use super::field::{member, part, words};
+use super::indented_text::IndentedText;
 use super::metadata;
-use super::text::Text;
 
 const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// The lines of an ephemeral volume. kubectl writes each piece of a line with the indentation of the
-/// whole block, so blanks follow the tabs.
-pub(super) fn describe(text: &mut Text, ephemeral: &Value) {
+/// Writes the lines of an ephemeral volume. kubectl indents each part of a line, so spaces follow the tabs.
+pub(super) fn describe(text: &mut IndentedText, ephemeral: &Value) {
     let Some(claim) = part(ephemeral, "volumeClaimTemplate") else { return };
     let (metadata, spec) = (member(claim, "metadata"), member(claim, "spec"));
     let volume = words(spec, "volumeName");
@@ -22,7 +21,7 @@ pub(super) fn describe(text: &mut Text, ephemeral: &Value) {
     text.listed("    Labels:\t    ", "        \t    ", &labels);
     let annotations = metadata::annotations(annotations, "    ");
     text.listed("    Annotations:\t    ", "    \t    ", &annotations);
-    // The capacity and the modes come from a status, which a template has not.
+    // The capacity and the access modes come from a status, which a template does not have.
     text.field(2, "Capacity", if volume.is_empty() { "" } else { "0" });
     text.field(2, "Access Modes", "");
     if let Some(mode) = member(spec, "volumeMode").as_str() {
@@ -31,7 +30,7 @@ pub(super) fn describe(text: &mut Text, ephemeral: &Value) {
     data_source(text, spec);
 }
 
-fn data_source(text: &mut Text, spec: &Value) {
+fn data_source(text: &mut IndentedText, spec: &Value) {
     let Some(source) = part(spec, "dataSource") else { return };
     text.line(2, "DataSource:");
     if let Some(group) = member(source, "apiGroup").as_str() {

@@ -1,17 +1,17 @@
-//! Containers: what they run, with which resources, probes and mounts.
+//! Containers: image, command, resources, probes, environment and mounts.
 
 use serde_json::Value;
 
-use crate::model::quantity::Quantity;
+use crate::model::api::quantity::Quantity;
 
 use super::environment;
 use super::field::{flag, items, member, number, part, texts, words};
-use super::go_value::quoted;
+use super::go_format::quoted;
+use super::indented_text::IndentedText;
 use super::probe;
-use super::text::Text;
 
-/// The block of a list of containers.
-pub(super) fn describe(text: &mut Text, label: &str, containers: &[&Value]) {
+/// Writes a list of containers.
+pub(super) fn describe(text: &mut IndentedText, label: &str, containers: &[&Value]) {
     text.line(1, format_args!("{label}:{}", if containers.is_empty() { " <none>" } else { "" }));
     for container in containers {
         text.line(0, format_args!("   {}:", words(container, "name")));
@@ -30,7 +30,7 @@ pub(super) fn describe(text: &mut Text, label: &str, containers: &[&Value]) {
     }
 }
 
-fn ports(text: &mut Text, container: &Value) {
+fn ports(text: &mut IndentedText, container: &Value) {
     for (label, number_name) in [("Port", "containerPort"), ("Host Port", "hostPort")] {
         let ports = items(container, "ports");
         let ports: Vec<_> = ports.iter().map(|port| port_words(port, number_name)).collect();
@@ -50,7 +50,7 @@ fn port_words(port: &Value, number_name: &str) -> String {
     }
 }
 
-fn seccomp(text: &mut Text, container: &Value) {
+fn seccomp(text: &mut IndentedText, container: &Value) {
     let Some(profile) = part(member(container, "securityContext"), "seccompProfile") else { return };
     text.field(2, "SeccompProfile", words(profile, "type"));
     if words(profile, "type") == "Localhost" {
@@ -58,8 +58,8 @@ fn seccomp(text: &mut Text, container: &Value) {
     }
 }
 
-/// Each element, and each line of one, on a line of its own.
-fn lines(text: &mut Text, label: &str, elements: &[&str]) {
+/// Writes each line of each element on its own line.
+fn lines(text: &mut IndentedText, label: &str, elements: &[&str]) {
     if elements.is_empty() {
         return;
     }
@@ -69,19 +69,19 @@ fn lines(text: &mut Text, label: &str, elements: &[&str]) {
     }
 }
 
-fn quantities(text: &mut Text, label: &str, resources: &Value) {
+fn quantities(text: &mut IndentedText, label: &str, resources: &Value) {
     let Some(resources) = resources.as_object().filter(|resources| !resources.is_empty()) else { return };
     text.line(2, format_args!("{label}:"));
     let mut names: Vec<_> = resources.iter().collect();
     names.sort_unstable_by_key(|(name, _)| *name);
     for (name, written) in names {
-        // kubectl would refuse an object with a broken quantity; showing it as it is helps more.
+        // kubectl fails for an invalid quantity. Printing it as it is helps more.
         let raw = || written.as_str().map_or_else(|| written.to_string(), str::to_owned);
         text.field(3, name, Quantity::read(written).map_or_else(raw, |quantity| quantity.to_string()));
     }
 }
 
-fn probes(text: &mut Text, container: &Value) {
+fn probes(text: &mut IndentedText, container: &Value) {
     let probes =
         [("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"), ("Startup", "startupProbe")];
     for (label, name) in probes {
@@ -91,7 +91,7 @@ fn probes(text: &mut Text, container: &Value) {
     }
 }
 
-fn mounts(text: &mut Text, container: &Value) {
+fn mounts(text: &mut IndentedText, container: &Value) {
     let mut mounts = items(container, "volumeMounts");
     let none = if mounts.is_empty() { "\t<none>" } else { "" };
     text.line(2, format_args!("Mounts:{none}"));
@@ -109,7 +109,7 @@ fn mounts(text: &mut Text, container: &Value) {
     if devices.is_empty() {
         return;
     }
-    // A slip of kubectl's, kept: the devices' heading says `<none>` when there are no mounts.
+    // As in kubectl, which has a bug here: the heading of the devices says `<none>` if there are no mounts.
     text.line(2, format_args!("Devices:{none}"));
     devices.sort_by_key(|device| words(device, "devicePath"));
     for device in devices {

@@ -1,14 +1,14 @@
-//! Environment variables and where their values come from.
+//! Environment variables and the sources of their values.
 
 use serde_json::Value;
 
-use crate::model::quantity::{Quantity, Step};
+use crate::model::api::quantity::{Precision, Quantity};
 
 use super::field::{flag, items, member, part, words};
-use super::text::Text;
+use super::indented_text::IndentedText;
 
-/// `envFrom`: whole `ConfigMap`s and `Secret`s.
-pub(super) fn sources(text: &mut Text, container: &Value) {
+/// Writes `envFrom`.
+pub(super) fn sources(text: &mut IndentedText, container: &Value) {
     let sources = items(container, "envFrom");
     if sources.is_empty() {
         return;
@@ -29,8 +29,8 @@ pub(super) fn sources(text: &mut Text, container: &Value) {
     }
 }
 
-/// `env`: variable by variable. One whose source kubectl does not know is not printed.
-pub(super) fn variables(text: &mut Text, container: &Value) {
+/// Writes `env`. As in kubectl, a variable with an unknown source is left out.
+pub(super) fn variables(text: &mut IndentedText, container: &Value) {
     let variables = items(container, "env");
     text.line(2, format_args!("Environment:{}", if variables.is_empty() { "\t<none>" } else { "" }));
     for variable in variables {
@@ -46,7 +46,7 @@ pub(super) fn variables(text: &mut Text, container: &Value) {
 
 fn source_words(source: &Value, container: &Value) -> Option<String> {
     if let Some(field) = part(source, "fieldRef") {
-        // The value is known in a pod only, not in a template.
+        // A template has no value for the field; only a pod has.
         return Some(format!(" ({}:{})", words(field, "apiVersion"), words(field, "fieldPath")));
     }
     if let Some(field) = part(source, "resourceFieldRef") {
@@ -66,15 +66,15 @@ fn source_words(source: &Value, container: &Value) -> Option<String> {
     None
 }
 
-/// The value of `limits.cpu` and its like, in units of the divisor, rounded up. kubectl takes it from the
-/// container that has the variable, even when `containerName` names another.
+/// Returns the value of a resource such as `limits.cpu`, in units of the divisor, rounded up. kubectl reads it from
+/// the container with the variable, even if `containerName` is another container.
 fn resource_value(field: &Value, container: &Value) -> String {
     let resource = words(field, "resource");
     let Some((list, name)) = resource.split_once('.') else { return String::new() };
     let step = match name {
-        "cpu" => Step::Milli,
-        "memory" | "ephemeral-storage" => Step::Whole,
-        _ if name.starts_with("hugepages-") => Step::Whole,
+        "cpu" => Precision::Milli,
+        "memory" | "ephemeral-storage" => Precision::Whole,
+        _ if name.starts_with("hugepages-") => Precision::Whole,
         _ => return String::new(),
     };
     if !matches!(list, "limits" | "requests") {
@@ -83,8 +83,8 @@ fn resource_value(field: &Value, container: &Value) -> String {
     let resources = member(member(container, "resources"), list);
     let amount = Quantity::read(member(resources, name)).unwrap_or_else(Quantity::zero);
     let divisor = Quantity::read(member(field, "divisor")).unwrap_or_else(Quantity::one);
-    match amount.counted_in(&divisor, step) {
-        // A container without a limit may use what the node has.
+    match amount.divided_by(&divisor, step) {
+        // Without a limit, a container may use all that the node can allocate.
         0 if matches!(resource, "limits.cpu" | "limits.memory") => "node allocatable".to_owned(),
         count => count.to_string(),
     }

@@ -4,19 +4,19 @@ use serde_json::{Map, Value};
 
 use super::field::{entries, member};
 
-/// The annotation in which `kubectl apply` keeps the whole object; kubectl never describes it.
+/// The annotation with the manifest of `kubectl apply`. kubectl does not describe it.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
-/// Longer annotations get lines of their own, in bytes.
+/// The longest annotation, in bytes, that stays on one line.
 const MAX_LINE: usize = 140;
 
-/// `name=value` items, sorted.
+/// Returns `name=value` items, sorted.
 pub(super) fn pairs(labels: &Value) -> Vec<String> {
     entries(labels).iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// `name: value` items, sorted; long values and those of several lines begin below their name. Each
-/// further line of an item starts with `margin`.
+/// Returns `name: value` items, sorted. Long values, and values of several lines, begin below their name, with
+/// `margin` before each line.
 pub(super) fn annotations(annotations: &Value, margin: &str) -> Vec<String> {
     let shown = entries(annotations).into_iter().filter(|(name, _)| *name != LAST_APPLIED);
     shown.map(|(name, value)| annotation(name, value.strip_suffix('\n').unwrap_or(value), margin)).collect()
@@ -30,7 +30,7 @@ fn annotation(name: &str, value: &str, margin: &str) -> String {
     format!("{name}:{}", lines.collect::<String>())
 }
 
-/// The line, cut to so many bytes. Go cuts through the middle of a character; we cut before it.
+/// Cuts a line to at most `most` bytes. Go may cut inside a character; here the cut is before it.
 pub(super) fn shortened(line: &str, most: usize) -> String {
     if line.len() <= most {
         return line.to_owned();
@@ -39,8 +39,8 @@ pub(super) fn shortened(line: &str, most: usize) -> String {
     format!("{}...", &line[..end])
 }
 
-/// The template as kubectl shows it for a ReplicaSet: with the ReplicaSet's own change cause among the
-/// template's annotations, where it is not stored (`rollout history --revision` for Deployments).
+/// Returns a template with the change-cause of its ReplicaSet as an annotation. `kubectl rollout history --revision`
+/// shows it there for a Deployment.
 #[must_use]
 pub fn with_change_cause(template: &Value, cause: &str) -> Value {
     if cause.is_empty() {

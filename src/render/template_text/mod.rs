@@ -1,19 +1,19 @@
-//! The text in which kubectl shows a pod template (`DescribePodTemplate` in its `describe.go`), tab for
-//! tab: scripts and people compare it with what `kubectl rollout history --revision` prints.
+//! kubectl's description of a pod template (`DescribePodTemplate` in `describe.go`), identical to the byte, as
+//! printed by `kubectl rollout history --revision`.
 //!
-//! It leaves much out (affinity, security contexts, pull policies, ...): two templates can differ and
-//! have the same text. Every function here is total: a field that is missing or of the wrong type reads
-//! as one that is not set, where kubectl would refuse the whole object.
+//! kubectl leaves out many fields, such as affinity, security contexts and pull policies. So two different templates
+//! may have the same description. No function here fails: a field of the wrong type counts as not set, where
+//! kubectl would fail for the whole object.
 
 mod claim;
 mod container;
 mod environment;
 mod field;
-mod go_value;
+mod go_format;
+mod indented_text;
 mod metadata;
 mod probe;
 mod scheduling;
-mod text;
 mod volume;
 mod volume_source;
 
@@ -22,12 +22,12 @@ use serde_json::Value;
 pub use metadata::with_change_cause;
 
 use field::{items, member, words};
-use text::Text;
+use indented_text::IndentedText;
 
-/// The text of a pod template, ending in a newline, with escape characters made harmless.
+/// Describes a pod template. The text ends with a newline, and its escape characters are escaped.
 #[must_use]
 pub fn pod_template_text(template: &Value) -> String {
-    let mut text = Text::default();
+    let mut text = IndentedText::default();
     let metadata = member(template, "metadata");
     let spec = member(template, "spec");
     text.line(0, "Pod Template:");

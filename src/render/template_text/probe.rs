@@ -1,13 +1,13 @@
-//! A probe in one line.
+//! Probes.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
 use super::field::{number, part, port, texts, words};
-use super::go_value;
+use super::go_format;
 
-/// `<what is asked> delay=..s timeout=..s period=..s #success=.. #failure=..`
+/// Formats a probe: `ACTION delay=..s timeout=..s period=..s #success=.. #failure=..`
 pub(super) fn line(probe: &Value) -> String {
     format!(
         "{} delay={}s timeout={}s period={}s #success={} #failure={}",
@@ -22,7 +22,7 @@ pub(super) fn line(probe: &Value) -> String {
 
 fn action(probe: &Value) -> String {
     if let Some(exec) = part(probe, "exec") {
-        format!("exec {}", go_value::list(&texts(exec, "command")))
+        format!("exec {}", go_format::list(&texts(exec, "command")))
     } else if let Some(get) = part(probe, "httpGet") {
         format!("http-get {}", url(get))
     } else if let Some(socket) = part(probe, "tcpSocket") {
@@ -34,7 +34,7 @@ fn action(probe: &Value) -> String {
     }
 }
 
-/// The URL, put together and escaped as Go's `net/url` does; an empty host stays empty.
+/// Formats the URL of an HTTP probe as Go's `net/url` does. An empty host stays empty.
 fn url(get: &Value) -> String {
     let scheme = words(get, "scheme").to_lowercase();
     let port = port(get, "port");
@@ -59,7 +59,7 @@ fn url(get: &Value) -> String {
     url
 }
 
-/// Everything but letters, digits, `-_.~` and the `allowed` bytes as `%XX`.
+/// Escapes all bytes as `%XX`, except letters, digits, `-_.~` and the `allowed` ones.
 fn escaped(text: &str, allowed: &[u8]) -> String {
     let mut escaped = String::new();
     for byte in text.bytes() {

@@ -1,13 +1,13 @@
-//! Where pods may run: spread constraints, tolerations, the scheduling group.
+//! Scheduling: topology spread constraints, tolerations and the scheduling group.
 
 use serde_json::Value;
 
 use super::field::{items, member, number, part, texts, words};
+use super::indented_text::IndentedText;
 use super::metadata;
-use super::text::Text;
 
-/// The spread constraints by topology key, if there are any.
-pub(super) fn topology_spread(text: &mut Text, constraints: &[&Value]) {
+/// Writes the topology spread constraints, sorted by topology key.
+pub(super) fn topology_spread(text: &mut IndentedText, constraints: &[&Value]) {
     if constraints.is_empty() {
         return;
     }
@@ -26,8 +26,8 @@ fn constraint_words(constraint: &Value) -> String {
     format!("{key}:{policy} when max skew {} is exceeded{selector}", number(constraint, "maxSkew"))
 }
 
-/// A label selector as one line: its requirements by key, `<none>` if there are none, `<error>` if one
-/// has an operator that does not exist or values that do not suit it (`metav1.FormatLabelSelector`).
+/// Formats a label selector as `metav1.FormatLabelSelector` does: requirements sorted by key, `<none>` without any,
+/// `<error>` for an unknown operator or for values that do not match it.
 fn selector_words(selector: &Value) -> String {
     let labels = member(selector, "matchLabels");
     let mut requirements: Vec<_> = metadata::pairs(labels)
@@ -60,7 +60,7 @@ fn requirement(expression: &Value) -> Option<String> {
     }
 }
 
-/// The tolerations by key, each in kubectl's short form.
+/// Returns the tolerations in kubectl's short form, sorted by key.
 pub(super) fn tolerations(tolerations: &[&Value]) -> Vec<String> {
     let mut tolerations = tolerations.to_vec();
     tolerations.sort_by_key(|toleration| words(toleration, "key"));
@@ -85,8 +85,8 @@ fn toleration_words(toleration: &Value) -> String {
     line
 }
 
-/// The group of pods that is scheduled together (since Kubernetes 1.36).
-pub(super) fn group(text: &mut Text, group: &Value) {
+/// Writes the scheduling group (since Kubernetes 1.36).
+pub(super) fn group(text: &mut IndentedText, group: &Value) {
     if group.is_object() {
         text.line(1, "SchedulingGroup:");
         text.field(1, "PodGroupName", words(group, "podGroupName"));

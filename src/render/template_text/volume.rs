@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::model::quantity::Quantity;
+use crate::model::api::quantity::Quantity;
 
 use super::field::{flag, member, number, part, texts, words};
-use super::go_value;
-use super::text::Text;
-use super::volume_source::{SOURCES, Shown};
+use super::go_format;
+use super::indented_text::IndentedText;
+use super::volume_source::{SOURCES, ValueFormat};
 
-/// The block of the volumes.
-pub(super) fn describe(text: &mut Text, volumes: &[&Value]) {
+/// Writes the volumes.
+pub(super) fn describe(text: &mut IndentedText, volumes: &[&Value]) {
     if volumes.is_empty() {
         text.line(1, "Volumes:\t<none>");
         return;
@@ -24,26 +24,28 @@ pub(super) fn describe(text: &mut Text, volumes: &[&Value]) {
             continue;
         };
         text.field(2, "Type", known.kind);
-        for (label, member, shown) in known.lines {
-            text.line(2, format_args!("{label}\t{}", value(source, member, *shown)));
+        for (label, member, format) in known.lines {
+            text.line(2, format_args!("{label}\t{}", value(source, member, *format)));
         }
-        (known.more)(text, source);
+        (known.extra)(text, source);
     }
 }
 
-fn value(source: &Value, name: &str, shown: Shown) -> String {
+fn value(source: &Value, name: &str, format: ValueFormat) -> String {
     let none = || "<none>".to_owned();
-    match shown {
-        Shown::Words => words(source, name).to_owned(),
-        Shown::WordsOrNone => member(source, name).as_str().map_or_else(none, str::to_owned),
-        Shown::Number => number(source, name).to_string(),
-        Shown::NumberOrNone => member(source, name).as_i64().map_or_else(none, |number| number.to_string()),
-        Shown::Flag => flag(source, name).to_string(),
-        Shown::List => go_value::list(&texts(source, name)),
-        Shown::Joined => texts(source, name).join(", "),
-        Shown::Map => go_value::map(member(source, name)),
-        Shown::Reference => go_value::reference(source, name),
-        Shown::Size => match Quantity::read(member(source, name)) {
+    match format {
+        ValueFormat::Words => words(source, name).to_owned(),
+        ValueFormat::WordsOrNone => member(source, name).as_str().map_or_else(none, str::to_owned),
+        ValueFormat::Number => number(source, name).to_string(),
+        ValueFormat::NumberOrNone => {
+            member(source, name).as_i64().map_or_else(none, |number| number.to_string())
+        }
+        ValueFormat::Flag => flag(source, name).to_string(),
+        ValueFormat::List => go_format::list(&texts(source, name)),
+        ValueFormat::Joined => texts(source, name).join(", "),
+        ValueFormat::Map => go_format::map(member(source, name)),
+        ValueFormat::Reference => go_format::reference(source, name),
+        ValueFormat::Size => match Quantity::read(member(source, name)) {
             Some(size) if size > Quantity::zero() => size.to_string(),
             _ => "<unset>".to_owned(),
         },

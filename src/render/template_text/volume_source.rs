@@ -1,32 +1,32 @@
-//! The volume sources kubectl knows, in the order in which it looks for them.
+//! The volume sources that kubectl describes, in the order in which it looks for them.
 
 use serde_json::Value;
 
 use super::claim;
 use super::field::{flag, items, member, number, part, words};
+use super::indented_text::IndentedText;
 use super::metadata::{pairs, shortened};
-use super::text::Text;
 
 /// How kubectl describes one kind of volume source.
-pub(super) struct Source {
+pub(super) struct VolumeSource {
     /// The member of the volume that holds it.
     pub(super) member: &'static str,
-    /// What it is.
+    /// kubectl's name of the type.
     pub(super) kind: &'static str,
-    /// Its lines: what stands before the tab, the member, how its value is shown.
-    pub(super) lines: &'static [(&'static str, &'static str, Shown)],
-    /// Lines that are no single member's.
-    pub(super) more: fn(&mut Text, &Value),
+    /// The lines: the text before the tab, the member, and the format of its value.
+    pub(super) lines: &'static [(&'static str, &'static str, ValueFormat)],
+    /// Writes further lines.
+    pub(super) extra: fn(&mut IndentedText, &Value),
 }
 
-/// How the value of a line is shown.
+/// The format of a value.
 #[derive(Clone, Copy)]
-pub(super) enum Shown {
+pub(super) enum ValueFormat {
     Words,
     /// `<none>` when not set.
     WordsOrNone,
     Number,
-    /// `<none>` when not set.
+    /// `<none>` if not set.
     NumberOrNone,
     Flag,
     /// `[a b]`
@@ -35,23 +35,23 @@ pub(super) enum Shown {
     Joined,
     /// `map[a:1]`
     Map,
-    /// The name of a Secret in Go's notation, `nil` when not set.
+    /// The name of a Secret in Go's notation; `nil` if not set.
     Reference,
     /// `<unset>` unless above zero.
     Size,
 }
 
-use Shown::{Flag, Joined, List, Map, Number, NumberOrNone, Reference, Size, Words, WordsOrNone};
+use ValueFormat::{Flag, Joined, List, Map, Number, NumberOrNone, Reference, Size, Words, WordsOrNone};
 
-const READ_ONLY: (&str, &str, Shown) = ("ReadOnly:", "readOnly", Flag);
-const FS_TYPE: (&str, &str, Shown) = ("FSType:", "fsType", Words);
-const OPTIONAL: (&str, &str, Shown) = ("Optional:", "optional", Flag);
-const VOLUME_ID: (&str, &str, Shown) = ("VolumeID:", "volumeID", Words);
-const PARTITION: (&str, &str, Shown) = ("Partition:", "partition", Number);
-const SECRET_REF: (&str, &str, Shown) = ("SecretRef:", "secretRef", Reference);
-const PATH: (&str, &str, Shown) = ("Path:", "path", Words);
+const READ_ONLY: (&str, &str, ValueFormat) = ("ReadOnly:", "readOnly", Flag);
+const FS_TYPE: (&str, &str, ValueFormat) = ("FSType:", "fsType", Words);
+const OPTIONAL: (&str, &str, ValueFormat) = ("Optional:", "optional", Flag);
+const VOLUME_ID: (&str, &str, ValueFormat) = ("VolumeID:", "volumeID", Words);
+const PARTITION: (&str, &str, ValueFormat) = ("Partition:", "partition", Number);
+const SECRET_REF: (&str, &str, ValueFormat) = ("SecretRef:", "secretRef", Reference);
+const PATH: (&str, &str, ValueFormat) = ("Path:", "path", Words);
 
-pub(super) const SOURCES: [Source; 30] = [
+pub(super) const SOURCES: [VolumeSource; 30] = [
     plain(
         "hostPath",
         "HostPath (bare host directory volume)",
@@ -119,11 +119,11 @@ pub(super) const SOURCES: [Source; 30] = [
         "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)",
         &[("ClaimName:", "claimName", Words), READ_ONLY],
     ),
-    Source {
+    VolumeSource {
         member: "ephemeral",
         kind: "EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)",
         lines: &[],
-        more: claim::describe,
+        extra: claim::describe,
     },
     plain(
         "rbd",
@@ -144,11 +144,11 @@ pub(super) const SOURCES: [Source; 30] = [
         "Quobyte (a Quobyte mount on the host that shares a pod's lifetime)",
         &[("Registry:", "registry", Words), ("Volume:", "volume", Words), READ_ONLY],
     ),
-    Source {
+    VolumeSource {
         member: "downwardAPI",
         kind: "DownwardAPI (a volume populated by information about the pod)",
         lines: &[],
-        more: downward_items,
+        extra: downward_items,
     },
     plain(
         "azureDisk",
@@ -234,17 +234,17 @@ pub(super) const SOURCES: [Source; 30] = [
         "Flocker (a Flocker volume mounted by the Flocker agent)",
         &[("DatasetName:", "datasetName", Words), ("DatasetUUID:", "datasetUUID", Words)],
     ),
-    Source {
+    VolumeSource {
         member: "projected",
         kind: "Projected (a volume that contains injected data from multiple sources)",
         lines: &[],
-        more: projected_sources,
+        extra: projected_sources,
     },
-    Source {
+    VolumeSource {
         member: "csi",
         kind: "CSI (a Container Storage Interface (CSI) volume source)",
         lines: &[("Driver:", "driver", Words), FS_TYPE, READ_ONLY],
-        more: attributes,
+        extra: attributes,
     },
     plain(
         "image",
@@ -256,12 +256,12 @@ pub(super) const SOURCES: [Source; 30] = [
 const fn plain(
     member: &'static str,
     kind: &'static str,
-    lines: &'static [(&'static str, &'static str, Shown)],
-) -> Source {
-    Source { member, kind, lines, more: |_, _| {} }
+    lines: &'static [(&'static str, &'static str, ValueFormat)],
+) -> VolumeSource {
+    VolumeSource { member, kind, lines, extra: |_, _| {} }
 }
 
-fn downward_items(text: &mut Text, source: &Value) {
+fn downward_items(text: &mut IndentedText, source: &Value) {
     text.line(2, "Items:");
     for item in items(source, "items") {
         for (reference, name) in [("fieldRef", "fieldPath"), ("resourceFieldRef", "resource")] {
@@ -272,8 +272,8 @@ fn downward_items(text: &mut Text, source: &Value) {
     }
 }
 
-/// Trust bundles and pod certificates are sources too, of which kubectl shows nothing.
-fn projected_sources(text: &mut Text, source: &Value) {
+/// Writes the sources of a projected volume. kubectl shows nothing for trust bundles and pod certificates.
+fn projected_sources(text: &mut IndentedText, source: &Value) {
     for source in items(source, "sources") {
         if let Some(secret) = part(source, "secret") {
             text.field(2, "SecretName", words(secret, "name"));
@@ -289,7 +289,7 @@ fn projected_sources(text: &mut Text, source: &Value) {
     }
 }
 
-fn attributes(text: &mut Text, source: &Value) {
+fn attributes(text: &mut IndentedText, source: &Value) {
     let attributes = pairs(member(source, "volumeAttributes"));
     let indented: Vec<_> = attributes.iter().map(|pair| format!("    {}", shortened(pair, 140))).collect();
     text.listed("    VolumeAttributes:\t", "        \t", &indented);

@@ -1,13 +1,13 @@
-//! The order of keys in go-yaml: natural, so that `a2` comes before `a10`.
+//! The natural order of keys in go-yaml: `a2` comes before `a10`.
 
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-/// The members in go-yaml's order of keys.
+/// Returns the members in go-yaml's order of keys.
 ///
-/// That order is not transitive (`12` < `1a` < `2` < `12`), which the sorts of the standard library may
-/// answer with a panic; so each key is put where a binary search finds its place.
+/// That order is not transitive (`12` < `1a` < `2` < `12`), so the sorts of the standard library may panic. Each key
+/// is inserted at the position that a binary search finds.
 pub(super) fn natural(members: &Map<String, Value>) -> Vec<(&str, &Value)> {
     let mut sorted: Vec<(&str, &Value)> = Vec::with_capacity(members.len());
     for (name, value) in members {
@@ -17,8 +17,7 @@ pub(super) fn natural(members: &Map<String, Value>) -> Vec<(&str, &Value)> {
     sorted
 }
 
-/// Compares at the first character that differs: letters come last, digits count as the number they are
-/// part of.
+/// Compares two keys at the first character that differs. Letters come last, and digits compare as numbers.
 fn compare(one: &str, other: &str) -> Ordering {
     let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
     let (before, one) = one.split_at(common);
@@ -29,7 +28,7 @@ fn compare(one: &str, other: &str) -> Ordering {
     if a.is_alphabetic() || b.is_alphabetic() {
         return (a.is_alphabetic(), a).cmp(&(b.is_alphabetic(), b));
     }
-    // Behind other digits a zero is a place of the number; in front of them it says nothing.
+    // A zero after other digits is significant; leading zeros are not.
     let significant = before.trim_end_matches('0').ends_with(|c: char| c.is_ascii_digit());
     let counts = significant && (a == '0' || b == '0');
     let (one, other) = (digits(one), digits(other));
@@ -41,7 +40,7 @@ fn digits(text: &str) -> &str {
     &text[..end]
 }
 
-/// What to compare digits by: as numbers of any length, all leading zeros counting or none.
+/// Returns the sort key of digits: the length and the digits, with or without leading zeros.
 fn number(digits: &str, zeros_count: bool) -> (usize, &str) {
     let digits = if zeros_count { digits } else { digits.trim_start_matches('0') };
     (digits.len(), digits)

@@ -1,69 +1,69 @@
-//! Texts: plain, quoted, or as a block of lines.
+//! Writes strings: plain, quoted, or as a `|` block.
 
 use std::fmt::Write;
 
-use crate::model::plain_text;
+use crate::model::text::yaml_scalar;
 
-/// Behind this column a line is folded at the next blank.
+/// After this column a line is folded at the next space.
 const WIDTH: usize = 80;
 
-/// Where a text stands.
+/// The position of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Before a colon, where it must stay on its line.
+pub(super) enum Position {
+    /// A key, which must stay on one line.
     Key,
-    /// Anywhere else.
+    /// A value.
     Value,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum ScalarStyle {
     Plain,
     Single,
     Double,
     Literal,
 }
 
-/// Writes a text; its further lines are indented.
-pub(super) fn write(out: &mut String, text: &str, indent: usize, place: Place) {
-    // A document that is nothing but a text is indented, too.
+/// Writes a string. Indents its further lines.
+pub(super) fn write(out: &mut String, text: &str, indent: usize, position: Position) {
+    // A document that is only a string is indented too.
     let indent = indent.max(2);
     match style(text) {
-        Style::Literal => write_literal(out, text, indent),
+        ScalarStyle::Literal => write_literal(out, text, indent),
         style => {
             let column = out.rsplit('\n').next().unwrap_or_default().chars().count();
-            let width = if place == Place::Key { usize::MAX } else { WIDTH };
-            Line { out, column, width, indent }.write(text, style);
+            let width = if position == Position::Key { usize::MAX } else { WIDTH };
+            FoldedLine { out, column, width, indent }.write(text, style);
         }
     }
 }
 
-/// The characters that end a line in YAML 1.1.
+/// Whether a character ends a line in YAML 1.1.
 pub(super) fn is_break(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What can stand in a document as it is. YAML 1.1 takes Unicode's line breaks for ends of lines and
-/// YAML 1.2 does not, so they are escaped, which all read the same.
+/// Whether a character needs no escape. Unicode's line breaks end a line in YAML 1.1 and not in YAML 1.2, so they
+/// are escaped.
 fn is_printable(character: char) -> bool {
     let printable = matches!(character, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}');
     printable && !matches!(character, '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
-fn style(text: &str) -> Style {
+fn style(text: &str) -> ScalarStyle {
     let special = !text.chars().all(is_printable);
     if text.contains('\n') {
         let blank_before_break = text.contains(" \n") || text.ends_with(' ');
-        return if special || blank_before_break { Style::Double } else { Style::Literal };
+        return if special || blank_before_break { ScalarStyle::Double } else { ScalarStyle::Literal };
     }
-    if special || !plain_text::reads_as_text(text) {
-        return Style::Double;
+    if special || !yaml_scalar::reads_as_text(text) {
+        return ScalarStyle::Double;
     }
-    if plain_text::is_syntax(text) { Style::Single } else { Style::Plain }
+    if yaml_scalar::is_syntax(text) { ScalarStyle::Single } else { ScalarStyle::Plain }
 }
 
-/// A block of lines: how it is indented when its first line begins with a blank or is empty, and what
-/// happens to line breaks at its end, is said in its first line.
+/// Writes a `|` block. Its first line has the indentation, if the text begins with a space or an empty line, and
+/// the treatment of line breaks at the end.
 fn write_literal(out: &mut String, text: &str, indent: usize) {
     out.push('|');
     if text.starts_with([' ', '\n']) {
@@ -86,20 +86,20 @@ fn write_literal(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// A text being written, which may be folded.
-struct Line<'a> {
+/// Writes a plain or quoted string, and folds it after [`WIDTH`].
+struct FoldedLine<'a> {
     out: &'a mut String,
     column: usize,
     width: usize,
     indent: usize,
 }
 
-impl Line<'_> {
-    fn write(&mut self, text: &str, style: Style) {
+impl FoldedLine<'_> {
+    fn write(&mut self, text: &str, style: ScalarStyle) {
         let quote = match style {
-            Style::Single => "'",
-            Style::Double => "\"",
-            Style::Plain | Style::Literal => "",
+            ScalarStyle::Single => "'",
+            ScalarStyle::Double => "\"",
+            ScalarStyle::Plain | ScalarStyle::Literal => "",
         };
         self.put(quote);
         let mut after_blank = false;
@@ -108,7 +108,7 @@ impl Line<'_> {
             let next = characters.peek().map(|(_, next)| *next);
             let folds = character == ' ' && !after_blank && self.column > self.width && index > 0;
             match next {
-                Some(' ') if folds && style == Style::Double => {
+                Some(' ') if folds && style == ScalarStyle::Double => {
                     self.fold();
                     self.put("\\");
                 }
@@ -120,19 +120,19 @@ impl Line<'_> {
         self.put(quote);
     }
 
-    /// A line break, which reads as a blank.
+    /// Folds the line: writes a line break, which reads as a space.
     fn fold(&mut self) {
         self.out.push('\n');
         self.column = 0;
         self.put(&" ".repeat(self.indent));
     }
 
-    fn character(&mut self, character: char, style: Style) {
+    fn character(&mut self, character: char, style: ScalarStyle) {
         match (style, character) {
-            (Style::Single, '\'') => self.put("''"),
-            (Style::Double, '"') => self.put("\\\""),
-            (Style::Double, '\\') => self.put("\\\\"),
-            (Style::Double, _) if character == '\n' || !is_printable(character) => {
+            (ScalarStyle::Single, '\'') => self.put("''"),
+            (ScalarStyle::Double, '"') => self.put("\\\""),
+            (ScalarStyle::Double, '\\') => self.put("\\\\"),
+            (ScalarStyle::Double, _) if character == '\n' || !is_printable(character) => {
                 self.put(&escaped(character));
             }
             _ => {

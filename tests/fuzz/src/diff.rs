@@ -1,7 +1,7 @@
 //! Diffs of two templates: they lead from one to the other, and tell no secret.
 
-use rollout2::model::diff::{Diff, Secrets, apply};
-use rollout2::model::template::Template;
+use rollout2::model::revision::diff::{Diff, SecretValues, apply};
+use rollout2::model::revision::template::Template;
 use rollout2::render::diff as render;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub fn one(data: &[u8]) {
     let mut tree = Tree::of(data);
     let (from, to) = (tree.value(), tree.value());
     let [before, after] = [&from, &to].map(Template::new);
-    let shown = Diff::between(&before, &after, Secrets::Shown);
+    let shown = Diff::between(&before, &after, SecretValues::Shown);
     let (start, end) = shown.templates();
     assert_eq!(*start, before.canonical());
     assert_eq!(apply(start, shown.changes()), end);
@@ -23,7 +23,7 @@ pub fn one(data: &[u8]) {
     if shown.is_empty() && shown.reordered().is_empty() {
         assert_eq!(before.digest(), after.digest(), "{from} {to}");
     }
-    let masked = Diff::between(&before, &after, Secrets::Masked);
+    let masked = Diff::between(&before, &after, SecretValues::Masked);
     assert_eq!(masked.is_empty(), shown.is_empty(), "{from} {to}");
     let _ = told(&shown); // it can be told, too
     let told = told(&masked);
@@ -36,5 +36,5 @@ fn told(diff: &Diff) -> String {
     let spans = render::unified("a", "b", &hunks).into_iter().chain(render::rows(&diff.rows()));
     let lines: String = spans.map(|span| span.text).collect();
     let templates: Value = [diff.templates().0.clone(), diff.templates().1].into_iter().collect();
-    format!("{lines}\n{}\n{}\n{templates}", diff.words().join(", "), render::json(diff))
+    format!("{lines}\n{}\n{}\n{templates}", diff.summary().join(", "), render::json(diff))
 }

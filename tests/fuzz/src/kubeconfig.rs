@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use rollout2::cluster::access::{Access, Overrides};
 use rollout2::cluster::kubeconfig::names;
 use rollout2::cluster::listener::Listener;
 use rollout2::cluster::source::Source;
 use rollout2::error::Error;
-use rollout2::model::access::{Access, Overrides};
 use rollout2::world::{Clock, Signals, Stream, World};
 
 /// Stands between the two files.
@@ -28,7 +28,7 @@ pub fn one(data: &[u8]) {
         clock: Clock::System,
         stdin: Box::new(std::io::empty()),
         stdin_is_terminal: false,
-        signals: Signals::Nobody,
+        signals: Signals::Ignored,
         out: Stream::new(std::io::sink(), None),
         err: Stream::new(std::io::sink(), None),
     };

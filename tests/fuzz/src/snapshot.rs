@@ -2,7 +2,7 @@
 //! and read again.
 
 use rollout2::cluster::document::read_objects;
-use rollout2::model::object::Object;
+use rollout2::model::api::object::Object;
 use rollout2::render::go_json::go_json;
 use rollout2::render::yaml::yaml;
 

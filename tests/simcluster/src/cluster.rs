@@ -117,7 +117,7 @@ impl SimCluster {
     /// The same, in the name of another user.
     #[must_use]
     pub fn service_for(&self, user: &str) -> SimService {
-        SimService::new(Arc::clone(&self.shared), Peer { connection: 0, user: Some(user.to_owned()) })
+        SimService::new(Arc::clone(&self.shared), Peer { user: Some(user.to_owned()), ..Peer::default() })
     }
 
     /// Works on the store; watchers see what it wrote.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Version};
 use jiff::Timestamp;
 
 use crate::request::{Query, Route, Verb};
@@ -25,6 +25,8 @@ pub struct Recorded {
     pub route: Route,
     /// Which connection it came over; 0 in process.
     pub connection: u64,
+    /// The HTTP version it came with.
+    pub version: Version,
     /// Whom the connection's certificate names, or in whose name the service is used in process.
     pub user: Option<String>,
     /// When it arrived.

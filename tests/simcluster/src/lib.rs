@@ -42,7 +42,7 @@ pub use self::{
     refusal::Refusal,
     request::{Query, Route, Target, Verb, View},
     resource::Resource,
-    serve::{PkiError, Served, ServerCertificate},
+    serve::{PkiError, Protocols, Served, ServerCertificate},
     service::{Lost, ReplyBody, SimService},
     store::{Key, Store, Upkeep},
     users::{Rule, User, Users},

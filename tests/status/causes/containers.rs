@@ -5,8 +5,8 @@ use serde_json::json;
 use super::{crashed, of_container, only, waiting};
 use crate::objects::{broken_pod, document, warning, with, workload};
 
-/// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. What follows `ErrImagePull: ` is the
-/// runtime's; `runtime_words` has more of it.
+/// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. The text after `ErrImagePull: `
+/// comes from the container runtime; see `runtime_messages`.
 #[test]
 fn images_that_cannot_be_pulled() {
     for (reason, message, expected) in [
@@ -58,7 +58,7 @@ fn images_that_cannot_be_pulled() {
     }
 }
 
-/// An older kubelet: the reason to wait says nothing, the event says it.
+/// An older kubelet: only the event has the reason.
 #[test]
 fn an_old_kubelet_says_why_in_an_event() {
     let pod = broken_pod(
@@ -129,7 +129,7 @@ fn commands_that_are_not_there() {
 
     let crio = r#"container create failed: runc create failed: unable to start container process: exec: "/app": permission denied"#;
     let document = of_container(&waiting("CreateContainerError", crio));
-    assert_eq!(only(&document).2, r#"command "/app" may not be executed"#);
+    assert_eq!(only(&document).2, r#"command "/app" is not executable"#);
 
     let document = of_container(&waiting("RunContainerError", "context deadline exceeded"));
     let expected = ("container-start", true, "cannot be started", Some("context deadline exceeded"));
@@ -149,17 +149,17 @@ fn containers_that_end_again_and_again() {
         (crashed("Error", 139, ""), ("crash-loop", false, "CrashLoopBackOff, exit 139 (SIGSEGV)", None)),
         (crashed("OOMKilled", 137, ""), ("out-of-memory", false, "OOMKilled, exit 137", None)),
         (
-            // It ended, and is to be started again.
+            // The container terminated and will be restarted.
             json!({"state": {"terminated": {"reason": "Error", "exitCode": 2}}}),
             ("crash-loop", false, "crashed, exit 2", None),
         ),
         (
-            // It was started again, and is not ready yet: still the same crash loop.
+            // The container was restarted and is not ready yet: still the same crash loop.
             json!({
                 "state": {"running": {"startedAt": "2026-11-20T13:59:59Z"}}, "restartCount": 4,
                 "lastState": {"terminated": {"reason": "Error", "exitCode": 2}},
             }),
-            ("crash-loop", false, "CrashLoopBackOff, exit 2", None),
+            ("crash-loop", false, "crashed, exit 2", None),
         ),
     ] {
         assert_eq!(only(&of_container(&container)), expected);

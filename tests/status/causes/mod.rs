@@ -1,4 +1,4 @@
-//! Each cause from the words of the component that knows it, which its source is named for.
+//! Each cause, with messages from the source of the component.
 
 mod containers;
 mod pods;
@@ -15,7 +15,7 @@ fn of_container(container: &Value) -> Value {
     document("Deployment", &[workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, container)])
 }
 
-/// Its only cause: id, whether it heals by itself, summary and evidence.
+/// Returns the only cause: id, whether it can resolve itself, summary and evidence.
 fn only(document: &Value) -> (&str, bool, &str, Option<&str>) {
     let causes = document["causes"].as_array().unwrap();
     assert_eq!(causes.len(), 1, "{document:#}");

@@ -1,4 +1,5 @@
-//! Pods as a whole: without a node, a volume, a sandbox; put out, unreachable, or not gone.
+//! Causes of whole pods: unscheduled, without volume or sandbox, evicted, unreachable, or not
+//! terminating.
 
 use serde_json::json;
 
@@ -84,7 +85,7 @@ fn pods_whose_containers_cannot_be_made() {
         let (id, heals, summary, evidence) = only(&document);
         assert_eq!((id, heals, summary, evidence.is_some()), expected);
     }
-    // Without a warning it is merely being created.
+    // Without a warning event the container is only being created.
     assert_eq!(cause_ids(&of_container(&waiting("ContainerCreating", ""))), [""; 0]);
 }
 
@@ -134,7 +135,7 @@ fn nodes_that_do_not_answer_are_told_apart() {
 /// API server: `metadata.deletionTimestamp` is when the grace period ends; `pkg/util/node` for `NodeLost`.
 #[test]
 fn pods_that_outlive_their_grace_period() {
-    for (gone_by, changes, summary) in [
+    for (deletion_deadline, changes, summary) in [
         ("2026-11-20T13:59:31Z", json!({}), None),
         ("2026-11-20T13:59:29Z", json!({}), Some("stuck terminating")),
         (
@@ -151,7 +152,7 @@ fn pods_that_outlive_their_grace_period() {
         ),
     ] {
         let pod = with(crate::objects::pod("Deployment", "web-1-a", 1), &changes);
-        let pod = with(pod, &json!({"metadata": {"deletionTimestamp": gone_by}}));
+        let pod = with(pod, &json!({"metadata": {"deletionTimestamp": deletion_deadline}}));
         let document = document("Deployment", &[workload("Deployment"), pod]);
         let found = document["causes"].as_array().unwrap().first();
         assert_eq!(found.map(|cause| cause["summary"].as_str().unwrap()), summary, "{document:#}");

@@ -1,4 +1,4 @@
-//! Containers that run and are not ready.
+//! Causes of running containers that are not ready.
 
 use serde_json::{Value, json};
 

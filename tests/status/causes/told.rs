@@ -1,4 +1,4 @@
-//! How a cause is told: once, of the right pods, and without secrets.
+//! How causes are printed: once, for the right pods, and without secrets.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn secrets_of_the_template_are_not_repeated() {
     );
 }
 
-/// What a program prints need not be in the template.
+/// A program can print secrets that are not in the template.
 #[test]
 fn secrets_are_known_by_their_shape_too() {
     let words = r#"DB_PASSWORD=hunter2 pg postgres://u:p4ss@h/db --password hunter3 "token":"abc123" Authorization: Bearer eyJh.b"#;
@@ -58,7 +58,7 @@ fn secrets_are_known_by_their_shape_too() {
     assert_eq!(document("Deployment", &objects)["causes"][0]["evidence"], told);
 }
 
-/// Some summaries are a component's own words.
+/// Some summaries quote a component.
 #[test]
 fn summaries_are_told_without_secrets() {
     let message = "couldn't find key --token=hunter2 in ConfigMap shop/cfg";
@@ -68,7 +68,8 @@ fn summaries_are_told_without_secrets() {
     assert_eq!(summary, "couldn't find key --token=*** in ConfigMap shop/cfg");
 }
 
-/// Admission likes to repeat what it refuses, and what it refuses never becomes a revision.
+/// Admission plugins quote the template that they refuse, and that template never becomes a
+/// revision.
 #[test]
 fn secrets_of_a_template_that_is_no_revision_are_not_repeated() {
     let env = json!([{"name": "API_TOKEN", "value": "hunter2"}]);

@@ -128,7 +128,7 @@ async fn a_pause_behind_the_look_stops_the_very_next_removal() {
         let found = store.find(&agent).unwrap();
         let held = object::at(found, &["metadata", "annotations", HELD]).and_then(|held| held.as_str());
         let mut held: serde_json::Value = serde_json::from_str(held.unwrap()).unwrap();
-        if held["plan"]["batch"]["places"].is_array() {
+        if held["plan"]["batch"]["slots"].is_array() {
             held["paused"] = true.into();
             let paused = json!({"metadata": {"annotations": {HELD: held.to_string()}}});
             store.patch(&agent, Part::Object, Format::Merge, &paused, &Author::new("kubectl")).unwrap();
@@ -137,6 +137,6 @@ async fn a_pause_behind_the_look_stops_the_very_next_removal() {
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
     let ended = nodes.step("--all").await;
     ends(&ended, 5);
-    assert!(ended.stderr.contains("held: daemonset.apps/agent is paused"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("held: daemonset.apps/agent: the plan is paused"), "{}", ended.transcript);
     assert_eq!((nodes.removals(), nodes.on("app:2.0")), (Vec::new(), 0));
 }

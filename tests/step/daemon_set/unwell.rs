@@ -52,9 +52,9 @@ async fn a_node_that_is_ready_again_is_stepped_after_all() {
     nodes.lab.later(3_000, |hands| unready(hands, "node-1", "True"));
     let ended = nodes.step("--all --soak 5s --ignore-unready-nodes").await;
     ends(&ended, 0);
-    let said: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("left out")).collect();
-    let left_out = "note: left out, because their nodes are not ready: node-1";
-    assert_eq!(said, [left_out, "note: nothing is left out any more"], "{}", ended.transcript);
+    let said: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("skipped")).collect();
+    let left_out = "note: skipped, because their nodes are NotReady: node-1";
+    assert_eq!(said, [left_out, "note: no pod is skipped any more"], "{}", ended.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -79,7 +79,7 @@ async fn a_pod_that_cannot_end_on_a_node_that_is_not_ready_is_never_called_done(
     let ended = nodes.step("--all --ignore-unready-nodes").await;
     ends(&ended, 5);
     assert!(
-        ended.stderr.contains("left out, because their nodes are not ready: node-1"),
+        ended.stderr.contains("skipped, because their nodes are NotReady: node-1"),
         "{}",
         ended.transcript
     );
@@ -114,7 +114,7 @@ async fn the_flag_is_named_where_it_is_a_pod_on_its_way_out_that_counts() {
     nodes.lab.pass(700).await;
     let ended = nodes.step("--all").await;
     ends(&ended, 5);
-    let hint = "hint: leave nodes that are not ready out of account: kubectl rollout2 step daemonset/agent \
+    let hint = "hint: ignore nodes that are not ready: kubectl rollout2 step daemonset/agent \
                 -n default --ignore-unready-nodes\n";
     assert!(ended.stderr.contains(hint), "{}", ended.transcript);
 }
@@ -144,7 +144,7 @@ async fn a_node_that_fails_after_its_batch_is_left_out_as_far_as_pods_may_be_una
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (1, true));
     let two = nodes.step(&format!("{words} --max-unavailable 2")).await;
     ends(&two, 0);
-    assert!(two.stderr.contains("because their nodes are not ready: node-0"), "{}", two.transcript);
+    assert!(two.stderr.contains("because their nodes are NotReady: node-0"), "{}", two.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 

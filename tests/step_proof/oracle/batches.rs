@@ -7,7 +7,7 @@ use super::bound::taken_down;
 use super::{Oracle, Scene};
 use crate::timeline::{Process, What};
 use crate::words::{Batches, Reach};
-use crate::world::{Millis, Pod, World, partition};
+use crate::world::{Millis, World, partition};
 
 #[derive(Default)]
 pub(super) struct BatchOrder {
@@ -212,8 +212,7 @@ fn unsoaked(world: &World, batch: &BTreeSet<i64>, soak: i64, now: Millis) -> Vec
     let is_soaked = |ordinal: &i64| {
         let pod = world.pod(*ordinal).filter(|_| world.is_updated(*ordinal));
         pod.filter(|pod| pod.is_available(world.min_ready(), now))
-            .and_then(Pod::healthy_since)
-            .is_some_and(|since| since + soak * 1000 <= now)
+            .is_some_and(|pod| pod.has_soaked(soak, now))
     };
     places.filter(|ordinal| !is_soaked(ordinal)).collect()
 }

@@ -35,10 +35,10 @@ impl Oracle for Endings {
             Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
             // Two may see the same way back to its end, of which one forgets the note.
             Some(4)
-                if self.back.contains(&number) || process.transcript.contains("it went back to revision") =>
+                if self.back.contains(&number) || process.transcript.contains("rolled back to revision") =>
             {
                 // Below the set's own partition it holds until they are back, and others may keep them from it.
-                let is_said = process.transcript.contains("is not there yet");
+                let is_said = process.transcript.contains("is not complete");
                 (!world.has_plan() || is_said && world.goes_back(), "undone, and the plan still holds it")
             }
             Some(4) => (world.has_plan(), "a failure is held, and there is no plan"),

@@ -23,6 +23,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) views: &'a [&'a World],
     /// What it had read of the workload itself for the last time, and at which revision.
     pub(crate) read: Option<(u64, &'a World)>,
+    /// What it had seen when it listed the pods for the last time, and at which revision.
+    pub(crate) look: Option<(u64, &'a World)>,
     pub(crate) pace: &'a Pace,
     /// What the process that made it was told.
     pub(crate) words: Option<&'a Words>,
@@ -101,7 +103,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
     let needed: BTreeSet<u64> = timeline
         .changes
         .iter()
-        .flat_map(|change| change.known.clone().into_iter().chain(change.read))
+        .flat_map(|change| change.known.clone().into_iter().chain(change.read).chain(change.looked))
         .collect();
     let (mut world, mut pace) = (timeline.start.clone(), Paces::default());
     let mut kept: BTreeMap<u64, World> = BTreeMap::new();
@@ -129,9 +131,10 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         };
         pace.see(change, words, &last, &world);
         let views: Vec<&World> = change.known.iter().filter_map(|revision| kept.get(revision)).collect();
-        let read = change.read.and_then(|revision| Some((revision, kept.get(&revision)?)));
+        let at = |revision: Option<u64>| revision.and_then(|revision| Some((revision, kept.get(&revision)?)));
+        let (read, look) = (at(change.read), at(change.looked));
         let scene =
-            Scene { change, before: &last, after: &world, views: &views, read, pace: &pace.now, words };
+            Scene { change, before: &last, after: &world, views: &views, read, look, pace: &pace.now, words };
         let said = oracles.iter_mut().map(|oracle| oracle.see(&scene));
         wrong.extend(said.filter_map(Result::err).map(|said| format!("at {}: {said}", change.revision)));
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bound::taken_down;
 use super::{Oracle, Scene};
 use crate::words::Batches;
-use crate::world::{Millis, Pod, World, node_number};
+use crate::world::{Millis, World, node_number};
 
 #[derive(Default)]
 pub(super) struct Nodes {
@@ -16,8 +16,8 @@ pub(super) struct Nodes {
     batch: BTreeSet<i64>,
     /// Whether a check says no of it.
     is_refused: bool,
-    /// The revision of the last removal, and by whom.
-    removed: Option<(usize, u64)>,
+    /// The look that the last wave rests on, whose it was, and how many available pods it has removed.
+    wave: Option<(usize, u64, i64)>,
 }
 
 impl Oracle for Nodes {
@@ -28,9 +28,7 @@ impl Oracle for Nodes {
         if let Some(place) = taken_down(scene)
             && let Some(process) = scene.process()
         {
-            let said = self.check_removal(place, process, scene);
-            self.removed = Some((process, scene.change.revision));
-            return said;
+            return self.check_removal(place, process, scene);
         }
         if scene.writer().is_none() {
             return removed_updated(scene);
@@ -69,20 +67,17 @@ impl Oracle for Nodes {
 }
 
 impl Nodes {
-    fn check_removal(&self, place: i64, process: usize, scene: &Scene<'_>) -> Result<(), String> {
+    fn check_removal(&mut self, place: i64, process: usize, scene: &Scene<'_>) -> Result<(), String> {
         let now = scene.change.decided;
         if !self.batch.contains(&place) {
             return Err(format!("node-{place} is touched, and is not in the batch {:?}", self.batch));
         }
-        let Some((revision, seen)) = scene.read else {
+        let (Some((_, seen)), Some((look, looked))) = (scene.read, scene.look) else {
             return Err("a pod is removed without a look at its workload".to_owned());
         };
         let hold = seen.hold().unwrap_or_default();
         if hold["paused"] == true || hold["lease"].is_null() {
             return Err(format!("node-{place} is touched, and what was read says: {hold}"));
-        }
-        if self.removed.is_some_and(|(who, last)| who == process && revision < last) {
-            return Err(format!("node-{place} is touched without a look since the last removal"));
         }
         if scene.views().all(|view| view.nodes.get(&place) == Some(&false)) {
             return Err(format!("node-{place} is not ready, and is touched"));
@@ -100,6 +95,17 @@ impl Nodes {
         let costs = |view: &World| view.is_available(place, now);
         if scene.views().all(|view| costs(view) && goes_too_far(view)) {
             return Err(format!("node-{place} is touched, and too many pods are missing"));
+        }
+        let cost = i64::from(looked.is_available(place, now));
+        let before = self.wave.filter(|(who, last, _)| (*who, *last) == (process, look));
+        let removed = before.map_or(0, |(_, _, removed)| removed) + cost;
+        self.wave = Some((process, look, removed));
+        let counted = |one: &i64| !ignores || looked.nodes.get(one) == Some(&true);
+        let gone = looked.wanted().into_iter().filter(|one| !looked.is_available(*one, now)).filter(counted);
+        let allowed = scene.pace.max_unavailable.of(looked.replicas());
+        let free = (allowed - i64::try_from(gone.count()).unwrap_or(i64::MAX)).max(0);
+        if cost > 0 && removed > free {
+            return Err(format!("node-{place} is touched, and the last look left {free} free"));
         }
         Ok(())
     }
@@ -153,7 +159,8 @@ impl Nodes {
             return Ok(());
         }
         let unsoaked = |view: &World| -> Vec<i64> {
-            let there = self.batch.iter().copied().filter(|node| view.nodes.get(node) == Some(&true));
+            let is_there = |node: &i64| view.nodes.get(node) == Some(&true) && view.wants(*node);
+            let there = self.batch.iter().copied().filter(is_there);
             there.filter(|node| !is_soaked(view, *node, soak, scene.change.decided)).collect()
         };
         let mut views = scene.views().map(unsoaked);
@@ -167,8 +174,7 @@ impl Nodes {
 
 fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
     let pod = view.pod(node).filter(|_| view.is_updated(node));
-    let since = pod.filter(|pod| pod.is_available(view.min_ready(), now)).and_then(Pod::healthy_since);
-    since.is_some_and(|since| since + soak * 1000 <= now)
+    pod.filter(|pod| pod.is_available(view.min_ready(), now)).is_some_and(|pod| pod.has_soaked(soak, now))
 }
 
 /// Nobody takes a pod of the new revision down, as long as a plan releases it.
@@ -187,7 +193,7 @@ fn removed_updated(scene: &Scene<'_>) -> Result<(), String> {
 
 /// The nodes of the batch in the plan.
 fn batch(world: &World) -> BTreeSet<i64> {
-    let places = world.hold().map(|hold| hold["plan"]["batch"]["places"].clone());
+    let places = world.hold().map(|hold| hold["plan"]["batch"]["slots"].clone());
     let places = places.as_ref().and_then(Value::as_array).into_iter().flatten();
     places.filter_map(|place| node_number(place.as_str()?)).collect()
 }

@@ -26,8 +26,8 @@ impl History {
 
     /// A process writes down the nodes of a batch.
     fn batch(&mut self, nodes: &[i64], turn: u64) {
-        let places: Vec<String> = nodes.iter().map(|node| format!("node-{node}")).collect();
-        self.plan_of(0, &json!({"batch": {"places": places}}), turn);
+        let slots: Vec<String> = nodes.iter().map(|node| format!("node-{node}")).collect();
+        self.plan_of(0, &json!({"batch": {"slots": slots}}), turn);
     }
 
     /// A process removes the pod of a node.
@@ -47,6 +47,12 @@ impl History {
         self.turn_over(0);
         self.pass(30);
     }
+}
+
+/// The last change was decided on a look at this revision.
+fn last_look(history: &mut History, look: u64) {
+    let change = history.timeline.changes.last_mut().unwrap();
+    (change.read, change.looked) = (Some(look), Some(look));
 }
 
 fn last_read(history: &mut History, read: Option<u64>) {
@@ -80,7 +86,7 @@ fn a_node_that_is_not_in_the_batch() {
 #[test]
 fn a_node_that_is_not_ready() {
     let mut history = History::of_nodes();
-    history.push(By::Other, What::Node(0, Some(false)));
+    history.push(By::Other, What::Node(0, Some((false, false))));
     history.batch(&[0], 1);
     history.removes(0);
     history.is_wrong("node-0 is not ready, and is touched");
@@ -93,17 +99,51 @@ fn a_removal_without_a_look_right_before() {
     never.removes(0);
     last_read(&mut never, None);
     never.is_wrong("removed without a look at its workload");
-    let mut once = History::of_nodes();
-    once.canary_node();
-    once.batch(&[3], 2);
-    once.turn_over(3);
-    once.pass(30);
-    once.batch(&[1, 4], 3);
-    let read = once.timeline.changes.len() as u64;
-    once.removes(1);
-    once.removes(4);
-    last_read(&mut once, Some(read));
-    once.is_wrong("node-4 is touched without a look since the last removal");
+}
+
+/// Nodes 1, 4, 2 and 5 in one batch, where two pods may be missing.
+fn before_waves() -> History {
+    let mut history = History::of_nodes();
+    history.timeline.processes[0].words.by_zone = false;
+    history.timeline.processes[0].words.batches = Some(Batches::By(Share::Pods(4)));
+    history.canary_node();
+    history.batch(&[1, 2, 4, 5], 2);
+    history
+}
+
+/// One look, and then as many removals as it leaves free: this was wrong when each removal took a look.
+#[test]
+fn a_wave_from_one_look() {
+    let mut history = before_waves();
+    let look = history.timeline.changes.len() as u64;
+    for node in [1, 4] {
+        history.removes(node);
+        last_look(&mut history, look);
+    }
+    history.pass(1);
+    for node in [1, 4] {
+        history.comes(node);
+    }
+    let look = history.timeline.changes.len() as u64;
+    for node in [2, 5] {
+        history.removes(node);
+        last_look(&mut history, look);
+    }
+    assert_eq!(judge(&history.timeline), [""; 0]);
+}
+
+/// The first two are back by then, and nobody has looked.
+#[test]
+fn a_wave_that_is_larger_than_its_look_left_free() {
+    let mut history = before_waves();
+    let look = history.timeline.changes.len() as u64;
+    for node in [1, 4, 2] {
+        history.turn_over(node);
+    }
+    let removals = history.timeline.changes.iter_mut();
+    let removals = removals.filter(|change| matches!(&change.what, What::Pod(_, None)));
+    removals.for_each(|change| (change.read, change.looked) = (Some(look), Some(look)));
+    history.is_wrong("node-2 is touched, and the last look left 2 free");
 }
 
 #[test]
@@ -114,7 +154,7 @@ fn a_removal_while_it_is_paused_or_without_a_lease() {
     ] {
         let mut history = History::of_nodes();
         history.batch(&[0], 1);
-        let batch = json!({"places": ["node-0"]});
+        let batch = json!({"slots": ["node-0"]});
         let set = json!({"type": "OnDelete"});
         let mut whole = json!({"reason": "plan", "set": set, "plan": {"batch": batch}});
         whole.as_object_mut().unwrap().extend(hold.as_object().unwrap().clone());

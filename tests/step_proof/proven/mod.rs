@@ -60,7 +60,8 @@ impl History {
     }
 
     fn pod(&self, place: i64, image: &str, ready: Option<Millis>) -> Pod {
-        Pod { place, image: image.to_owned(), is_leaving: false, ready, started: ready.unwrap_or(self.now) }
+        let started = ready.unwrap_or(self.now);
+        Pod { place, image: image.to_owned(), is_leaving: false, ready, started, has_terminated: false }
     }
 
     fn push(&mut self, by: By, what: What) {
@@ -74,6 +75,7 @@ impl History {
             decided: self.now,
             known,
             read: matches!(by, By::Process(_)).then(|| revision - 1),
+            looked: matches!(by, By::Process(_)).then(|| revision - 1),
         });
     }
 

@@ -114,6 +114,43 @@ fn a_batch_before_the_soak_is_over() {
     restarted.is_wrong("a batch begins, and [4] have not soaked");
 }
 
+/// Without a soak pods settle: this was right before there was a settling time.
+#[test]
+fn a_batch_before_its_pods_have_settled() {
+    for (waited, is_wrong) in [(9, true), (10, false)] {
+        let mut history = History::new();
+        history.timeline.processes[0].words.soak = None;
+        history.canary();
+        history.pass(waited);
+        history.plan(0, Some(2), 3);
+        if is_wrong {
+            history.is_wrong("a batch begins, and [4] have not soaked for 10s");
+        } else {
+            assert_eq!(judge(&history.timeline), [""; 0]);
+        }
+    }
+}
+
+/// A crash loop without a readiness probe is ready between two crashes, and `--soak 0s` does not excuse it.
+#[test]
+fn a_batch_whose_pod_has_terminated() {
+    for (waited, is_wrong) in [(9, true), (10, false)] {
+        let mut history = History::new();
+        history.timeline.processes[0].words.soak = Some(0);
+        history.canary();
+        let mut pod = history.pod(4, "app:2.0", Some(history.now));
+        pod.has_terminated = true;
+        history.push(By::Cluster, What::Pod("db-4".to_owned(), Some(pod)));
+        history.pass(waited);
+        history.plan(0, Some(2), 3);
+        if is_wrong {
+            history.is_wrong("a batch begins, and [4] have not soaked for 0s");
+        } else {
+            assert_eq!(judge(&history.timeline), [""; 0]);
+        }
+    }
+}
+
 #[test]
 fn more_let_go_than_may_be_missing() {
     let mut history = History::new();
@@ -242,7 +279,7 @@ fn a_batch_ends_where_the_command_ends() {
 #[test]
 fn who_gives_up_its_lease_does_not_say_how_it_goes_on() {
     let mut history = History::new();
-    history.timeline.processes[1].words.soak = None;
+    history.timeline.processes[1].words.soak = Some(0);
     history.canary();
     history.set["spec"]["updateStrategy"] = strategy(2);
     let set = Arc::new(history.set.clone());

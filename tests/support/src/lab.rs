@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use rollout2::model::event::{Event, Events};
-use rollout2::model::object::Object;
-use rollout2::model::observed::Observed;
-use rollout2::model::pod::Pod;
+use rollout2::model::api::event::{Event, Events};
+use rollout2::model::api::object::Object;
+use rollout2::model::api::pod::Pod;
 use rollout2::model::revision::Revisions;
-use rollout2::model::verdict::kubectl;
+use rollout2::model::status::observation::Observation;
+use rollout2::model::status::verdict::kubectl_status;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
@@ -155,7 +155,7 @@ impl Lab {
         let act = Act::interfere(move |store| {
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("kubectl-set")).unwrap();
         });
-        self.cluster.fault(Fault::on(Requests::of(Verb::List, key.resource), act).once());
+        self.cluster.fault(Fault::on(Requests::of(Verb::Get, key.resource), act).once());
     }
 
     /// What kubectl would have printed for every state of a workload after a revision, without the repeated
@@ -168,7 +168,7 @@ impl Lab {
         let mut lines = Vec::new();
         for state in states {
             let workload = Workload::of(Object::read(Value::clone(&state)).unwrap()).unwrap();
-            match kubectl(&workload, None) {
+            match kubectl_status(&workload, None) {
                 Ok(told) => {
                     lines.push(told.line);
                     if told.done {
@@ -187,7 +187,7 @@ impl Lab {
 }
 
 /// All there is to see of a workload at this moment, straight from the store.
-pub fn observed(cluster: &SimCluster, key: &Key) -> Option<Observed> {
+pub fn observed(cluster: &SimCluster, key: &Key) -> Option<Observation> {
     let (workload, [sets, revisions, pods, events]) = cluster.store(|store| {
         let all = |resource: &'static Resource| -> Vec<Object> {
             let values = store.list(resource, Some(&key.namespace)).map(|(_, value)| Value::clone(value));
@@ -200,7 +200,7 @@ pub fn observed(cluster: &SimCluster, key: &Key) -> Option<Observed> {
     let revisions = Revisions::of(&workload, sets.into_iter().chain(revisions));
     let pods = Some(pods.iter().map(Pod::read).collect());
     let events = Some(Events::of(events.iter().filter_map(Event::read)));
-    Some(Observed { workload, revisions, pods, events })
+    Some(Observation { workload, revisions, pods, events })
 }
 
 /// An object of the namespace `default`.

@@ -6,14 +6,15 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
-use rollout2::cli::{self, Understood};
+use rollout2::cli::{self, ParsedArgs};
+use rollout2::cluster::access::Access;
 use rollout2::cluster::listener::Listener;
 use rollout2::cluster::live::Cluster;
 use rollout2::cluster::source::Source;
 use rollout2::command::{self, complete};
 use rollout2::error::Error;
-use rollout2::model::access::Access;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
+use tokio::time::Instant;
 
 /// A command line and the world it is to run in: an empty environment, empty input, no terminal and
 /// a clock that stands at the epoch, unless the test says otherwise.
@@ -29,6 +30,7 @@ pub struct Run {
     stdin: Vec<u8>,
     terminal: Option<Terminal>,
     now: Timestamp,
+    timed_since: Option<Instant>,
 }
 
 /// How a run ended, and all it said.
@@ -92,6 +94,14 @@ impl Run {
         self
     }
 
+    /// Writes before each line of the transcript how many seconds after a moment it was printed, in tokio's
+    /// time.
+    #[must_use]
+    pub fn timed(mut self, since: Instant) -> Self {
+        self.timed_since = Some(since);
+        self
+    }
+
     /// Runs to the end on a runtime of its own.
     ///
     /// # Panics
@@ -112,7 +122,7 @@ impl Run {
     /// opened, so time may stand still.
     pub async fn run_through(self, client: kube::Client) -> Ended {
         self.run_on(|_, world, listener| {
-            Ok(Source::Cluster(Box::new(Cluster::through(client, world.clock, listener))))
+            Ok(Source::Cluster(Box::new(Cluster::in_process(client, world.clock, listener))))
         })
         .await
     }
@@ -121,22 +131,23 @@ impl Run {
         self,
         open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
     ) -> Ended {
-        let (out, err, both) = (Tape::default(), Tape::default(), Tape::default());
+        let (out, err) = (Tape::default(), Tape::default());
+        let both = Tape { since: self.timed_since, ..Tape::default() };
         let mut world = World {
             environment: self.environment.into_iter().collect(),
             host: None,
             clock: Clock::Fixed(self.now),
             stdin: Box::new(Cursor::new(self.stdin)),
             stdin_is_terminal: false,
-            signals: Signals::Nobody,
+            signals: Signals::Ignored,
             out: Stream::new(Tee(out.clone(), both.clone()), self.terminal),
             err: Stream::new(Tee(err.clone(), both.clone()), self.terminal),
         };
         let args = std::iter::once(OsString::from("kubectl-rollout2")).chain(self.args);
-        let exit = match cli::understand(args, &mut world) {
-            Understood::Command(command) => command::run_on(open, *command, &mut world).await,
-            Understood::Completion(request) => complete::run_on(open, *request, &mut world).await,
-            Understood::Answered(exit) => exit,
+        let exit = match cli::parse(args, &mut world) {
+            ParsedArgs::Command(command) => command::run_on(open, *command, &mut world).await,
+            ParsedArgs::Completion(request) => complete::run_on(open, *request, &mut world).await,
+            ParsedArgs::Handled(exit) => exit,
         };
         Ended { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
     }
@@ -144,15 +155,26 @@ impl Run {
 
 /// What was written, kept for the test.
 #[derive(Clone, Debug, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
+struct Tape {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    /// Since when each line is timed, if it is.
+    since: Option<Instant>,
+}
 
 impl Tape {
     fn record(&self, bytes: &[u8]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        let mut tape = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let begins = tape.last().is_none_or(|last| *last == b'\n');
+            if let Some(since) = self.since.filter(|_| begins) {
+                tape.extend_from_slice(format!("{:6.1}  ", since.elapsed().as_secs_f64()).as_bytes());
+            }
+            tape.extend_from_slice(line);
+        }
     }
 
     fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
 

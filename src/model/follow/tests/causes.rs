@@ -1,12 +1,12 @@
-//! Causes over time: what is told of them, and which fail a rollout.
+//! Causes over time: which ones are reported, and which ones fail a rollout.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::play::*;
-use crate::model::cause::CauseId;
 use crate::model::follow::*;
+use crate::model::status::cause::CauseId;
 
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -19,7 +19,7 @@ fn with_pod(container: &Value) -> Truth {
 }
 
 #[test]
-fn a_cause_is_told_when_it_appears_and_when_it_has_gone() {
+fn a_cause_is_reported_when_it_appears_and_when_it_is_gone() {
     let mut play = Play::of(Options::default(), deployment(BEGUN));
     play.pass(5);
     play.becomes(with_pod(&no_image()));
@@ -29,12 +29,15 @@ fn a_cause_is_told_when_it_appears_and_when_it_has_gone() {
     play.becomes(deployment(BEGUN));
     assert_eq!(play.causes().len(), 1, "it may come back");
     play.pass(20);
-    let told: Vec<_> = play.causes().iter().map(|(step, cause)| (*step, cause.id)).collect();
-    assert_eq!(told, [(Step::Appeared, CauseId::ImageNotFound), (Step::Gone, CauseId::ImageNotFound)]);
+    let reported: Vec<_> = play.causes().iter().map(|(step, cause)| (*step, cause.id)).collect();
+    assert_eq!(
+        reported,
+        [(CauseChange::Appeared, CauseId::ImageNotFound), (CauseChange::Gone, CauseId::ImageNotFound)]
+    );
 }
 
 #[test]
-fn a_crash_loop_is_one_cause_told_now_and_then_and_its_log_is_asked_for_once() {
+fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
     let mut play = Play::of(Options::default(), with_pod(&crashing(1)));
     for restarts in 2..20 {
         play.pass(3);
@@ -43,28 +46,32 @@ fn a_crash_loop_is_one_cause_told_now_and_then_and_its_log_is_asked_for_once() {
         play.becomes(with_pod(&crashing(restarts)));
     }
     let steps: Vec<_> = play.causes().iter().map(|(step, _)| *step).collect();
-    assert_eq!(steps[0], Step::Appeared);
-    assert!(steps[1..].iter().all(|step| *step == Step::Changed), "{steps:?}");
+    assert_eq!(steps[0], CauseChange::Appeared);
+    assert!(steps[1..].iter().all(|step| *step == CauseChange::Changed), "{steps:?}");
     assert!(steps.len() <= 10, "90 seconds: {}", steps.len());
-    let logs: Vec<_> = play.told.iter().filter(|event| matches!(event, Event::Ask(Ask::Log(..)))).collect();
-    let place = LogPlace { pod: "a".into(), container: "app".into(), previous: true };
-    assert_eq!(logs, [&Event::Ask(Ask::Log(TargetId(0), place))]);
+    let logs: Vec<_> = play
+        .reported
+        .iter()
+        .filter(|event| matches!(event, Report::Request(FollowerRequest::ReadLog(..))))
+        .collect();
+    let place = LogRef { pod: "a".into(), container: "app".into(), previous: false };
+    assert_eq!(logs, [&Report::Request(FollowerRequest::ReadLog(TargetId(0), place))]);
 }
 
 #[test]
-fn last_words_are_told_without_secrets() {
+fn container_logs_are_reported_without_secrets() {
     let mut play = Play::of(Options::default(), with_pod(&crashing(1)));
     let lines = vec!["PASSWORD=hunter2 at db://u:p4ss@h".to_owned(), "no".to_owned()];
-    play.news(News::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
-    let told = play.told.iter().find_map(|event| match event {
-        Event::Log { log, .. } => Some(log.lines.clone()),
+    play.event(TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
+    let reported = play.reported.iter().find_map(|event| match event {
+        Report::Log { log, .. } => Some(log.lines.clone()),
         _ => None,
     });
-    assert_eq!(told.unwrap_or_default(), ["PASSWORD=*** at db://u:***@h", "no"]);
+    assert_eq!(reported.unwrap_or_default(), ["PASSWORD=*** at db://u:***@h", "no"]);
 }
 
 #[test]
-fn causes_that_only_a_person_can_mend_fail_fast() {
+fn fatal_causes_fail_fast() {
     let missing = "configmap \"settings\" not found";
     for (container, fails) in [
         (no_image(), true),
@@ -79,7 +86,8 @@ fn causes_that_only_a_person_can_mend_fail_fast() {
         play.pass(29);
         assert_eq!(play.outcome(), None, "{container}");
         play.pass(2);
-        let failed = matches!(play.outcome(), Some(Outcome::Failed(Failure::Cause { grace: GRACE, .. })));
+        let failed =
+            matches!(play.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { grace: GRACE, .. })));
         assert_eq!(failed, fails, "{container}");
         let mut patient = Play::of(Options::default(), with_pod(&container));
         patient.pass(10_000);
@@ -88,22 +96,22 @@ fn causes_that_only_a_person_can_mend_fail_fast() {
 }
 
 #[test]
-fn a_cause_that_has_gone_by_the_time_fails_nothing() {
+fn a_cause_that_is_gone_after_its_grace_period_is_not_fatal() {
     let mut play = Play::of(fail_fast(), with_pod(&no_image()));
     play.truth = deployment(BEGUN);
     play.pass(31);
     assert_eq!((play.outcome(), play.looks()), (None, 1));
-    // One that comes back soon has lasted all the while.
+    // A cause that returns soon has lasted without a gap.
     play.becomes(with_pod(&no_image()));
     assert_eq!(play.looks(), 2);
     assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
 }
 
 #[test]
-fn a_new_revision_has_its_own_time() {
+fn a_new_revision_gets_its_own_grace_period() {
     let mut play = Play::of(fail_fast(), with_pod(&no_image()));
     play.pass(25);
-    let next = Truth { generation: 3, observed: 3, revision: 3, ..deployment(BEGUN) };
+    let next = Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) };
     play.becomes(next.with_pod("b", 3, false, &no_image()));
     play.pass(29);
     assert_eq!(play.outcome(), None);
@@ -112,7 +120,7 @@ fn a_new_revision_has_its_own_time() {
 }
 
 #[test]
-fn a_cause_that_was_named_fails_after_its_own_time() {
+fn a_fail_on_cause_fails_after_its_own_grace_period() {
     let unschedulable = |truth: Truth| {
         let mut truth = truth.with_pod("a", 2, false, &json!({"name": "app"}));
         truth.pods[0]["spec"]["nodeName"] = json!("");
@@ -126,7 +134,7 @@ fn a_cause_that_was_named_fails_after_its_own_time() {
     play.pass(119);
     assert_eq!(play.outcome(), None);
     play.pass(1);
-    let failure = Failure::Cause { id: CauseId::Unschedulable, grace: Duration::from_secs(120) };
+    let failure = RolloutFailure::Cause { id: CauseId::Unschedulable, grace: Duration::from_secs(120) };
     assert_eq!(play.outcome(), Some(&Outcome::Failed(failure)));
     let mut play = Play::of(fail_fast(), unschedulable(deployment(BEGUN)));
     play.pass(10_000);
@@ -134,7 +142,7 @@ fn a_cause_that_was_named_fails_after_its_own_time() {
 }
 
 #[test]
-fn a_quota_fails_only_while_nothing_moves_and_no_pod_is_on_its_way_out() {
+fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
     let refused = |counts, terminating: i64| {
         let message = "pods \"web-x\" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3";
         let condition =
@@ -143,20 +151,20 @@ fn a_quota_fails_only_while_nothing_moves_and_no_pod_is_on_its_way_out() {
         Truth { status, ..deployment(counts) }
     };
     let show = |play: &mut Play, truth: Truth| {
-        // The ReplicaSet of the live template says it, not the Deployment.
+        // The ReplicaSet of the live template reports the failure, not the Deployment.
         let condition = truth.status["conditions"].clone();
         play.truth = truth;
         let mut owned = play.truth.owned();
         if let Some(newest) = owned.pop() {
             let mut json = newest.json().clone();
             json["status"] = json!({"conditions": condition});
-            owned.push(crate::model::object::Object::read(json).unwrap());
+            owned.push(crate::model::api::object::Object::read(json).unwrap());
         }
-        play.news(play.truth.news_of(&owned));
-        play.news(News::Workload(Box::new(play.truth.workload())));
+        play.event(play.truth.news_of(&owned));
+        play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
     };
     let mut play = Play::of(fail_fast(), deployment(BEGUN));
-    play.in_reach = false; // looks would bring the play's own revisions
+    play.in_reach = false; // refreshes would replace the revisions of the test
     show(&mut play, refused([3, 1, 3, 3], 1));
     play.pass(100);
     assert_eq!(play.looks(), 0);

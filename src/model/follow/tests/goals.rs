@@ -1,4 +1,4 @@
-//! What is waited for, and when it is reached.
+//! Goals, and when they are reached.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ fn until(goal: Goal) -> Options {
 }
 
 #[test]
-fn each_line_is_told_once_and_none_before_everything_was_seen() {
+fn each_line_is_reported_once_and_only_after_a_complete_observation() {
     let mut play = Play::unseen(Options::default(), deployment(BEGUN));
-    play.news(News::Workload(Box::new(play.truth.workload())));
-    play.news(News::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
-    assert!(play.told.is_empty());
-    play.news(News::Pods(Some(Vec::new())));
-    play.news(play.truth.revisions());
+    play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
+    play.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
+    assert!(play.reported.is_empty());
+    play.event(TargetEvent::Pods(Some(Vec::new())));
+    play.event(play.truth.revisions());
     play.becomes(deployment([4, 2, 4, 4]));
     play.becomes(deployment([4, 3, 4, 4]));
     play.becomes(deployment(DONE));
@@ -32,19 +32,19 @@ fn each_line_is_told_once_and_none_before_everything_was_seen() {
         ]
     );
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
-    assert!(play.follower.is_over());
+    assert!(play.follower.is_finished());
     assert_eq!(play.follower.due(), None);
 }
 
 #[test]
-fn goals_are_reached_when_they_are_and_not_before() {
+fn goals_are_reached_in_the_right_states_only() {
     use Goal::{Available, Complete, OldGone, Success, Updated};
     let reached = Some(Outcome::Reached);
     let held = Some(Outcome::Held);
     let ready = running(0);
     let old_pod = |truth: Truth| truth.with_pod("old", 1, true, &ready);
     for (truth, goals, expected) in [
-        // Three updated, none of them available for certain: three available pods may be two old ones and one new.
+        // Three pods are updated. Three are available, but two of those may be outdated ones.
         (deployment([5, 3, 3, 3]), vec![Updated], reached.clone()),
         (deployment([5, 3, 3, 3]), vec![Available, Success, Complete, OldGone], None),
         (deployment([4, 3, 4, 4]), vec![Updated, Available], reached.clone()),
@@ -54,13 +54,17 @@ fn goals_are_reached_when_they_are_and_not_before() {
         (old_pod(deployment(DONE)), vec![Success, Complete], reached.clone()),
         (old_pod(deployment(DONE)), vec![OldGone], None),
         (Truth { status: json!({"terminatingReplicas": 1}), ..deployment(DONE) }, vec![OldGone], None),
-        // A partition of 2: one pod is released.
+        // A partition of 2 releases one pod.
         (stateful_set([3, 0, 3, 3], 2), vec![Updated, Available, Success], None),
         (stateful_set([3, 1, 3, 3], 2), vec![Updated, Available, Success], reached.clone()),
         (stateful_set([3, 1, 3, 3], 2), vec![Complete, OldGone], held.clone()),
         (stateful_set([3, 0, 3, 3], 3), vec![Success, Updated, Complete], held.clone()),
-        (stateful_set([4, 3, 3, 3], 0), vec![Complete], None), // one too many after a scale-down
-        (Truth { observed: 1, ..deployment(DONE) }, vec![Updated, Available, Success, Complete], None),
+        (stateful_set([4, 3, 3, 3], 0), vec![Complete], None), // one pod too many after a scale-down
+        (
+            Truth { observed_generation: 1, ..deployment(DONE) },
+            vec![Updated, Available, Success, Complete],
+            None,
+        ),
         (
             Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) },
             vec![Updated, Available, Success, Complete, OldGone],
@@ -76,16 +80,16 @@ fn goals_are_reached_when_they_are_and_not_before() {
 }
 
 #[test]
-fn old_pods_that_nobody_may_see_cannot_be_waited_for() {
+fn old_gone_needs_permission_to_list_pods() {
     let blind = Truth { pods_withheld: true, ..deployment(DONE) };
     assert!(matches!(Play::of(until(Goal::OldGone), blind.clone()).outcome(), Some(Outcome::Unreadable(_))));
-    // Unless the controller counts them.
+    // With `terminatingReplicas` the counters suffice.
     let counted = Truth { status: json!({"terminatingReplicas": 0}), ..blind };
     assert_eq!(Play::of(until(Goal::OldGone), counted).outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
-fn a_hold_is_waited_for_when_asked() {
+fn wait_held_waits_for_the_end_of_a_hold() {
     let options = Options { wait_held: true, ..Options::default() };
     let mut play = Play::of(options, Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) });
     play.pass(3_600);
@@ -95,7 +99,7 @@ fn a_hold_is_waited_for_when_asked() {
 }
 
 #[test]
-fn stable_means_that_nothing_happened_in_between_seen_or_not() {
+fn stable_is_interrupted_by_missed_restarts_too() {
     let options = || Options { stable: Duration::from_secs(30), ..Options::default() };
     let with_pod = |restarts| deployment(DONE).with_pod("a", 2, true, &running(restarts));
     let mut play = Play::of(options(), with_pod(0));
@@ -104,7 +108,7 @@ fn stable_means_that_nothing_happened_in_between_seen_or_not() {
     play.pass(1);
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
 
-    // A restart that nobody saw is found by the look at the end, and time begins anew.
+    // The final refresh finds a restart that no event showed, and the period starts again.
     let mut play = Play::of(options(), with_pod(0));
     play.truth = with_pod(1);
     play.pass(59);
@@ -112,28 +116,28 @@ fn stable_means_that_nothing_happened_in_between_seen_or_not() {
     play.pass(1);
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
 
-    // One that was seen begins it anew at once.
+    // A restart that an event shows starts the period again at once.
     let mut play = Play::of(options(), with_pod(0));
     play.pass(20);
     play.becomes(with_pod(1));
     play.pass(29);
     assert_eq!((play.outcome(), play.looks()), (None, 0));
 
-    // While the cluster is out of reach nothing is believed.
+    // While the API server is unreachable no goal counts as reached.
     let mut play = Play::of(options(), with_pod(0));
     play.in_reach = false;
     play.pass(3_600);
     assert_eq!(play.outcome(), None);
-    play.news(play.truth.look());
+    play.event(play.truth.request_refresh());
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
-fn kubectls_own_verdict_is_told_for_every_event() {
-    let options = || Options { telling: Telling::Kubectl, ..Options::default() };
+fn kubectl_mode_reports_every_event() {
+    let options = || Options { telling: FollowMode::Kubectl, ..Options::default() };
     let mut play = Play::unseen(options(), deployment(BEGUN));
     for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
-        play.news(News::Workload(Box::new(truth.workload())));
+        play.event(TargetEvent::Workload(Box::new(truth.workload())));
     }
     assert_eq!(play.lines().len(), 3);
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
@@ -141,9 +145,9 @@ fn kubectls_own_verdict_is_told_for_every_event() {
     let stale = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
         "message": "ReplicaSet \"web-1\" has timed out progressing."}]});
     let mut play = Play::unseen(options(), Truth { status: stale.clone(), ..deployment(BEGUN) });
-    play.news(News::Workload(Box::new(play.truth.workload())));
-    assert!(matches!(play.outcome(), Some(Outcome::Failed(Failure::Kubectl(_)))));
-    // We know better whose deadline that was.
+    play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
+    assert!(matches!(play.outcome(), Some(Outcome::Failed(RolloutFailure::Kubectl(_)))));
+    // The condition belongs to the ReplicaSet of the failed rollout.
     let play = Play::of(Options::default(), Truth { status: stale, ..deployment(BEGUN) });
     assert_eq!(play.outcome(), None);
 }

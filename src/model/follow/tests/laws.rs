@@ -1,4 +1,4 @@
-//! What was missed on the way changes nothing about the end.
+//! Missed events never change the outcome.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use serde_json::json;
 use super::play::*;
 use crate::model::follow::*;
 
-/// A state on the way: how far it is, whether its pod is in trouble.
+/// A state during the rollout: its progress, and whether its pod fails.
 fn state() -> impl Strategy<Value = Truth> {
     (0..=3_i64, 0..=3_i64, 0..4_usize, any::<bool>()).prop_map(|(updated, available, trouble, observed)| {
         let counts = [updated.max(3), updated, available, available];
-        let truth = Truth { observed: if observed { 2 } else { 1 }, ..deployment(counts) };
+        let truth = Truth { observed_generation: if observed { 2 } else { 1 }, ..deployment(counts) };
         match trouble {
             0 => truth.with_pod("a", 2, false, &no_image()),
             1 => truth.with_pod("a", 2, false, &crashing(updated)),
@@ -22,7 +22,7 @@ fn state() -> impl Strategy<Value = Truth> {
     })
 }
 
-/// A state at which a rollout can stay for ever.
+/// A state in which a rollout can stay.
 fn end() -> impl Strategy<Value = Truth> {
     let exceeded = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
         "message": "ReplicaSet \"web-2\" has timed out progressing."}]});
@@ -36,7 +36,7 @@ fn end() -> impl Strategy<Value = Truth> {
     ]
 }
 
-/// On the way nothing may look like an end, because an end that was really there is one.
+/// No state during the rollout may look like an outcome, because it would be a correct one.
 fn is_no_end(truth: &Truth, options: &Options) -> bool {
     Play::of(options.clone(), truth.clone()).outcome().is_none()
 }
@@ -67,7 +67,8 @@ proptest! {
         all.show();
         some.show();
         let way: Vec<_> = way.into_iter().filter(|(truth, ..)| is_no_end(truth, &options)).collect();
-        // No cause may last its time on the way either: that would be an end too.
+        // No cause may outlast its grace period during the rollout, because that would be a correct
+        // outcome too.
         for (truth, missed, seconds) in way {
             all.becomes(truth.clone());
             some.truth = truth;
@@ -81,9 +82,9 @@ proptest! {
         all.becomes(end.clone());
         some.truth = end;
         if end_is_missed {
-            some.pass(40); // by then a watch that went silent is opened again
-            // What was seen last may have lasted as long as was asked for (`stable`, `fail_fast`): then
-            // that is an end, and a true one for who could see no more.
+            some.pass(40); // by then a silent watch is reopened
+            // The last state that was observed may have lasted for `--stable` or `--fail-fast`. For
+            // a follower that saw no more, that outcome is correct.
             prop_assume!(some.outcome().is_none());
         }
         some.show();
@@ -94,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn no_sequence_of_facts_is_too_strange(
+    fn any_sequence_of_events_is_accepted(
         facts in proptest::collection::vec((state(), 0..6_usize, 0..100_u64), 0..30),
         options in options(),
     ) {
@@ -102,16 +103,16 @@ proptest! {
         for (truth, which, seconds) in facts {
             play.truth = truth;
             match which {
-                0 => play.news(News::Workload(Box::new(play.truth.workload()))),
-                1 => play.news(play.truth.revisions()),
-                2 => play.news(News::Pods(play.truth.pods())),
-                3 => play.news(News::Revisions(None)),
-                4 => play.news(News::Pods(None)),
-                _ => play.news(play.truth.look()),
+                0 => play.event(TargetEvent::Workload(Box::new(play.truth.workload()))),
+                1 => play.event(play.truth.revisions()),
+                2 => play.event(TargetEvent::Pods(play.truth.pods())),
+                3 => play.event(TargetEvent::Revisions(None)),
+                4 => play.event(TargetEvent::Pods(None)),
+                _ => play.event(play.truth.request_refresh()),
             }
             play.pass(seconds);
         }
-        let ended = play.told.iter().filter(|event| matches!(event, Event::Ended { .. })).count();
+        let ended = play.reported.iter().filter(|event| matches!(event, Report::Ended { .. })).count();
         prop_assert!(ended <= 1);
     }
 }

@@ -1,4 +1,4 @@
-//! When following ends though the goal is not reached.
+//! How following ends without reaching the goal.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 #[test]
-fn the_time_is_up_when_a_last_look_shows_nothing_better() {
+fn a_timeout_follows_a_final_refresh() {
     let options = || Options { timeout: Some(seconds(60)), ..Options::default() };
     let mut play = Play::of(options(), deployment(BEGUN));
     play.pass(59);
@@ -20,13 +20,13 @@ fn the_time_is_up_when_a_last_look_shows_nothing_better() {
     play.pass(1);
     assert_eq!(play.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 
-    // What was missed counts.
+    // The final refresh finds the events that were missed.
     let mut play = Play::of(options(), deployment(BEGUN));
     play.truth = deployment(DONE);
     play.pass(60);
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
 
-    // But nobody waits for a cluster that is out of reach.
+    // The follower does not wait for an unreachable API server.
     let mut play = Play::of(options(), deployment(BEGUN));
     play.in_reach = false;
     play.pass(62);
@@ -34,7 +34,7 @@ fn the_time_is_up_when_a_last_look_shows_nothing_better() {
     play.pass(1);
     assert_eq!(play.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 
-    // Nor for one of which nothing was ever seen.
+    // Nor does it wait if nothing was ever read.
     let mut play = Play::unseen(options(), deployment(BEGUN));
     play.in_reach = false;
     play.pass(70);
@@ -42,43 +42,43 @@ fn the_time_is_up_when_a_last_look_shows_nothing_better() {
 }
 
 #[test]
-fn without_a_timeout_it_goes_on_for_ever() {
+fn without_a_timeout_following_does_not_end() {
     let mut play = Play::of(Options::default(), deployment(BEGUN));
     play.pass(100_000);
     assert_eq!(play.outcome(), None);
 }
 
 #[test]
-fn one_timeout_is_for_all() {
+fn one_timeout_applies_to_all_targets() {
     let options = Options { timeout: Some(seconds(60)), ..Options::default() };
     let mut follower = Follower::new(options, [deployment(DONE).workload(), deployment(BEGUN).workload()]);
-    let wall = "2026-11-20T13:00:00Z".parse().unwrap();
-    let mut see = |target, truth: &Truth, elapsed| {
+    let server_time = "2026-11-20T13:00:00Z".parse().unwrap();
+    let mut record_present = |target, truth: &Truth, elapsed| {
         follower.apply(
-            Seen::News(TargetId(target), truth.look()),
-            Moment { elapsed: Duration::from_secs(elapsed), wall },
+            FollowerEvent::Target(TargetId(target), truth.request_refresh()),
+            Now { elapsed: Duration::from_secs(elapsed), server_time },
         )
     };
-    see(0, &deployment(DONE), 1);
-    see(1, &deployment(BEGUN), 61);
-    see(1, &deployment(BEGUN), 62);
-    assert!(follower.is_over());
+    record_present(0, &deployment(DONE), 1);
+    record_present(1, &deployment(BEGUN), 61);
+    record_present(1, &deployment(BEGUN), 62);
+    assert!(follower.is_finished());
     let outcomes: Vec<_> =
-        follower.tracks().iter().map(|track| track.end().unwrap().outcome.clone()).collect();
+        follower.targets().iter().map(|track| track.result().unwrap().outcome.clone()).collect();
     assert_eq!(outcomes, [Outcome::Reached, Outcome::TimedOut(Duration::from_secs(60))]);
 }
 
 #[test]
-fn a_deadline_is_for_those_whose_controller_has_none() {
+fn the_deadline_applies_to_workloads_without_their_own() {
     let options = || Options { deadline: Some(seconds(300)), ..Options::default() };
-    let failed = Some(Outcome::Failed(Failure::Deadline(Duration::from_secs(300))));
+    let failed = Some(Outcome::Failed(RolloutFailure::Deadline(Duration::from_secs(300))));
     let mut play = Play::of(options(), stateful_set([3, 1, 2, 2], 0));
     play.pass(299);
     assert_eq!(play.outcome(), None);
     play.pass(1);
     assert_eq!(play.outcome(), failed.as_ref());
 
-    // What gets further begins it anew, what only comes and goes does not.
+    // Progress restarts the deadline; a pod that fails and recovers does not.
     let mut play = Play::of(options(), stateful_set([3, 1, 2, 2], 0));
     play.pass(200);
     play.becomes(stateful_set([3, 2, 2, 2], 0));
@@ -101,14 +101,14 @@ fn a_deadline_is_for_those_whose_controller_has_none() {
 }
 
 #[test]
-fn the_controllers_own_deadline_is_believed_if_it_is_this_rollouts() {
+fn a_progress_deadline_of_another_replica_set_is_ignored() {
     let exceeded = |set: &str| {
         let message = format!("ReplicaSet \"{set}\" has timed out progressing.");
         let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": message});
         Truth { status: json!({"conditions": [condition]}), ..deployment(BEGUN) }
     };
     let play = Play::of(Options::default(), exceeded("web-2"));
-    assert_eq!(play.outcome(), Some(&Outcome::Failed(Failure::ProgressDeadline(Some(600)))));
+    assert_eq!(play.outcome(), Some(&Outcome::Failed(RolloutFailure::ProgressDeadline(Some(600)))));
     let mut play = Play::of(Options::default(), exceeded("web-1"));
     assert_eq!(play.outcome(), None);
     play.becomes(deployment(DONE));
@@ -116,11 +116,11 @@ fn the_controllers_own_deadline_is_believed_if_it_is_this_rollouts() {
 }
 
 #[test]
-fn what_is_gone_is_gone() {
+fn a_deleted_target_stays_deleted() {
     let mut play = Play::of(Options::default(), deployment(BEGUN));
-    play.news(News::Gone);
+    play.event(TargetEvent::Deleted);
     assert_eq!(play.outcome(), Some(&Outcome::Deleted));
-    // Its end is final, whatever comes.
+    // The outcome is final, whatever events follow.
     play.becomes(deployment(DONE));
     assert_eq!(play.outcome(), Some(&Outcome::Deleted));
 
@@ -130,14 +130,14 @@ fn what_is_gone_is_gone() {
 }
 
 #[test]
-fn who_is_stopped_stops_and_keeps_the_ends_there_are() {
+fn a_stop_signal_keeps_existing_results() {
     let mut follower =
         Follower::new(Options::default(), [deployment(DONE).workload(), deployment(BEGUN).workload()]);
-    let now = Moment { elapsed: Duration::from_secs(1), wall: "2026-11-20T13:00:00Z".parse().unwrap() };
-    follower.apply(Seen::News(TargetId(0), deployment(DONE).look()), now);
-    follower.apply(Seen::News(TargetId(1), deployment(BEGUN).look()), now);
-    follower.apply(Seen::Stopped(Stop::Terminated), now);
+    let now = Now { elapsed: Duration::from_secs(1), server_time: "2026-11-20T13:00:00Z".parse().unwrap() };
+    follower.apply(FollowerEvent::Target(TargetId(0), deployment(DONE).request_refresh()), now);
+    follower.apply(FollowerEvent::Target(TargetId(1), deployment(BEGUN).request_refresh()), now);
+    follower.apply(FollowerEvent::Stopped(StopSignal::Terminated), now);
     let outcomes: Vec<_> =
-        follower.tracks().iter().map(|track| track.end().unwrap().outcome.clone()).collect();
+        follower.targets().iter().map(|track| track.result().unwrap().outcome.clone()).collect();
     assert_eq!(outcomes, [Outcome::Reached, Outcome::Terminated]);
 }

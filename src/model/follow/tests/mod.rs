@@ -1,9 +1,9 @@
-//! The follower against a play: a small world whose truth the test sets, and a clock that it turns.
+//! Tests of the follower with a simulated workload and a simulated clock.
 
-mod back;
 mod causes;
 mod goals;
 mod laws;
 mod limits;
 mod play;
 mod revisions;
+mod rollback;

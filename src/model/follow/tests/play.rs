@@ -1,28 +1,29 @@
-//! A small world: one workload, its revisions and its pods, and a follower that is told of them.
+//! A simulated workload with its revisions and pods, and a follower that receives its events.
 
 use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::model::cause::Cause;
+use crate::model::api::event::Events;
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
 use crate::model::follow::*;
-use crate::model::object::Object;
-use crate::model::observed::Observed;
-use crate::model::pod::Pod;
-use crate::model::revision::Revisions;
+use crate::model::revision::{Revision, Revisions};
+use crate::model::status::cause::Cause;
+use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
 const START: &str = "2026-11-20T13:00:00Z";
 
-/// The truth about a workload.
+/// The actual state of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Truth {
     pub(super) kind: &'static str,
     pub(super) uid: &'static str,
     pub(super) generation: i64,
-    pub(super) observed: i64,
-    /// The number of the revision that runs; its image is `app:NUMBER`.
+    pub(super) observed_generation: i64,
+    /// The number of the current revision; its image is `app:NUMBER`.
     pub(super) revision: i64,
     pub(super) wanted: i64,
     /// `[total, updated, ready, available]`.
@@ -33,13 +34,13 @@ pub(super) struct Truth {
     pub(super) pods_withheld: bool,
 }
 
-/// A Deployment of three pods whose second revision is being rolled out.
+/// A Deployment of three pods that rolls out its second revision.
 pub(super) fn deployment(counts: [i64; 4]) -> Truth {
     Truth {
         kind: "Deployment",
         uid: "u1",
         generation: 2,
-        observed: 2,
+        observed_generation: 2,
         revision: 2,
         wanted: 3,
         counts,
@@ -50,22 +51,22 @@ pub(super) fn deployment(counts: [i64; 4]) -> Truth {
     }
 }
 
-/// A StatefulSet of three pods whose second revision is being rolled out.
+/// A StatefulSet of three pods that rolls out its second revision.
 pub(super) fn stateful_set(counts: [i64; 4], partition: i64) -> Truth {
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
     Truth { kind: "StatefulSet", spec: json!({"updateStrategy": strategy}), ..deployment(counts) }
 }
 
-/// All pods updated and available.
+/// All pods are updated and available.
 pub(super) const DONE: [i64; 4] = [3, 3, 3, 3];
-/// One pod updated, and not ready.
+/// One pod is updated and not ready.
 pub(super) const BEGUN: [i64; 4] = [4, 1, 3, 3];
 
 impl Truth {
     pub(super) fn workload(&self) -> Workload {
         let [total, updated, ready, available] = self.counts;
         let mut status = json!({
-            "observedGeneration": self.observed, "replicas": total, "updatedReplicas": updated,
+            "observedGeneration": self.observed_generation, "replicas": total, "updatedReplicas": updated,
             "readyReplicas": ready, "availableReplicas": available,
         });
         let mut spec = json!({
@@ -107,22 +108,22 @@ impl Truth {
         (!self.pods_withheld).then(|| self.pods.iter().map(read).collect())
     }
 
-    pub(super) fn revisions(&self) -> News {
+    pub(super) fn revisions(&self) -> TargetEvent {
         self.news_of(&self.owned())
     }
 
-    pub(super) fn news_of(&self, owned: &[Object]) -> News {
+    pub(super) fn news_of(&self, owned: &[Object]) -> TargetEvent {
         let kind = self.workload().kind();
-        News::Revisions(Some(owned.iter().map(|object| Workload::revision(kind, object).into()).collect()))
+        TargetEvent::Revisions(Some(owned.iter().map(|object| Revision::read(kind, object).into()).collect()))
     }
 
-    pub(super) fn look(&self) -> News {
+    pub(super) fn request_refresh(&self) -> TargetEvent {
         let workload = self.workload();
         let revisions = Revisions::of(&workload, self.owned());
-        News::Look(Box::new(Observed { workload, revisions, pods: self.pods(), events: None }))
+        TargetEvent::Refreshed(Box::new(Observation { workload, revisions, pods: self.pods(), events: None }))
     }
 
-    /// A pod of a revision: its containers' statuses and whether it is ready.
+    /// Adds a pod of a revision with the statuses of its containers.
     pub(super) fn with_pod(mut self, name: &str, revision: i64, ready: bool, container: &Value) -> Self {
         let owner = if self.kind == "Deployment" { format!("r{revision}") } else { self.uid.to_owned() };
         let ready = if ready { "True" } else { "False" };
@@ -151,7 +152,7 @@ pub(super) fn waiting(reason: &str, message: &str) -> Value {
     json!({"name": "app", "image": "app:2", "state": {"waiting": {"reason": reason, "message": message}}})
 }
 
-/// A container that crashed so many times.
+/// A container that crashed `restarts` times.
 pub(super) fn crashing(restarts: i64) -> Value {
     let terminated = json!({"exitCode": 1, "reason": "Error"});
     json!({
@@ -160,7 +161,7 @@ pub(super) fn crashing(restarts: i64) -> Value {
     })
 }
 
-/// A container that runs and was restarted so many times.
+/// A running container that was restarted `restarts` times.
 pub(super) fn running(restarts: i64) -> Value {
     json!({
         "name": "app", "image": "app:2", "ready": true, "started": true, "restartCount": restarts,
@@ -168,60 +169,61 @@ pub(super) fn running(restarts: i64) -> Value {
     })
 }
 
-/// An image that is not there.
+/// A container whose image does not exist.
 pub(super) fn no_image() -> Value {
     let message = "Back-off pulling image \"app:2\": ErrImagePull: rpc error: code = NotFound desc = failed to pull \
                    and unpack image \"docker.io/library/app:2\": docker.io/library/app:2: not found";
     waiting("ImagePullBackOff", message)
 }
 
-/// A follower of one target, and the truth it is told.
+/// A follower of one target, and the actual state of that target.
 pub(super) struct Play {
     pub(super) follower: Follower,
     pub(super) truth: Truth,
-    /// Whether looks are answered; otherwise the cluster is out of reach.
+    /// Whether refreshes are answered; if not, the API server is unreachable.
     pub(super) in_reach: bool,
-    pub(super) told: Vec<Event>,
+    pub(super) reported: Vec<Report>,
     elapsed: Duration,
     looks: usize,
 }
 
 impl Play {
-    /// Begins to follow, with nothing seen yet.
+    /// Starts to follow, without any event.
     pub(super) fn unseen(options: Options, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
-        Self { follower, truth, in_reach: true, told: Vec::new(), elapsed: Duration::ZERO, looks: 0 }
+        Self { follower, truth, in_reach: true, reported: Vec::new(), elapsed: Duration::ZERO, looks: 0 }
     }
 
-    /// Begins to follow, and shows everything.
+    /// Starts to follow, and sends everything.
     pub(super) fn of(options: Options, truth: Truth) -> Self {
         let mut play = Self::unseen(options, truth);
         play.show();
         play
     }
 
-    pub(super) fn news(&mut self, news: News) {
+    pub(super) fn event(&mut self, event: TargetEvent) {
         let now = SignedDuration::try_from(self.elapsed).unwrap();
-        let wall: Timestamp = START.parse::<Timestamp>().unwrap() + now;
-        let seen = Seen::News(TargetId(0), news);
-        let events = self.follower.apply(seen, Moment { elapsed: self.elapsed, wall });
-        self.hear(events);
+        let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
+        let event_of_target = FollowerEvent::Target(TargetId(0), event);
+        let reports = self.follower.apply(event_of_target, Now { elapsed: self.elapsed, server_time });
+        self.hear(reports);
     }
 
-    /// Shows everything there is.
+    /// Sends the whole state.
     pub(super) fn show(&mut self) {
-        self.news(self.truth.revisions());
-        self.news(News::Pods(self.truth.pods()));
-        self.news(News::Workload(Box::new(self.truth.workload())));
+        self.event(TargetEvent::Warnings(Some(Events::default())));
+        self.event(self.truth.revisions());
+        self.event(TargetEvent::Pods(self.truth.pods()));
+        self.event(TargetEvent::Workload(Box::new(self.truth.workload())));
     }
 
-    /// Changes the truth, and shows it.
+    /// Changes the state and sends it.
     pub(super) fn becomes(&mut self, truth: Truth) {
         self.truth = truth;
         self.show();
     }
 
-    /// Lets seconds go by, calling the follower whenever it asked for it.
+    /// Advances the clock and calls the follower whenever it is due.
     pub(super) fn pass(&mut self, seconds: u64) {
         let end = self.elapsed + Duration::from_secs(seconds);
         while let Some(due) = self.follower.due().filter(|due| *due <= end) {
@@ -232,47 +234,50 @@ impl Play {
         self.elapsed = end;
     }
 
-    /// Calls the follower though nothing is due.
+    /// Calls the follower although nothing is due.
     pub(super) fn tick(&mut self) {
         let now = SignedDuration::try_from(self.elapsed).unwrap();
-        let wall: Timestamp = START.parse::<Timestamp>().unwrap() + now;
-        let events = self.follower.apply(Seen::Nothing, Moment { elapsed: self.elapsed, wall });
-        self.hear(events);
+        let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
+        let reports = self.follower.apply(FollowerEvent::Tick, Now { elapsed: self.elapsed, server_time });
+        self.hear(reports);
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {
-        self.follower.tracks()[0].end().map(|end| &end.outcome)
+        self.follower.targets()[0].result().map(|result| &result.outcome)
     }
 
     pub(super) fn looks(&self) -> usize {
         self.looks
     }
 
-    /// The lines that were told.
+    /// Returns the lines that were reported.
     pub(super) fn lines(&self) -> Vec<&str> {
-        let lines = self.told.iter().filter_map(|event| match event {
-            Event::Stands { verdict, line_is_new: true, .. } => Some(verdict.line.as_str()),
+        let lines = self.reported.iter().filter_map(|event| match event {
+            Report::Status { verdict, line_changed: true, .. } => Some(verdict.line.as_str()),
             _ => None,
         });
         lines.collect()
     }
 
-    /// What was told of causes.
-    pub(super) fn causes(&self) -> Vec<(Step, &Cause)> {
-        let causes = self.told.iter().filter_map(|event| match event {
-            Event::Cause { cause, step, .. } => Some((*step, cause)),
+    /// Returns the reports about causes.
+    pub(super) fn causes(&self) -> Vec<(CauseChange, &Cause)> {
+        let causes = self.reported.iter().filter_map(|event| match event {
+            Report::Cause { cause, change, .. } => Some((*change, cause)),
             _ => None,
         });
         causes.collect()
     }
 
-    fn hear(&mut self, events: Vec<Event>) {
-        let looks = events.iter().filter(|event| matches!(event, Event::Ask(Ask::Look(_)))).count();
-        self.told.extend(events);
+    fn hear(&mut self, reports: Vec<Report>) {
+        let looks = reports
+            .iter()
+            .filter(|event| matches!(event, Report::Request(FollowerRequest::Refresh(_))))
+            .count();
+        self.reported.extend(reports);
         self.looks += looks;
         if looks > 0 && self.in_reach {
-            let look = self.truth.look();
-            self.news(look);
+            let request_refresh = self.truth.request_refresh();
+            self.event(request_refresh);
         }
     }
 }

@@ -6,11 +6,12 @@ use super::play::{Play, all_by, seconds};
 use super::sight::template;
 use super::world::World;
 use crate::error::ErrorKind;
-use crate::model::hold::HELD;
+use crate::model::change::hold::HOLD_ANNOTATION;
+use crate::model::change::hold::{Amount, Reach};
 use crate::model::step::*;
 
-fn is_usage(end: &End) -> bool {
-    matches!(end, End::Error(error) if error.kind() == ErrorKind::Usage)
+fn is_usage(end: &StepOutcome) -> bool {
+    matches!(end, StepOutcome::Error(error) if error.kind() == ErrorKind::Usage)
 }
 
 #[test]
@@ -20,7 +21,7 @@ fn nothing_outdated_is_said_and_nothing_written() {
     world.tick();
     let before = world.object.clone();
     let mut play = Play::of(all_by(1), world);
-    assert_eq!(play.run(), End::NothingOutdated);
+    assert_eq!(play.run(), StepOutcome::NothingOutdated);
     assert_eq!(play.world.object["metadata"], before["metadata"]);
 }
 
@@ -33,14 +34,14 @@ fn impossible_numbers_are_refused_before_any_write() {
         (Amount::Pods(1), 1, false),
     ] {
         let mut request = all_by(1);
-        request.given.max_unavailable = Some(amount);
+        request.pace.max_unavailable = Some(amount);
         let mut play = Play::of(request, World::paused(replicas));
         play.bound = None;
         assert_eq!(is_usage(&play.run()), is_refused, "{amount} of {replicas}");
         assert_eq!(play.world.hold().is_some(), is_refused);
     }
-    let of_nodes = Given { order: Some("zone".to_owned()), ..Given::default() };
-    assert!(is_usage(&Play::of(Request { given: of_nodes, ..Request::default() }, World::paused(3)).run()));
+    let of_nodes = PaceOverrides { order: Some("zone".to_owned()), ..PaceOverrides::default() };
+    assert!(is_usage(&Play::of(Request { pace: of_nodes, ..Request::default() }, World::paused(3)).run()));
 }
 
 #[test]
@@ -51,9 +52,9 @@ fn a_change_that_the_controller_has_not_seen_is_waited_for() {
     world.change("/spec/template", template(3));
     let mut play = Play::of(Request::default(), world);
     play.pass(30);
-    assert_eq!(play.told, [Event::Waits("the controller to see the change".to_owned())]);
+    assert_eq!(play.told, [StepReport::Waiting("the controller to observe the change".to_owned())]);
     play.world.controls = true;
-    assert_eq!(play.run(), End::Reached { updated: 1, of: 3 });
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 1, of: 3 });
 }
 
 #[test]
@@ -64,11 +65,11 @@ fn an_unreadable_memory_is_an_error() {
         if hold.is_object() {
             hold["set"] = json!({"type": "RollingUpdate"});
         }
-        world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
+        world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
         let mut play = Play::of(Request::default(), world);
         let end = play.run();
         assert!(
-            matches!(&end, End::Error(error) if error.kind() == ErrorKind::Malformed),
+            matches!(&end, StepOutcome::Error(error) if error.kind() == ErrorKind::Malformed),
             "{memory}: {end:?}"
         );
     }
@@ -80,16 +81,16 @@ fn a_plan_that_is_paused_or_for_another_template_is_not_gone_on_with() {
     play.run();
     play.world.pause();
     let mut play = play.then("two", Request::default());
-    assert_eq!(play.run(), End::Stopped(Why::Paused));
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::Paused));
 
     let mut play = Play::of(Request::default(), World::paused(4));
     play.run();
     play.world.change("/spec/template", template(3));
     (0..10).for_each(|_| play.world.tick());
     let mut play = play.then("two", Request::default());
-    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
     let mut play = play.then("three", Request { new_plan: true, ..all_by(2) });
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!(
         (play.world.on(3), &play.world.object["spec"]["updateStrategy"]),
         (4, &json!({"type": "RollingUpdate"}))
@@ -100,9 +101,9 @@ fn a_plan_that_is_paused_or_for_another_template_is_not_gone_on_with() {
 #[test]
 fn a_new_plan_for_the_same_template_goes_by_its_own_words_alone() {
     let mut request = all_by(3);
-    request.given.canary = Some(false);
-    request.given.ignore_unready_nodes = Some(true);
-    request.given.soak = Some(seconds(60));
+    request.pace.canary = Some(false);
+    request.pace.ignore_unready_nodes = Some(true);
+    request.pace.soak = Some(seconds(60));
     let mut first = Play::of(request, World::paused(5));
     first.pass(2); // one was let go, and is not there yet
     assert_eq!((first.world.partition(), first.world.on(2)), (4, 0), "{:?}", first.told);
@@ -110,17 +111,17 @@ fn a_new_plan_for_the_same_template_goes_by_its_own_words_alone() {
     play.pass(1);
     let written = &play.world.hold().unwrap()["plan"];
     assert_eq!(
-        (&written["by"], &written["canary"], &written["soak"]),
-        (&json!("1"), &json!(true), &json!("0s"))
+        (&written["pace"]["by"], &written["pace"]["canary"], &written["pace"]["soak"]),
+        (&json!("1"), &json!(true), &json!("10s"))
     );
-    assert_eq!(written.get("ignoreUnreadyNodes"), None);
+    assert_eq!(written["pace"].get("ignoreUnreadyNodes"), None);
     assert_eq!(play.world.partition(), 4);
     let began = play.told.iter().find_map(|event| match event {
-        Event::Began { how, went_without } => Some((*how, went_without.clone())),
+        StepReport::Began { how, already_updated } => Some((*how, already_updated.clone())),
         _ => None,
     });
-    assert_eq!(began, Some((Beginning::Anew, vec!["db-4".to_owned()])));
-    assert_eq!(play.run(), End::Reached { updated: 2, of: 5 });
+    assert_eq!(began, Some((Beginning::Replaced, vec!["db-4".to_owned()])));
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 2, of: 5 });
     assert_eq!(play.begun(), ["1 db-3"]);
 }
 
@@ -137,7 +138,7 @@ fn a_new_plan_stays_below_an_own_partition_only_where_something_was_released_the
         });
         let mut play = play.then("two", Request { new_plan: true, take_over: true, ..Request::default() });
         play.pass(1);
-        assert_eq!(play.world.hold().unwrap()["plan"]["beyond"], expected, "{pods}");
+        assert_eq!(play.world.hold().unwrap()["plan"]["belowPartition"], expected, "{pods}");
     }
 }
 
@@ -147,21 +148,21 @@ fn a_hold_that_somebody_ended_is_begun_anew_from_the_strategy_as_it_is() {
     let theirs = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "mine": 1}});
     world.change("/spec/updateStrategy", theirs.clone());
     let mut play = Play::of(all_by(2), world);
-    assert_eq!(play.run(), End::Complete);
-    assert!(play.told.iter().any(|event| matches!(event, Event::HoldEnded { .. })));
+    assert_eq!(play.run(), StepOutcome::Complete);
+    assert!(play.told.iter().any(|event| matches!(event, StepReport::HoldEnded { .. })));
     assert_eq!(play.world.object["spec"]["updateStrategy"], theirs);
 }
 
 #[test]
 fn another_process_is_waited_for_until_nothing_was_seen_of_it_for_a_minute() {
     let mut request = all_by(1);
-    request.given.soak = Some(seconds(300));
+    request.pace.soak = Some(seconds(300));
     let mut first = Play::of(request.clone(), World::paused(3));
     first.pass(50);
     let mut second = first.then("two", Request::default());
     second.pass(58);
     assert!(
-        matches!(&second.told[..], [Event::Leased { lease, .. }] if lease.by.as_deref() == Some("ada@one"))
+        matches!(&second.told[..], [StepReport::LeaseHeld { lease, .. }] if lease.by.as_deref() == Some("ada@one"))
     );
     second.pass(10);
     assert_eq!(second.world.hold().unwrap()["lease"]["holder"], "two");
@@ -188,10 +189,10 @@ fn who_waited_for_a_plan_that_is_over_begins_no_other() {
     first.pass(10);
     let mut second = first.then("two", Request::default());
     second.pass(10);
-    let resume = crate::model::hold::resume(&second.world.workload(), true);
-    let Ok(crate::model::hold::Resume::End(patch)) = resume else { panic!("{resume:?}") };
+    let resume = crate::model::change::hold::resume(&second.world.workload(), true);
+    let Ok(crate::model::change::hold::Resume::End(patch)) = resume else { panic!("{resume:?}") };
     second.world.write(&patch);
-    assert!(matches!(second.run(), End::Stopped(Why::Changed { .. })));
+    assert!(matches!(second.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
     assert_eq!(second.world.hold(), None);
 }
 
@@ -201,7 +202,7 @@ fn a_partition_that_lets_no_pod_update_holds() {
     let mut world = World::new(2, &own);
     world.tick();
     let mut play = Play::of(Request::default(), world);
-    assert_eq!(play.run(), End::Stopped(Why::OwnPartition { partition: 3 }));
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::OwnPartition { partition: 3 }));
 }
 
 /// An update broke when most pods ran it, and another template is to mend it.

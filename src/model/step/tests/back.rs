@@ -3,31 +3,32 @@
 use super::play::{Play, all_by, seconds};
 use super::sight::template;
 use super::world::World;
+use crate::model::change::hold::{OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
 /// A step whose check says no after as many pods at once, and which is to go back then.
 fn refused(pods: u32) -> Request {
     let mut request = all_by(pods);
-    request.given.canary = Some(false);
-    request.given.batch_timeout = Some(seconds(20));
-    request.given.on_failure = Some(OnFailure::Undo);
-    request.given.check = Some(CheckWish::Run("ab".to_owned()));
+    request.pace.canary = Some(false);
+    request.pace.batch_timeout = Some(seconds(20));
+    request.pace.on_failure = Some(OnFailure::Undo);
+    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
     request
 }
 
 fn plays(request: Request, world: World) -> Play {
     let mut play = Play::of(request, world);
-    play.check = Checked::Failed(Some(1));
+    play.check = CheckResult::Failed(Some(1));
     play
 }
 
-fn done() -> Back {
-    Back::Done { revision: "1".to_owned() }
+fn done() -> RollbackOutcome {
+    RollbackOutcome::Done { revision: "1".to_owned() }
 }
 
-fn failed_check(batch: usize, back: Back) -> End {
-    let failure = Failure::Check { batch, said: Checked::Failed(Some(1)) };
-    End::Failed { failure, back: Some(back) }
+fn failed_check(batch: usize, rollback: RollbackOutcome) -> StepOutcome {
+    let failure = BatchFailure::Check { batch, result: CheckResult::Failed(Some(1)) };
+    StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn a_way_back_that_gets_no_further_is_given_up() {
     play.world.controls = false;
     let stopped = play.elapsed();
     let why = "its pods are not back in time".to_owned();
-    assert_eq!(play.run(), failed_check(1, Back::Unfinished { revision: "1".to_owned(), why }));
+    assert_eq!(play.run(), failed_check(1, RollbackOutcome::Unfinished { revision: "1".to_owned(), why }));
     let left = play.elapsed() - stopped;
     assert!((15..30).contains(&left), "{left}");
 }
@@ -65,7 +66,7 @@ fn killed_on_the_way_back() -> Play {
     }
     assert!(play.world.on(1) < 5 && play.world.partition() == 0, "it goes back by itself");
     let workload = play.world.workload();
-    assert!(is_on_the_way_back(&workload) && !goes_back(&workload), "nothing holds it");
+    assert!(is_rolling_back(&workload) && !is_rollback_held(&workload), "nothing holds it");
     play
 }
 
@@ -73,11 +74,11 @@ fn killed_on_the_way_back() -> Play {
 fn a_way_back_on_which_somebody_was_killed_goes_on_and_ends_as_a_failure() {
     let play = killed_on_the_way_back();
     let mut play = play.then("two", Request::default());
-    assert_eq!(play.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) });
+    assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     assert_eq!((play.world.on(1), play.world.hold()), (5, None));
     assert_eq!(play.begun(), [""; 0]);
     let mut play = play.then("three", Request::default());
-    assert_eq!(play.run(), End::NothingOutdated);
+    assert_eq!(play.run(), StepOutcome::NothingOutdated);
 }
 
 #[test]
@@ -85,12 +86,12 @@ fn a_note_of_a_way_back_keeps_nobody_from_anything_else() {
     let mut play = killed_on_the_way_back();
     play.world.change("/spec/template", template(3));
     let mut play = play.then("two", all_by(5));
-    assert_eq!(play.run(), End::Complete, "of another template");
+    assert_eq!(play.run(), StepOutcome::Complete, "of another template");
     assert_eq!((play.world.on(3), play.world.hold()), (5, None));
 
     let play = killed_on_the_way_back();
     let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
-    assert_eq!(play.run(), End::Complete, "at our own pace");
+    assert_eq!(play.run(), StepOutcome::Complete, "at our own pace");
     assert_eq!((play.world.on(1), play.world.hold()), (5, None));
 
     let mut play = killed_on_the_way_back();

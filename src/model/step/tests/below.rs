@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::play::{Play, seconds};
 use super::sight::template;
 use super::world::World;
-use crate::model::follow::{Moment, Stop};
-use crate::model::hold::{Resume, resume};
+use crate::model::change::hold::{Amount, Batches, OnFailure, Reach, is_rollback_held};
+use crate::model::change::hold::{Resume, resume};
+use crate::model::follow::{Now, StopSignal};
 use crate::model::step::*;
 
 fn own() -> Value {
@@ -19,14 +20,14 @@ fn world() -> World {
 }
 
 fn to_the_last(on_failure: OnFailure) -> Request {
-    let given = Given {
+    let given = PaceOverrides {
         batches: Some(Batches::By(Amount::Pods(1))),
         on_failure: Some(on_failure),
         batch_timeout: Some(seconds(60)),
-        check: Some(CheckWish::Run("ab".to_owned())),
-        ..Given::default()
+        check: Some(CheckOverride::Run("ab".to_owned())),
+        ..PaceOverrides::default()
     };
-    Request { given, reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() }
+    Request { pace: given, reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() }
 }
 
 /// The same as far as db-2, of which the check says no.
@@ -35,7 +36,7 @@ pub(super) fn refused_at_2() -> Play {
     while play.world.partition() > 2 {
         play.pass(1);
     }
-    play.check = Checked::Failed(Some(1));
+    play.check = CheckResult::Failed(Some(1));
     play
 }
 
@@ -46,21 +47,21 @@ pub(super) fn on_the_way_back() -> Play {
         play.pass(1);
     }
     play.pass(2);
-    assert_eq!((play.world.partition(), play.stepper.end()), (2, None));
+    assert_eq!((play.world.partition(), play.stepper.outcome()), (2, None));
     play
 }
 
-fn refused(back: Back) -> End {
-    let failure = Failure::Check { batch: 3, said: Checked::Failed(Some(1)) };
-    End::Failed { failure, back: Some(back) }
+fn refused(rollback: RollbackOutcome) -> StepOutcome {
+    let failure = BatchFailure::Check { batch: 3, result: CheckResult::Failed(Some(1)) };
+    StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
 
-pub(super) fn done() -> Back {
-    Back::Done { revision: "1".to_owned() }
+pub(super) fn done() -> RollbackOutcome {
+    RollbackOutcome::Done { revision: "1".to_owned() }
 }
 
-fn unfinished(why: &str) -> Back {
-    Back::Unfinished { revision: "1".to_owned(), why: why.to_owned() }
+fn unfinished(why: &str) -> RollbackOutcome {
+    RollbackOutcome::Unfinished { revision: "1".to_owned(), why: why.to_owned() }
 }
 
 #[track_caller]
@@ -79,18 +80,20 @@ fn what_was_released_below_the_own_partition_goes_back_too() {
 #[test]
 fn what_is_stuck_below_the_own_partition_is_healed() {
     let mut play = refused_at_2();
-    play.check = Checked::Passed;
+    play.check = CheckResult::Passed;
     play.bound = None;
     while play.world.on(2) < 3 {
         play.pass(1);
     }
     play.world.broken.insert(2); // a leak: all three crash
     let end = play.run();
-    let End::Failed { failure: Failure::Cause { .. }, back } = &end else { panic!("{end:?}") };
+    let StepOutcome::Failed { failure: BatchFailure::Cause { .. }, rollback: back } = &end else {
+        panic!("{end:?}")
+    };
     assert_eq!(back.as_ref(), Some(&done()));
     is_as_it_was(&play.world);
     let heals = play.told.iter().filter_map(|event| match event {
-        Event::Heals(pod) => Some(pod.as_str()),
+        StepReport::ReplacesStuckPod(pod) => Some(pod.as_str()),
         _ => None,
     });
     assert_eq!(heals.collect::<Vec<_>>(), ["db-2", "db-3", "db-4"]);
@@ -100,13 +103,16 @@ fn what_is_stuck_below_the_own_partition_is_healed() {
 #[test]
 fn after_the_last_batch_all_of_it_goes_back() {
     let mut play = refused_at_2();
-    play.check = Checked::Passed;
+    play.check = CheckResult::Passed;
     while play.world.partition() > 0 {
         play.pass(1);
     }
-    play.check = Checked::Failed(Some(1));
+    play.check = CheckResult::Failed(Some(1));
     let end = play.run();
-    assert!(matches!(end, End::Failed { back: Some(Back::Done { .. }), .. }), "{end:?}");
+    assert!(
+        matches!(end, StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { .. }), .. }),
+        "{end:?}"
+    );
     is_as_it_was(&play.world);
     assert_eq!(play.world.object["status"]["currentRevision"], "db-1");
 }
@@ -117,11 +123,14 @@ fn above_the_own_partition_one_patch_does_it_all() {
     while play.world.partition() > 3 {
         play.pass(1);
     }
-    play.check = Checked::Failed(Some(1));
+    play.check = CheckResult::Failed(Some(1));
     while play.world.update() == 2 {
         play.pass(1);
     }
-    assert_eq!((play.world.partition(), play.world.hold()), (3, None));
+    assert!(
+        play.world.partition() == 3 && !is_rollback_held(&play.world.workload()),
+        "it goes back without us"
+    );
     play.run();
     is_as_it_was(&play.world);
 }
@@ -148,7 +157,7 @@ fn answers_that_are_lost_and_a_server_that_is_away_are_got_over() {
     let mut play = on_the_way_back();
     play.is_away = true;
     play.pass(200);
-    assert_eq!((play.world.on(1), play.stepper.end()), (5, None));
+    assert_eq!((play.world.on(1), play.stepper.outcome()), (5, None));
     play.is_away = false;
     assert_eq!(play.run(), refused(done()));
     is_as_it_was(&play.world);
@@ -158,14 +167,14 @@ fn answers_that_are_lost_and_a_server_that_is_away_are_got_over() {
 fn who_pauses_it_stops_it_and_the_next_step_brings_it_to_its_end() {
     let mut play = on_the_way_back();
     play.world.pause();
-    assert_eq!(play.run(), refused(unfinished("somebody paused it meanwhile")));
+    assert_eq!(play.run(), refused(unfinished("the plan was paused meanwhile")));
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
     let mut play = play.then("two", Request::default());
-    assert_eq!(play.run(), End::Stopped(Why::Paused));
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::Paused));
     let Resume::Continue(patch) = resume(&play.world.workload(), false).unwrap() else { panic!("paused") };
     play.world.write(&patch);
     let mut play = play.then("three", Request::default());
-    assert_eq!(play.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) });
+    assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     is_as_it_was(&play.world);
 }
 
@@ -175,11 +184,11 @@ fn who_takes_it_over_brings_it_to_its_end() {
     let Play { world, mut stepper, .. } = play;
     let mut other = Play::by("two", Request { take_over: true, ..Request::default() }, world);
     other.bound = None;
-    let now = Moment { elapsed: seconds(900), wall: other.world.wall() };
-    stepper.apply(Seen::News(other.world.look()), now); // as a watch shows it, and then as it is
-    stepper.apply(Seen::News(other.world.look()), now);
-    assert_eq!(stepper.end(), Some(&refused(unfinished("ada@two took it over"))));
-    assert_eq!(other.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) });
+    let now = Now { elapsed: seconds(900), server_time: other.world.wall() };
+    stepper.apply(StepEvent::Target(other.world.look()), now); // as a watch shows it, and then as it is
+    stepper.apply(StepEvent::Target(other.world.look()), now);
+    assert_eq!(stepper.outcome(), Some(&refused(unfinished("ada@two took it over"))));
+    assert_eq!(other.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     is_as_it_was(&other.world);
 }
 
@@ -188,13 +197,16 @@ fn who_changes_it_on_the_way_is_left_alone() {
     let mut play = on_the_way_back();
     play.bound = None;
     play.world.change("/spec/template", template(3));
-    assert_eq!(play.run(), refused(unfinished("somebody changed the template meanwhile")));
+    assert_eq!(play.run(), refused(unfinished("another client changed the template meanwhile")));
     let mut play = play.then("two", Request::default());
-    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
     let mut play = on_the_way_back();
     let Resume::End(patch) = resume(&play.world.workload(), true).unwrap() else { panic!("held") };
     play.world.write(&patch);
-    assert_eq!(play.run(), refused(unfinished("somebody changed its strategy or its hold meanwhile")));
+    assert_eq!(
+        play.run(),
+        refused(unfinished("another client changed the strategy or the annotation meanwhile"))
+    );
     assert_eq!(play.world.object["spec"]["updateStrategy"], own());
 }
 
@@ -208,12 +220,16 @@ fn who_died_on_the_way_back_is_gone_on_for_by_a_step_without_options() {
         if !play.is_dead {
             break;
         }
-        if !goes_back(&play.world.workload()) {
+        if !is_rollback_held(&play.world.workload()) {
             continue;
         }
         met += 1;
         let mut play = play.then("two", Request::default());
-        assert_eq!(play.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) }, "{dies_at}");
+        assert_eq!(
+            play.run(),
+            StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) },
+            "{dies_at}"
+        );
         assert!(play.elapsed() >= 60, "the lease of the dead is waited for");
         is_as_it_was(&play.world);
     }
@@ -223,28 +239,31 @@ fn who_died_on_the_way_back_is_gone_on_for_by_a_step_without_options() {
 #[test]
 fn who_is_stopped_on_the_way_back_gives_up_the_lease() {
     let mut play = on_the_way_back();
-    play.see(Seen::Stopped(Stop::Interrupted));
-    assert_eq!(play.stepper.end(), Some(&End::Interrupted));
-    assert_eq!(play.stepper.way_back().map(|(_, revision)| revision), Some("1"));
-    assert!(goes_back(&play.world.workload()) && play.world.hold().unwrap().get("lease").is_none());
+    play.see(StepEvent::Stopped(StopSignal::Interrupted));
+    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted));
+    assert_eq!(play.stepper.rollback().map(|(_, revision)| revision), Some("1"));
+    assert!(is_rollback_held(&play.world.workload()) && play.world.hold().unwrap().get("lease").is_none());
 }
 
 #[test]
 fn a_controller_that_is_not_at_its_end_has_the_same_time() {
     let mut play = refused_at_2();
-    play.check = Checked::Passed;
+    play.check = CheckResult::Passed;
     while play.world.partition() > 0 {
         play.pass(1);
     }
-    play.check = Checked::Failed(Some(1));
+    play.check = CheckResult::Failed(Some(1));
     while play.world.on(1) < 5 {
         play.pass(1);
     }
     play.world.controls = false;
     play.world.object["status"]["currentRevision"] = "db-2".into();
     play.pass(50);
-    assert_eq!((play.world.partition(), play.stepper.end()), (0, None));
+    assert_eq!((play.world.partition(), play.stepper.outcome()), (0, None));
     let end = play.run();
-    let why = "its controller does not take it for the current revision";
-    assert!(matches!(&end, End::Failed { back: Some(back), .. } if *back == unfinished(why)), "{end:?}");
+    let why = "the controller does not report the revision as the current one";
+    assert!(
+        matches!(&end, StepOutcome::Failed { rollback: Some(back), .. } if *back == unfinished(why)),
+        "{end:?}"
+    );
 }

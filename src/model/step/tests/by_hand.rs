@@ -3,16 +3,17 @@
 use super::below::{done, is_as_it_was, on_the_way_back, refused_at_2};
 use super::play::{identity, seconds};
 use super::world::World;
-use crate::model::follow::Moment;
-use crate::model::hold::Hold;
+use crate::model::change::hold::Hold;
+use crate::model::change::hold::is_rollback_held;
+use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
+use crate::model::follow::Now;
 use crate::model::step::*;
-use crate::model::undo::{Goal, Undo, Wishes, is_live, undo};
 
 /// What the verb `undo` writes.
 fn undo_by_hand(world: &mut World) {
     let observed = world.observed();
-    let target = Goal::Previous.find(&observed).unwrap();
-    let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &Wishes::default()).unwrap();
+    let target = TargetRevision::Previous.find(&observed).unwrap();
+    let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
     let below = below.unwrap();
     assert_eq!((below.partition, below.pods, ends_hold), (3, vec!["db-2".to_owned()], None));
     world.write(&patch);
@@ -30,11 +31,14 @@ fn an_undo_by_hand_goes_back_below_the_own_partition_and_a_step_ends_its_hold() 
         undo_by_hand(&mut play.world);
         let workload = play.world.workload();
         let hold = Hold::of(&workload).unwrap().unwrap();
-        assert!(goes_back(&workload) && !hold.is_paused() && hold.member("lease").is_none());
+        assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lease().is_none());
         (0..60).for_each(|_| play.world.tick());
         assert_eq!((play.world.on(1), play.world.partition()), (5, 2), "they go back by themselves");
         let mut play = play.then("three", Request::default());
-        assert_eq!(play.run(), End::Failed { failure: Failure::Earlier, back: Some(done()) });
+        assert_eq!(
+            play.run(),
+            StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) }
+        );
         is_as_it_was(&play.world);
     }
 }
@@ -42,25 +46,25 @@ fn an_undo_by_hand_goes_back_below_the_own_partition_and_a_step_ends_its_hold() 
 #[test]
 fn an_undo_by_hand_stops_whoever_steps() {
     let mut play = refused_at_2();
-    play.check = Checked::Passed;
+    play.check = CheckResult::Passed;
     undo_by_hand(&mut play.world);
     let end = play.run();
-    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
-    assert!(goes_back(&play.world.workload()));
+    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
+    assert!(is_rollback_held(&play.world.workload()));
 }
 
 #[test]
 fn who_would_only_know_is_told_that_it_goes_back() {
     let play = on_the_way_back();
-    let now = Moment { elapsed: seconds(0), wall: play.world.wall() };
-    let seen = foresee(&Request::default(), &play.world.observed(), None, now);
-    assert!(matches!(seen, Err(End::Failed { failure: Failure::Earlier, .. })), "{seen:?}");
+    let now = Now { elapsed: seconds(0), server_time: play.world.wall() };
+    let seen = preview(&Request::default(), &play.world.observed(), None, now);
+    assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
 }
 
 #[test]
 fn who_died_on_the_way_back_does_not_have_it_turned_round_by_an_undo() {
     let play = on_the_way_back();
     let observed = play.world.observed();
-    let target = Goal::Previous.find(&observed).unwrap();
+    let target = TargetRevision::Previous.find(&observed).unwrap();
     assert!(is_live(&observed, target));
 }

@@ -3,14 +3,15 @@
 use super::play::{Play, all_by, seconds};
 use super::trouble::failure;
 use super::world::World;
+use crate::model::change::hold::OnFailure;
 use crate::model::step::*;
 
 /// Those of the batch that wait for their turn are as available as ever.
 #[test]
 fn a_batch_whose_pod_does_not_come_up_fails_for_that_pod_alone() {
     let mut request = all_by(3);
-    request.given.canary = Some(false);
-    request.given.batch_timeout = Some(seconds(20));
+    request.pace.canary = Some(false);
+    request.pace.batch_timeout = Some(seconds(20));
     let mut play = Play::of(request, World::paused(5));
     while play.world.on(2) == 0 {
         play.pass(1);
@@ -19,14 +20,14 @@ fn a_batch_whose_pod_does_not_come_up_fails_for_that_pod_alone() {
     let end = play.run();
     let (failure, _) = failure(&end);
     let pods = vec!["db-4".to_owned()];
-    assert_eq!(*failure, Failure::TimedOut { batch: 1, after: seconds(20), pods });
+    assert_eq!(*failure, BatchFailure::TimedOut { batch: 1, after: seconds(20), pods });
 }
 
 #[test]
 fn a_batch_that_another_pod_leaves_no_room_for_has_not_failed() {
     let mut request = all_by(3);
-    request.given.canary = Some(false);
-    request.given.on_failure = Some(OnFailure::Undo);
+    request.pace.canary = Some(false);
+    request.pace.on_failure = Some(OnFailure::Undo);
     let mut play = Play::of(request, World::paused(5));
     while play.world.partition() > 3 {
         play.pass(1);
@@ -35,7 +36,7 @@ fn a_batch_that_another_pod_leaves_no_room_for_has_not_failed() {
     play.world.pods.get_mut(&0).unwrap().sick_until = 1_000_000;
     play.bound = None;
     let end = play.run();
-    let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
+    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-0"]);
     assert_eq!((play.world.on(2), play.world.partition()), (1, 3));
     assert!(play.elapsed() > 600, "{}", play.elapsed());
@@ -50,9 +51,9 @@ fn lose_the_first(play: &mut Play) {
 
 fn all_but_unready_nodes() -> Request {
     let mut request = all_by(1);
-    request.given.ignore_unready_nodes = Some(true);
-    request.given.soak = Some(seconds(60));
-    request.given.on_failure = Some(OnFailure::Undo);
+    request.pace.ignore_unready_nodes = Some(true);
+    request.pace.soak = Some(seconds(60));
+    request.pace.on_failure = Some(OnFailure::Undo);
     request
 }
 
@@ -63,10 +64,10 @@ fn a_node_that_fails_after_its_batch_fails_no_other_batch_and_counts() {
     assert_eq!(play.world.on(2), 2, "the second batch soaks");
     lose_the_first(&mut play);
     let end = play.run();
-    let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
+    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-4"]);
     assert_eq!((play.world.on(2), play.world.partition()), (2, 3));
-    assert!(play.told.contains(&Event::LeftOut(vec!["db-4".to_owned()])), "{:?}", play.told);
+    assert!(play.told.contains(&StepReport::Skipped(vec!["db-4".to_owned()])), "{:?}", play.told);
 }
 
 /// The controller does not call a set complete that has a pod that is not ready.
@@ -78,6 +79,6 @@ fn a_set_that_is_never_complete_for_a_node_that_is_not_ready_is_not_waited_for()
     }
     play.pass(2); // db-0 is on its way
     lose_the_first(&mut play);
-    assert_eq!(play.run(), End::Stopped(Why::OnUnreadyNodes(vec!["n4".to_owned()])));
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::OnUnreadyNodes(vec!["n4".to_owned()])));
     assert_eq!((play.world.on(2), play.world.partition()), (5, 0));
 }

@@ -1,6 +1,7 @@
 //! The stepper against a small cluster that plays a StatefulSet's controller, in a time that the test
 //! turns.
 
+mod amnesia;
 mod arriving;
 mod back;
 mod below;

@@ -6,16 +6,16 @@ use super::play::{Play, all_by, identity, seconds};
 use super::sight::template;
 use super::world::World;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Moment, News};
-use crate::model::hold::HELD;
-use crate::model::object::Object;
+use crate::model::api::object::Object;
+use crate::model::change::hold::HOLD_ANNOTATION;
+use crate::model::follow::{Now, TargetEvent};
 use crate::model::step::*;
 use crate::model::workload::Workload;
 
 /// A plan in the soak of its canary.
 fn soaking(replicas: i64) -> Play {
     let mut request = all_by(2);
-    request.given.soak = Some(seconds(60));
+    request.pace.soak = Some(seconds(60));
     let mut play = Play::of(request, World::paused(replicas));
     play.pass(30);
     play
@@ -27,24 +27,24 @@ fn what_somebody_changes_in_the_middle_stops_it() {
     play.world.change("/spec/template", template(3));
     play.bound = None;
     let end = play.run();
-    let End::Stopped(Why::Changed { changes, .. }) = &end else { panic!("{end:?}") };
+    let StepOutcome::Stopped(StopReason::Changed { changes, .. }) = &end else { panic!("{end:?}") };
     assert_eq!(changes, &["image x:3"]);
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
 
     let mut play = soaking(4);
     play.world
         .change("/spec/updateStrategy", json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}));
-    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 
     let mut play = soaking(4);
     play.world.object["metadata"]["annotations"] = json!({});
-    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 
     let mut play = soaking(4);
     let mut hold = play.world.hold().unwrap();
-    hold["plan"]["soak"] = json!("0s");
-    play.world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
-    assert!(matches!(play.run(), End::Stopped(Why::Changed { .. })));
+    hold["plan"]["pace"]["soak"] = json!("0s");
+    play.world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 }
 
 /// A change that comes while the lease has to be renewed: who renews it over the change would take that
@@ -58,23 +58,23 @@ fn a_change_is_noticed_before_the_lease_is_renewed_over_it() {
     play.is_away = false;
     play.bound = None;
     let end = play.run();
-    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
+    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
 #[test]
 fn a_pause_in_the_middle_stops_it_and_it_can_go_on() {
     let mut play = soaking(4);
     play.world.pause();
-    assert_eq!(play.run(), End::Stopped(Why::Paused));
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::Paused));
     assert_eq!(play.world.hold().unwrap()["paused"], true);
     assert_eq!(play.world.on(2), 1);
-    let resume = match crate::model::hold::resume(&play.world.workload(), false).unwrap() {
-        crate::model::hold::Resume::Continue(patch) => patch,
+    let resume = match crate::model::change::hold::resume(&play.world.workload(), false).unwrap() {
+        crate::model::change::hold::Resume::Continue(patch) => patch,
         other => panic!("{other:?}"),
     };
     play.world.write(&resume);
     let mut play = play.then("two", Request::default());
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn who_takes_the_lease_over_is_let_go_on() {
     let mut play = soaking(4);
     let mut hold = play.world.hold().unwrap();
     hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
-    play.world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
-    assert_eq!(play.run(), End::Stopped(Why::LeaseLost { by: Some("bob@host".to_owned()) }));
+    play.world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::LeaseLost { by: Some("bob@host".to_owned()) }));
     assert_eq!(play.world.hold().unwrap()["lease"]["holder"], "other");
 }
 
@@ -93,12 +93,12 @@ fn pods_that_a_scale_up_adds_are_said_and_soaked() {
     play.bound = None;
     play.world.change("/spec/replicas", json!(6));
     let end = play.run();
-    assert_eq!((end, play.world.on(2)), (End::Complete, 6));
+    assert_eq!((end, play.world.on(2)), (StepOutcome::Complete, 6));
     let added: Vec<String> = play
         .told
         .iter()
         .filter_map(|event| match event {
-            Event::AddedByCluster(added) => Some(added.clone()),
+            StepReport::AddedByCluster(added) => Some(added.clone()),
             _ => None,
         })
         .flatten()
@@ -110,8 +110,8 @@ fn pods_that_a_scale_up_adds_are_said_and_soaked() {
 fn a_scale_down_of_what_was_released_leads_back_to_the_canary() {
     let mut play = soaking(4);
     play.world.change("/spec/replicas", json!(3));
-    assert_eq!(play.run(), End::Complete);
-    assert!(play.told.contains(&Event::BackToCanary));
+    assert_eq!(play.run(), StepOutcome::Complete);
+    assert!(play.told.contains(&StepReport::BackToCanary));
     assert_eq!(play.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
 }
 
@@ -122,12 +122,12 @@ fn a_batch_that_went_away_is_over_once_nothing_is_left() {
         world.pods.get_mut(&index).unwrap().revision = 2;
     }
     let mut request = all_by(1);
-    request.given.final_soak = Some(seconds(60));
+    request.pace.final_soak = Some(seconds(60));
     let mut play = Play::of(request, world);
     play.pass(2);
     assert_eq!(play.world.partition(), 2);
     play.world.change("/spec/replicas", json!(2));
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert!(play.acts < 60, "{} acts", play.acts);
 }
 
@@ -136,26 +136,26 @@ fn a_lease_that_was_lost_behind_a_slow_watch_is_lost_and_not_fought_for() {
     let mut play = soaking(4);
     let mut hold = play.world.hold().unwrap();
     hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
-    play.world.object["metadata"]["annotations"] = json!({HELD: hold.to_string()});
+    play.world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     let later = seconds(60);
-    let now = Moment { elapsed: later, wall: play.world.wall() };
-    let outputs = play.stepper.apply(Seen::Nothing, now);
-    let [Output::Act(Act::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
+    let now = Now { elapsed: later, server_time: play.world.wall() };
+    let outputs = play.stepper.apply(StepEvent::Tick, now);
+    let [Output::Perform(Task::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
     let wrote = play.world.write(patch);
-    assert_eq!(play.stepper.apply(Seen::Wrote(wrote), now), [Output::Act(Act::Look)]);
-    play.stepper.apply(Seen::News(play.world.look()), now);
-    assert!(matches!(play.stepper.end(), Some(End::Stopped(Why::LeaseLost { .. }))));
+    assert_eq!(play.stepper.apply(StepEvent::Written(wrote), now), [Output::Perform(Task::Refresh)]);
+    play.stepper.apply(StepEvent::Target(play.world.look()), now);
+    assert!(matches!(play.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::LeaseLost { .. }))));
 }
 
 /// A stepper that was answered up to its first write, and the world as it was.
-fn first_write(world: &mut World) -> (Stepper, crate::model::patch::Patch, Moment) {
+fn first_write(world: &mut World) -> (Stepper, crate::model::change::patch::Patch, Now) {
     world.tick();
-    let now = Moment { elapsed: seconds(0), wall: world.wall() };
+    let now = Now { elapsed: seconds(0), server_time: world.wall() };
     let mut stepper = Stepper::new(all_by(1), identity("one"), world.workload());
-    stepper.apply(Seen::Nothing, now);
-    let outputs = stepper.apply(Seen::News(world.look()), now);
+    stepper.apply(StepEvent::Tick, now);
+    let outputs = stepper.apply(StepEvent::Target(world.look()), now);
     let patch = outputs.into_iter().find_map(|output| match output {
-        Output::Act(Act::Write(patch)) => Some(*patch),
+        Output::Perform(Task::Write(patch)) => Some(*patch),
         _ => None,
     });
     (stepper, patch.unwrap(), now)
@@ -173,15 +173,16 @@ fn a_write_without_an_answer_is_looked_for_and_never_made_blindly_again() {
         if is_made {
             world.write(&patch);
         }
-        let outputs = stepper.apply(Seen::Wrote(Wrote::Unknown(no_answer())), now);
-        assert!(!outputs.iter().any(|output| matches!(output, Output::Act(_))));
-        let later = Moment { elapsed: seconds(2), ..now };
-        let outputs = stepper.apply(Seen::Nothing, later);
-        assert_eq!(outputs, [Output::Act(Act::Look)]);
-        let outputs = stepper.apply(Seen::News(world.look()), later);
-        let has_begun = outputs.iter().any(|output| matches!(output, Output::Event(Event::Began { .. })));
+        let outputs = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+        assert!(!outputs.iter().any(|output| matches!(output, Output::Perform(_))));
+        let later = Now { elapsed: seconds(2), ..now };
+        let outputs = stepper.apply(StepEvent::Tick, later);
+        assert_eq!(outputs, [Output::Perform(Task::Refresh)]);
+        let outputs = stepper.apply(StepEvent::Target(world.look()), later);
+        let has_begun =
+            outputs.iter().any(|output| matches!(output, Output::Report(StepReport::Began { .. })));
         assert_eq!(has_begun, is_made);
-        assert!(outputs.iter().any(|output| matches!(output, Output::Act(Act::Write(_)))));
+        assert!(outputs.iter().any(|output| matches!(output, Output::Perform(Task::Write(_)))));
     }
 }
 
@@ -192,13 +193,13 @@ fn what_others_changed_after_a_write_without_an_answer_is_not_ours() {
     let (mut stepper, patch, now) = first_write(&mut world);
     world.write(&patch);
     world.change("/spec/template", template(3));
-    stepper.apply(Seen::Wrote(Wrote::Unknown(no_answer())), now);
-    let later = Moment { elapsed: seconds(2), ..now };
-    assert_eq!(stepper.apply(Seen::Nothing, later), [Output::Act(Act::Look)]);
+    stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+    let later = Now { elapsed: seconds(2), ..now };
+    assert_eq!(stepper.apply(StepEvent::Tick, later), [Output::Perform(Task::Refresh)]);
     let mut play = Play { stepper, world, ..Play::of(all_by(1), World::paused(3)) };
-    play.see(Seen::News(play.world.look()));
+    play.see(StepEvent::Target(play.world.look()));
     let end = play.run();
-    assert!(matches!(end, End::Stopped(Why::Changed { .. })), "{end:?}");
+    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
 /// Seen where a controller was quicker than the answer: what it had written was forgotten, and waited for
@@ -214,8 +215,8 @@ fn an_answer_that_is_older_than_what_a_watch_showed_is_not_looked_at() {
     };
     world.write(&patch);
     let (answer, newer) = (version(&world.workload(), "7"), version(&world.workload(), "9"));
-    stepper.apply(Seen::News(News::Workload(newer)), now);
-    stepper.apply(Seen::Wrote(Wrote::Done(answer)), now);
+    stepper.apply(StepEvent::Target(TargetEvent::Workload(newer)), now);
+    stepper.apply(StepEvent::Written(WriteResult::Stored(answer)), now);
     let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -232,8 +233,8 @@ fn a_look_that_is_older_than_what_a_watch_showed_does_not_hide_it() {
         observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
         observed
     };
-    stepper.apply(Seen::News(News::Workload(Box::new(at("9").workload))), now);
-    stepper.apply(Seen::News(News::Look(Box::new(at("7")))), now);
+    stepper.apply(StepEvent::Target(TargetEvent::Workload(Box::new(at("9").workload))), now);
+    stepper.apply(StepEvent::Target(TargetEvent::Refreshed(Box::new(at("7")))), now);
     let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -243,14 +244,14 @@ fn a_server_that_stays_away_ends_it_when_the_lease_is_over() {
     let mut world = World::paused(3);
     let (mut stepper, _, now) = first_write(&mut world);
     for elapsed in (0..).step_by(2) {
-        let now = Moment { elapsed: seconds(elapsed), ..now };
+        let now = Now { elapsed: seconds(elapsed), ..now };
         if elapsed > 0 {
-            stepper.apply(Seen::Nothing, now);
-            stepper.apply(Seen::News(world.look()), now);
+            stepper.apply(StepEvent::Tick, now);
+            stepper.apply(StepEvent::Target(world.look()), now);
         }
-        stepper.apply(Seen::Wrote(Wrote::Not(no_answer())), now);
-        if let Some(end) = stepper.end() {
-            assert!(matches!(end, End::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
+        stepper.apply(StepEvent::Written(WriteResult::Refused(no_answer())), now);
+        if let Some(end) = stepper.outcome() {
+            assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;
         }
     }

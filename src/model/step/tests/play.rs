@@ -5,30 +5,36 @@ use std::time::Duration;
 
 use super::world::World;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Moment, News};
+use crate::model::change::hold::{Amount, Batches, Reach};
+use crate::model::follow::{Now, TargetEvent};
+use crate::model::step::action::Purpose;
+use crate::model::step::stepper::ClusterRequest;
 use crate::model::step::*;
 
 /// A command, what it told, and what holds at every moment.
+#[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated world")]
 pub(super) struct Play {
     pub(super) stepper: Stepper,
     pub(super) world: World,
-    pub(super) told: Vec<Event>,
+    pub(super) told: Vec<StepReport>,
     pub(super) acts: usize,
     /// What the check says, and when it is asked.
-    pub(super) check: Checked,
+    pub(super) check: CheckResult,
     pub(super) checks: usize,
     /// How many pods may be down at a time; none not to look.
     pub(super) bound: Option<usize>,
     /// How long the next looks at everything take, in seconds.
     pub(super) looks_take: VecDeque<u64>,
     /// What the next removals are answered with, without anything happening.
-    pub(super) removals: VecDeque<Removed>,
+    pub(super) removals: VecDeque<DeletionResult>,
     /// Whether the server is out of reach.
     pub(super) is_away: bool,
     /// Whether writes are made, and their answers lost.
     pub(super) loses_answers: bool,
     /// After how many acts the process dies; with the answer to the last one lost.
     pub(super) dies_at: Option<usize>,
+    /// Whether the process forgets all but the annotation after each of its writes and deletions.
+    pub(super) forgets: bool,
     pub(super) is_dead: bool,
     pub(super) began: u64,
 }
@@ -39,8 +45,8 @@ pub(super) fn seconds(seconds: u64) -> Duration {
 
 /// A request to go to the end, so many pods at a time.
 pub(super) fn all_by(pods: u32) -> Request {
-    let given = Given { batches: Some(Batches::By(Amount::Pods(pods))), ..Given::default() };
-    Request { given, reach: Some(Reach::All), ..Request::default() }
+    let given = PaceOverrides { batches: Some(Batches::By(Amount::Pods(pods))), ..PaceOverrides::default() };
+    Request { pace: given, reach: Some(Reach::All), ..Request::default() }
 }
 
 pub(super) fn identity(holder: &str) -> Identity {
@@ -60,7 +66,7 @@ impl Play {
             world,
             told: Vec::new(),
             acts: 0,
-            check: Checked::Passed,
+            check: CheckResult::Passed,
             checks: 0,
             bound: Some(1),
             looks_take: VecDeque::new(),
@@ -68,10 +74,11 @@ impl Play {
             is_away: false,
             loses_answers: false,
             dies_at: None,
+            forgets: false,
             is_dead: false,
             began,
         };
-        play.see(Seen::Nothing);
+        play.see(StepEvent::Tick);
         play
     }
 
@@ -83,19 +90,25 @@ impl Play {
         next
     }
 
-    fn now(&self) -> Moment {
-        Moment { elapsed: seconds(self.world.seconds - self.began), wall: self.world.wall() }
+    fn now(&self) -> Now {
+        Now { elapsed: seconds(self.world.seconds - self.began), server_time: self.world.wall() }
     }
 
     /// Hands something in, and does what is asked for.
-    pub(super) fn see(&mut self, seen: Seen) {
+    pub(super) fn see(&mut self, seen: StepEvent) {
         let mut queue = VecDeque::from([seen]);
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
-            for output in self.stepper.apply(seen, now) {
+            let ends_an_action =
+                matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_)) && !self.renews_its_lease();
+            let outputs = self.stepper.apply(seen, now);
+            if self.forgets && ends_an_action {
+                self.forget();
+            }
+            for output in outputs {
                 match output {
-                    Output::Event(event) => self.told.push(event),
-                    Output::Act(act) => {
+                    Output::Report(event) => self.told.push(event),
+                    Output::Perform(act) => {
                         self.acts += 1;
                         let answers = self.answer(act);
                         if self.dies_at.is_some_and(|dies_at| self.acts >= dies_at) {
@@ -109,43 +122,61 @@ impl Play {
         }
     }
 
-    fn answer(&mut self, act: Act) -> Vec<Seen> {
+    /// Loses what the process measured itself.
+    fn forget(&mut self) {
+        let timers = std::mem::take(&mut self.stepper.timers);
+        self.stepper.timers.ownership = timers.ownership;
+        self.stepper.timers.leaving = timers.leaving;
+        self.stepper.timers.renewed = timers.renewed;
+    }
+
+    /// Whether the write in flight renews the lease and does nothing else.
+    fn renews_its_lease(&self) -> bool {
+        let request = self.stepper.in_flight.as_ref().map(|in_flight| &in_flight.request);
+        matches!(request, Some(ClusterRequest::Write(write)) if write.purpose == Purpose::RenewLease)
+    }
+
+    fn answer(&mut self, act: Task) -> Vec<StepEvent> {
         match act {
-            Act::Look => {
-                let look = vec![Seen::Nodes(Some(self.world.nodes())), Seen::News(self.world.look())];
+            Task::Refresh => {
+                let look =
+                    vec![StepEvent::Nodes(Some(self.world.nodes())), StepEvent::Target(self.world.look())];
                 (0..self.looks_take.pop_front().unwrap_or_default()).for_each(|_| self.world.tick());
                 look
             }
-            Act::Write(_) if self.is_away => {
+            Task::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
-                vec![Seen::Wrote(Wrote::Not(error))]
+                vec![StepEvent::Written(WriteResult::Refused(error))]
             }
-            Act::Write(patch) if self.loses_answers => {
+            Task::Write(patch) if self.loses_answers => {
                 self.world.write(&patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
-                vec![Seen::Wrote(Wrote::Unknown(error))]
+                vec![StepEvent::Written(WriteResult::Unknown(error))]
             }
-            Act::Write(patch) => vec![Seen::Wrote(self.world.write(&patch))],
-            Act::Remove { .. } if !self.removals.is_empty() => {
-                self.removals.pop_front().map(Seen::Removed).into_iter().collect()
+            Task::Write(patch) => vec![StepEvent::Written(self.world.write(&patch))],
+            Task::DeletePods { pods, .. } => {
+                let deletions = pods.into_iter().map(|pod| {
+                    if let Some(result) = self.removals.pop_front() {
+                        return (pod, result);
+                    }
+                    self.world.delete(&pod.name, &pod.uid);
+                    (pod, DeletionResult::Deleted)
+                });
+                vec![StepEvent::Deleted(deletions.collect())]
             }
-            Act::Remove { pod, .. } => {
-                self.world.delete(&pod.name, &pod.uid);
-                vec![Seen::Removed(Removed::Done)]
-            }
-            Act::Check(_) => {
+            Task::RunCheck(_) => {
                 self.checks += 1;
-                vec![Seen::Checked(self.check)]
+                vec![StepEvent::Checked(self.check)]
             }
-            Act::Log(_) => Vec::new(),
+            Task::ReadLog(_) => Vec::new(),
         }
     }
 
     /// Shows what a watch shows.
     fn show(&mut self) {
-        let News::Look(observed) = self.world.look() else { return };
-        self.see(Seen::News(News::Workload(Box::new(observed.workload))));
-        self.see(Seen::News(News::Pods(observed.pods)));
+        let TargetEvent::Refreshed(observed) = self.world.look() else { return };
+        self.see(StepEvent::Target(TargetEvent::Workload(Box::new(observed.workload))));
+        self.see(StepEvent::Target(TargetEvent::Pods(observed.pods)));
     }
 
     /// Lets seconds go by, until it is over.
@@ -160,26 +191,26 @@ impl Play {
             }
             self.show();
             if self.stepper.due().is_some_and(|due| due <= self.now().elapsed) {
-                self.see(Seen::Nothing);
+                self.see(StepEvent::Tick);
             }
         }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.is_dead || self.stepper.end().is_some()
+        self.is_dead || self.stepper.outcome().is_some()
     }
 
     /// Lets time go by until it ends.
-    pub(super) fn run(&mut self) -> End {
+    pub(super) fn run(&mut self) -> StepOutcome {
         self.pass(5_000);
-        self.stepper.end().cloned().unwrap_or_else(|| panic!("no end after {:?}", self.told))
+        self.stepper.outcome().cloned().unwrap_or_else(|| panic!("no end after {:?}", self.told))
     }
 
     /// The batches that began, by their places.
     pub(super) fn begun(&self) -> Vec<String> {
         let batches = self.told.iter().filter_map(|event| match event {
-            Event::Batch(batch) if batch.stage == Stage::Updating => {
-                let names: Vec<&str> = batch.places.iter().map(|place| place.name.as_str()).collect();
+            StepReport::Batch(batch) if batch.stage == BatchStage::Updating => {
+                let names: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
                 let canary = if batch.is_canary { "canary " } else { "" };
                 Some(format!("{} {canary}{}", batch.number, names.join(" ")))
             }

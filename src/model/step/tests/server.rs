@@ -4,45 +4,46 @@ use super::play::{Play, all_by};
 use super::trouble::{broken, failure};
 use super::world::World;
 use crate::error::{Error, ErrorKind};
+use crate::model::change::hold::OnFailure;
 use crate::model::step::*;
 
 /// A way back on which the first removals of the broken pod are answered like this.
-fn going_back(removals: Vec<Removed>) -> Play {
+fn going_back(removals: Vec<DeletionResult>) -> Play {
     let mut request = all_by(2);
-    request.given.on_failure = Some(OnFailure::Undo);
+    request.pace.on_failure = Some(OnFailure::Undo);
     let mut play = Play::of(request, broken());
     play.removals = removals.into();
     let end = play.run();
-    assert!(matches!(failure(&end).1, Some(Back::Done { .. })), "{end:?}");
+    assert!(matches!(failure(&end).1, Some(RollbackOutcome::Done { .. })), "{end:?}");
     play
 }
 
 #[test]
 fn a_removal_of_which_nobody_knows_is_tried_again_after_a_while_and_told_once() {
-    let lost = || Removed::Unknown(Error::new(ErrorKind::Unreachable, "500 Internal Server Error"));
+    let lost = || DeletionResult::Unknown(Error::new(ErrorKind::Unreachable, "500 Internal Server Error"));
     let play = going_back(vec![lost(), lost(), lost()]);
-    let count = |is: fn(&Event) -> bool| play.told.iter().filter(|event| is(event)).count();
-    assert_eq!(count(|event| matches!(event, Event::Heals(_))), 1);
-    assert_eq!(count(|event| matches!(event, Event::Waits(why) if why.contains("500"))), 1);
+    let count = |is: fn(&StepReport) -> bool| play.told.iter().filter(|event| is(event)).count();
+    assert_eq!(count(|event| matches!(event, StepReport::ReplacesStuckPod(_))), 1);
+    assert_eq!(count(|event| matches!(event, StepReport::Waiting(why) if why.contains("500"))), 1);
 }
 
 #[test]
 fn a_server_that_is_away_for_a_moment_does_not_end_the_way_back() {
-    going_back(vec![Removed::Not(Error::new(ErrorKind::Unreachable, "connection refused"))]);
+    going_back(vec![DeletionResult::Refused(Error::new(ErrorKind::Unreachable, "connection refused"))]);
 }
 
 #[test]
 fn looks_that_take_long_are_told_of_and_count_until_the_lease_could_be_over() {
     let mut play = Play::of(all_by(2), World::paused(3));
     play.bound = None;
-    play.looks_take = [25; 20].into();
-    assert_eq!(play.run(), End::Complete);
+    play.looks_take = [25; 40].into();
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert!(!play.looks_take.is_empty(), "each look was used");
-    assert!(!play.told.iter().any(|event| matches!(event, Event::Waits(_))));
+    assert!(!play.told.iter().any(|event| matches!(event, StepReport::Waiting(_))));
     let mut play = Play::of(all_by(2), World::paused(3));
     play.bound = None;
     play.looks_take = [75; 3].into();
-    assert_eq!(play.run(), End::Complete);
-    let why = "a look at everything in less than 60s; the last one took longer";
-    assert_eq!(play.told.iter().filter(|event| **event == Event::Waits(why.to_owned())).count(), 1);
+    assert_eq!(play.run(), StepOutcome::Complete);
+    let why = "a read of everything in less than 60s; the last one took longer";
+    assert_eq!(play.told.iter().filter(|event| **event == StepReport::Waiting(why.to_owned())).count(), 1);
 }

@@ -6,7 +6,8 @@ use super::play::{Play, all_by, seconds};
 use super::sight::template;
 use super::world::World;
 use crate::error::ErrorKind;
-use crate::model::follow::Stop;
+use crate::model::change::hold::{Amount, Batches, OnFailure, Reach};
+use crate::model::follow::StopSignal;
 use crate::model::step::*;
 
 pub(super) fn broken() -> World {
@@ -15,9 +16,9 @@ pub(super) fn broken() -> World {
     world
 }
 
-pub(super) fn failure(end: &End) -> (&Failure, Option<&Back>) {
+pub(super) fn failure(end: &StepOutcome) -> (&BatchFailure, Option<&RollbackOutcome>) {
     match end {
-        End::Failed { failure, back } => (failure, back.as_ref()),
+        StepOutcome::Failed { failure, rollback } => (failure, rollback.as_ref()),
         other => panic!("{other:?}"),
     }
 }
@@ -27,7 +28,7 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
     let mut play = Play::of(all_by(2), broken());
     let end = play.run();
     let (failure, back) = failure(&end);
-    assert!(matches!(failure, Failure::Cause { batch: 1, id: "crash-loop", .. }), "{failure:?}");
+    assert!(matches!(failure, BatchFailure::Cause { batch: 1, id: "crash-loop", .. }), "{failure:?}");
     assert_eq!((back, play.world.partition()), (None, 4));
     assert!(play.elapsed() < 120, "{}", play.elapsed());
     let hold = play.world.hold().unwrap();
@@ -37,21 +38,21 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
 #[test]
 fn what_failed_goes_back_when_that_was_wished() {
     let mut request = all_by(2);
-    request.given.on_failure = Some(OnFailure::Undo);
+    request.pace.on_failure = Some(OnFailure::Undo);
     let mut play = Play::of(request, broken());
     let end = play.run();
     let (_, back) = failure(&end);
-    assert_eq!(back, Some(&Back::Done { revision: "1".to_owned() }));
+    assert_eq!(back, Some(&RollbackOutcome::Done { revision: "1".to_owned() }));
     assert_eq!((play.world.on(1), play.world.unavailable(), play.world.hold()), (5, 0, None));
     assert_eq!(play.world.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
-    assert!(play.told.contains(&Event::Heals("db-4".to_owned())));
+    assert!(play.told.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
 }
 
 #[test]
 fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
     let mut request = all_by(2);
-    request.given.batch_timeout = Some(seconds(20));
-    request.given.soak = Some(seconds(100));
+    request.pace.batch_timeout = Some(seconds(20));
+    request.pace.soak = Some(seconds(100));
     let mut play = Play::of(request, World::paused(3));
     play.pass(106);
     play.world.controls = false;
@@ -60,7 +61,7 @@ fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
     let (failure, _) = failure(&end);
     assert_eq!(
         *failure,
-        Failure::NotReplaced {
+        BatchFailure::NotReplaced {
             batch: 2,
             after: seconds(20),
             pods: vec!["db-1".to_owned(), "db-0".to_owned()]
@@ -70,35 +71,37 @@ fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
 
 #[test]
 fn a_check_that_says_no_fails_the_batch() {
-    for said in [Checked::Failed(Some(1)), Checked::TimedOut, Checked::NotRun] {
+    for result in [CheckResult::Failed(Some(1)), CheckResult::TimedOut, CheckResult::NotRun] {
         let mut request = all_by(2);
-        request.given.check = Some(CheckWish::Run("ab".to_owned()));
+        request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
         let mut play = Play::of(request, World::paused(3));
-        play.check = said;
+        play.check = result;
         let end = play.run();
-        assert_eq!(failure(&end).0, &Failure::Check { batch: 1, said });
+        assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result });
         let mut play = play.then("two", Request::default());
-        assert!(matches!(play.run(), End::Error(error) if error.kind() == ErrorKind::Usage));
-        let skip = Given { check: Some(CheckWish::Skip), ..Given::default() };
-        let mut play = play.then("three", Request { given: skip, ..Request::default() });
-        assert_eq!(play.run(), End::Complete);
+        assert!(matches!(play.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
+        let skip = PaceOverrides { check: Some(CheckOverride::Skip), ..PaceOverrides::default() };
+        let mut play = play.then("three", Request { pace: skip, ..Request::default() });
+        assert_eq!(play.run(), StepOutcome::Complete);
     }
 }
 
 #[test]
 fn a_pod_that_restarts_begins_the_soak_anew() {
     let mut request = all_by(1);
-    request.given.soak = Some(seconds(60));
+    request.pace.soak = Some(seconds(60));
     let mut play = Play::of(request, World::paused(2));
     play.pass(40);
     let pod = play.world.pods.get_mut(&1).unwrap();
     (pod.restarts, pod.started) = (1, play.world.seconds - 1);
     play.pass(55);
     assert_eq!(play.world.partition(), 1);
-    let anew =
-        play.told.iter().filter(|event| matches!(event, Event::SoakBeginsAnew { pod, .. } if pod == "db-1"));
+    let anew = play
+        .told
+        .iter()
+        .filter(|event| matches!(event, StepReport::SoakRestarted { pod, .. } if pod == "db-1"));
     assert_eq!(anew.count(), 1);
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn pods_that_are_not_available_forbid_the_next_batch() {
     world.tick();
     let mut play = Play::of(all_by(2), world);
     let end = play.run();
-    let End::Stopped(Why::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
+    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-1"]);
     assert_eq!(play.world.on(2), 0);
     assert_eq!(play.world.hold().unwrap()["reason"], "pause");
@@ -118,7 +121,7 @@ fn pods_that_are_not_available_forbid_the_next_batch() {
     play.pass(10);
     assert_eq!(play.world.partition(), 4);
     play.world.pods.get_mut(&1).unwrap().sick_until = 0;
-    assert_eq!(play.run(), End::Reached { updated: 1, of: 5 });
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 1, of: 5 });
 }
 
 #[test]
@@ -127,71 +130,71 @@ fn a_pod_on_a_node_that_is_not_ready_cannot_be_passed_over() {
     world.unready_nodes.insert("n1".to_owned());
     let mut play = Play::of(all_by(2), world);
     let pod = ("db-1".to_owned(), "n1".to_owned());
-    assert_eq!(play.run(), End::Stopped(Why::OnUnreadyNode { pod: pod.0, node: pod.1 }));
+    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::OnUnreadyNode { pod: pod.0, node: pod.1 }));
     assert_eq!((play.world.on(2), play.world.partition()), (2, 2));
-    assert!(play.told.contains(&Event::LeftOut(vec!["db-1".to_owned()])));
+    assert!(play.told.contains(&StepReport::Skipped(vec!["db-1".to_owned()])));
 }
 
 #[test]
 fn the_time_of_the_command_and_a_signal_leave_the_plan_without_a_lease() {
     let mut request = all_by(1);
-    request.given.soak = Some(seconds(600));
+    request.pace.soak = Some(seconds(600));
     request.timeout = Some(seconds(30));
     let mut play = Play::of(request.clone(), World::paused(3));
-    assert_eq!(play.run(), End::TimedOut(seconds(30)));
+    assert_eq!(play.run(), StepOutcome::TimedOut(seconds(30)));
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
     request.timeout = None;
     let mut play = play.then("two", request);
     play.pass(5);
     assert!(play.world.hold().unwrap().get("lease").is_some());
-    play.see(Seen::Stopped(Stop::Terminated));
-    assert_eq!(play.stepper.end(), Some(&End::Terminated));
+    play.see(StepEvent::Stopped(StopSignal::Terminated));
+    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Terminated));
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
 }
 
 #[test]
 fn what_is_left_of_a_soak_can_be_skipped() {
     let mut request = all_by(1);
-    request.given.soak = Some(seconds(600));
+    request.pace.soak = Some(seconds(600));
     request.timeout = Some(seconds(30));
     let mut play = Play::of(request, World::paused(2));
     play.run();
     let mut play =
         play.then("two", Request { complete: true, reach: Some(Reach::Next), ..Request::default() });
-    assert_eq!(play.run(), End::Reached { updated: 1, of: 2 });
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 1, of: 2 });
     assert!(play.elapsed() < 10);
 }
 
 #[test]
 fn a_broken_pod_that_was_released_is_healed_by_whoever_goes_on() {
     let mut play = Play::of(Request::default(), broken());
-    assert!(matches!(play.run(), End::Failed { .. }));
+    assert!(matches!(play.run(), StepOutcome::Failed { .. }));
     play.world.change("/spec/template", super::sight::template(3));
     play.world.tick();
     let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!(play.world.on(3), 5);
-    assert!(play.told.contains(&Event::Heals("db-4".to_owned())));
+    assert!(play.told.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
 }
 
 #[test]
 fn a_node_that_the_new_revision_broke_is_no_excuse() {
     let mut request = all_by(2);
-    request.given.ignore_unready_nodes = Some(true);
-    request.given.soak = Some(seconds(60));
+    request.pace.ignore_unready_nodes = Some(true);
+    request.pace.soak = Some(seconds(60));
     let mut play = Play::of(request, World::paused(5));
     play.pass(10);
     play.world.pods.get_mut(&4).unwrap().sick_until = 1_000_000;
     play.world.unready_nodes.insert("n4".to_owned());
     let end = play.run();
-    assert!(matches!(failure(&end).0, Failure::TimedOut { batch: 1, .. }), "{end:?}");
+    assert!(matches!(failure(&end).0, BatchFailure::TimedOut { batch: 1, .. }), "{end:?}");
     assert_eq!(play.world.on(2), 1);
 }
 
 #[test]
 fn what_may_be_down_is_never_all_that_a_scale_down_left() {
     let mut request = all_by(5);
-    request.given.max_unavailable = Some(Amount::Pods(4));
+    request.pace.max_unavailable = Some(Amount::Pods(4));
     request.reach = Some(Reach::Next);
     let mut play = Play::of(request, World::paused(6));
     play.bound = Some(4);
@@ -200,7 +203,7 @@ fn what_may_be_down_is_never_all_that_a_scale_down_left() {
     (0..20).for_each(|_| play.world.tick());
     let mut play = play.then("two", Request { reach: Some(Reach::All), ..Request::default() });
     play.bound = Some(2);
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
 }
 
 #[test]
@@ -211,41 +214,41 @@ fn a_pod_that_was_forgiven_fails_no_batch() {
     play.bound = None;
     (0..60).for_each(|_| play.world.tick());
     let mut play = play.then("two", Request::default());
-    assert!(matches!(play.run(), End::Stopped(Why::Unhealthy { .. })));
+    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Unhealthy { .. })));
     let mut play = play.then("three", Request { force: true, ..Request::default() });
     play.bound = None;
     play.pass(60);
     assert_eq!(play.world.partition(), 3);
-    assert_eq!(play.stepper.end(), None);
+    assert_eq!(play.stepper.outcome(), None);
 }
 
 #[test]
 fn a_list_of_batches_that_ends_early_is_not_gone_on_with_to_the_end() {
     let mut request = all_by(1);
-    request.given.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
+    request.pace.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
     let mut play = Play::of(request, World::paused(4));
-    assert!(matches!(play.run(), End::Error(error) if error.kind() == ErrorKind::Usage));
+    assert!(matches!(play.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
 }
 
 #[test]
 fn a_server_that_is_away_for_long_ends_no_plan_that_is_ours() {
     let mut request = all_by(1);
-    request.given.soak = Some(seconds(60));
+    request.pace.soak = Some(seconds(60));
     let mut play = Play::of(request, World::paused(2));
     play.pass(30);
     play.is_away = true;
     play.pass(300);
-    assert_eq!(play.stepper.end(), None);
+    assert_eq!(play.stepper.outcome(), None);
     play.is_away = false;
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
 }
 
 /// A pod that is missing costs nothing, but it may come back as it was once it is let go.
 #[test]
 fn while_more_are_missing_than_may_be_not_even_those_are_let_go() {
     let mut request = all_by(5);
-    request.given.canary = Some(false);
-    request.given.max_unavailable = Some(Amount::Pods(2));
+    request.pace.canary = Some(false);
+    request.pace.max_unavailable = Some(Amount::Pods(2));
     let mut play = Play::of(request, World::paused(5));
     play.bound = Some(3);
     play.pass(2);
@@ -254,7 +257,7 @@ fn while_more_are_missing_than_may_be_not_even_those_are_let_go() {
     play.world.pods.get_mut(&2).unwrap().sick_until = until;
     play.pass(1);
     assert_eq!(play.world.partition(), 3, "one is on its way, one is to go, and a third is missing");
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
 }
 
 /// An update broke in its second batch, and another template is to mend it. The controller waits for the
@@ -266,12 +269,12 @@ fn a_pod_that_an_update_left_broken_is_healed_by_the_plan_that_mends_it() {
     play.pass(12);
     play.world.crashing.insert(3);
     let end = play.run();
-    assert!(matches!(end, End::Failed { .. }), "{end:?}");
+    assert!(matches!(end, StepOutcome::Failed { .. }), "{end:?}");
     play.world.change("/spec/template", template(3));
     let mut play = play.then("two", Request { new_plan: true, ..all_by(2) });
     play.pass(10);
     play.world.crashing.clear(); // the old revision works
-    assert_eq!(play.run(), End::Complete, "{:?}", play.told);
-    assert_eq!(play.told.iter().filter(|event| matches!(event, Event::Heals(_))).count(), 1);
+    assert_eq!(play.run(), StepOutcome::Complete, "{:?}", play.told);
+    assert_eq!(play.told.iter().filter(|event| matches!(event, StepReport::ReplacesStuckPod(_))).count(), 1);
     assert_eq!(play.world.on(3), 5);
 }

@@ -4,12 +4,13 @@ use serde_json::json;
 
 use super::play::{Play, all_by, seconds};
 use super::world::World;
+use crate::model::change::hold::{Amount, Batches, Reach};
 use crate::model::step::*;
 
 #[test]
 fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     let mut play = Play::of(Request::default(), World::paused(5));
-    assert_eq!(play.run(), End::Reached { updated: 1, of: 5 });
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 1, of: 5 });
     assert_eq!(play.begun(), ["1 canary db-4"]);
     assert_eq!((play.world.partition(), play.world.on(2)), (4, 1));
     let hold = play.world.hold().unwrap();
@@ -18,11 +19,11 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     assert_eq!((hold.get("lease"), hold["plan"].get("reach")), (None, None));
     assert_eq!(hold["plan"]["batch"]["done"], true);
 
-    let by = Given { batches: Some(Batches::By(Amount::Pods(3))), ..Given::default() };
-    let mut play = play.then("two", Request { given: by, ..Request::default() });
-    assert_eq!(play.run(), End::Reached { updated: 4, of: 5 });
+    let by = PaceOverrides { batches: Some(Batches::By(Amount::Pods(3))), ..PaceOverrides::default() };
+    let mut play = play.then("two", Request { pace: by, ..Request::default() });
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 4, of: 5 });
     let mut play = play.then("three", Request::default());
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!((play.begun(), play.world.on(2)), (vec!["3 db-0".to_owned()], 5));
     assert_eq!(play.world.hold(), None);
     assert_eq!(play.world.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
@@ -31,18 +32,18 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
 #[test]
 fn all_of_it_is_walked_one_free_pod_at_a_time_and_every_batch_soaks() {
     let mut request = all_by(2);
-    request.given.soak = Some(seconds(60));
-    request.given.final_soak = Some(seconds(120));
+    request.pace.soak = Some(seconds(60));
+    request.pace.final_soak = Some(seconds(120));
     let mut play = Play::of(request, World::paused(5));
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!(play.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
-    assert!(play.told.contains(&Event::FinalSoak(seconds(120))));
+    assert!(play.told.contains(&StepReport::FinalSoak(seconds(120))));
     assert!((3 * 60 + 120..400).contains(&play.elapsed()), "{}", play.elapsed());
     let healthy: Vec<_> = play
         .told
         .iter()
         .filter_map(|event| match event {
-            Event::Batch(Batch { stage: Stage::Done { healthy }, .. }) => Some(healthy.as_secs()),
+            StepReport::Batch(Batch { stage: BatchStage::Done { healthy }, .. }) => Some(healthy.as_secs()),
             _ => None,
         })
         .collect();
@@ -52,39 +53,55 @@ fn all_of_it_is_walked_one_free_pod_at_a_time_and_every_batch_soaks() {
 #[test]
 fn a_larger_budget_lets_a_whole_batch_go_at_once() {
     let mut request = all_by(2);
-    request.given.max_unavailable = Some(Amount::PerCent(50));
+    request.pace.max_unavailable = Some(Amount::PerCent(50));
     let mut play = Play::of(request, World::paused(5));
     play.bound = Some(2);
-    assert_eq!(play.run(), End::Complete);
-    let together = play
-        .told
-        .windows(2)
-        .any(|pair| matches!(pair, [Event::Released { batch: 2, .. }, Event::Released { batch: 2, .. }]));
+    assert_eq!(play.run(), StepOutcome::Complete);
+    let together = play.told.windows(2).any(|pair| {
+        matches!(pair, [StepReport::Released { batch: 2, .. }, StepReport::Released { batch: 2, .. }])
+    });
     assert!(together);
 }
 
 #[test]
 fn batches_are_as_large_as_the_words_say() {
-    let until =
-        |goals: &[Amount]| Given { batches: Some(Batches::Until(goals.to_vec())), ..Given::default() };
-    let by = |amount| Given { batches: Some(Batches::By(amount)), ..Given::default() };
+    let until = |goals: &[Amount]| PaceOverrides {
+        batches: Some(Batches::Until(goals.to_vec())),
+        ..PaceOverrides::default()
+    };
+    let by = |amount| PaceOverrides { batches: Some(Batches::By(amount)), ..PaceOverrides::default() };
     for (given, reach, sizes, end) in [
-        (by(Amount::PerCent(25)), Reach::All, &[1, 2, 2, 2, 1][..], End::Complete),
-        (Given { canary: Some(false), ..by(Amount::Pods(5)) }, Reach::All, &[5, 3], End::Complete),
+        (by(Amount::PerCent(25)), Reach::All, &[1, 2, 2, 2, 1][..], StepOutcome::Complete),
+        (
+            PaceOverrides { canary: Some(false), ..by(Amount::Pods(5)) },
+            Reach::All,
+            &[5, 3],
+            StepOutcome::Complete,
+        ),
         (
             until(&[Amount::Pods(1), Amount::PerCent(50), Amount::PerCent(100)]),
             Reach::All,
             &[1, 3, 4],
-            End::Complete,
+            StepOutcome::Complete,
         ),
-        (until(&[Amount::Pods(3)]), Reach::To(Amount::Pods(8)), &[1, 2, 5], End::Complete),
-        (by(Amount::Pods(3)), Reach::To(Amount::PerCent(50)), &[1, 3], End::Reached { updated: 4, of: 8 }),
-        (by(Amount::Pods(3)), Reach::To(Amount::Pods(2)), &[1, 1], End::Reached { updated: 2, of: 8 }),
-        (by(Amount::Pods(100)), Reach::To(Amount::PerCent(100)), &[1, 7], End::Complete),
+        (until(&[Amount::Pods(3)]), Reach::To(Amount::Pods(8)), &[1, 2, 5], StepOutcome::Complete),
+        (
+            by(Amount::Pods(3)),
+            Reach::To(Amount::PerCent(50)),
+            &[1, 3],
+            StepOutcome::Reached { updated: 4, of: 8 },
+        ),
+        (
+            by(Amount::Pods(3)),
+            Reach::To(Amount::Pods(2)),
+            &[1, 1],
+            StepOutcome::Reached { updated: 2, of: 8 },
+        ),
+        (by(Amount::Pods(100)), Reach::To(Amount::PerCent(100)), &[1, 7], StepOutcome::Complete),
     ] {
         let words = format!("{given:?} {reach:?}");
         let mut play =
-            Play::of(Request { given, reach: Some(reach), ..Request::default() }, World::paused(8));
+            Play::of(Request { pace: given, reach: Some(reach), ..Request::default() }, World::paused(8));
         assert_eq!(play.run(), end, "{words}");
         let begun = play.begun();
         let begun: Vec<usize> = begun.iter().map(|batch| batch.matches("db-").count()).collect();
@@ -96,14 +113,14 @@ fn batches_are_as_large_as_the_words_say() {
 fn a_set_with_a_partition_of_its_own_is_stepped_to_it_and_further_only_when_asked() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
     let mut play = Play::of(all_by(5), World::paused_with(5, &own));
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!((play.world.on(2), &play.world.object["spec"]["updateStrategy"]), (2, &own));
     assert_eq!(play.world.hold(), None);
     let mut play = play.then("two", all_by(5));
-    assert_eq!(play.run(), End::NothingOutdated);
+    assert_eq!(play.run(), StepOutcome::NothingOutdated);
     let request = Request { reach: Some(Reach::To(Amount::PerCent(100))), ..all_by(5) };
     let mut play = play.then("three", request);
-    assert_eq!(play.run(), End::Complete);
+    assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!((play.world.on(2), &play.world.object["spec"]["updateStrategy"]), (5, &own));
     play.world.pods.remove(&0);
     (0..10).for_each(|_| play.world.tick());
@@ -115,9 +132,9 @@ fn a_rollout_that_already_runs_is_held_first() {
     let mut world = World::new(5, &json!({"type": "RollingUpdate"}));
     (0..6).for_each(|_| world.tick());
     let mut play = Play::of(Request::default(), world);
-    assert_eq!(play.run(), End::Reached { updated: 3, of: 5 });
+    assert_eq!(play.run(), StepOutcome::Reached { updated: 3, of: 5 });
     let went = play.told.iter().find_map(|event| match event {
-        Event::Began { how: Beginning::First, went_without } => Some(went_without.clone()),
+        StepReport::Began { how: Beginning::New, already_updated } => Some(already_updated.clone()),
         _ => None,
     });
     assert_eq!(went.unwrap(), ["db-4", "db-3"]);
@@ -126,10 +143,10 @@ fn a_rollout_that_already_runs_is_held_first() {
 #[test]
 fn a_process_that_died_at_any_request_is_gone_on_for() {
     let mut request = all_by(2);
-    request.given.soak = Some(seconds(30));
-    request.given.check = Some(CheckWish::Run("ab".to_owned()));
+    request.pace.soak = Some(seconds(30));
+    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
     let again = Request {
-        given: Given { check: request.given.check.clone(), ..Given::default() },
+        pace: PaceOverrides { check: request.pace.check.clone(), ..PaceOverrides::default() },
         ..Request::default()
     };
     let mut died = 0;
@@ -146,7 +163,8 @@ fn a_process_that_died_at_any_request_is_gone_on_for() {
         let mut play = play.then("two", again.clone());
         let end = play.run();
         assert!(
-            end == End::Complete || (end == End::NothingOutdated && play.world.hold().is_none()),
+            end == StepOutcome::Complete
+                || (end == StepOutcome::NothingOutdated && play.world.hold().is_none()),
             "died at {dies_at}: {end:?}"
         );
         assert_eq!((play.world.on(2), play.world.hold()), (4, None), "died at {dies_at}");
@@ -157,14 +175,14 @@ fn a_process_that_died_at_any_request_is_gone_on_for() {
 #[test]
 fn who_would_only_know_is_told_the_whole_plan() {
     let world = World::paused(8);
-    let now = crate::model::follow::Moment { elapsed: seconds(0), wall: world.wall() };
+    let now = crate::model::follow::Now { elapsed: seconds(0), server_time: world.wall() };
     let mut request = all_by(3);
-    request.given.soak = Some(seconds(60));
-    request.given.final_soak = Some(seconds(600));
-    let view = foresee(&request, &world.observed(), None, now).unwrap();
-    let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.places.len())).collect();
+    request.pace.soak = Some(seconds(60));
+    request.pace.final_soak = Some(seconds(600));
+    let view = preview(&request, &world.observed(), None, now).unwrap();
+    let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.slots.len())).collect();
     assert_eq!(batches, [(1, 1), (2, 3), (3, 3), (4, 1)]);
-    assert!(view.batches.iter().all(|batch| batch.stage == Stage::Waiting));
+    assert!(view.batches.iter().all(|batch| batch.stage == BatchStage::Waiting));
     assert_eq!((view.soaks, view.wanted, view.updated), (seconds(4 * 60 + 600), 8, 0));
     assert_eq!((view.from.as_deref(), view.to.as_deref()), (Some("1"), Some("2")));
 }

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::sight::template;
 
-use crate::model::conflict::Conflict;
-use crate::model::hold::HELD;
-use crate::model::object::Object;
-use crate::model::patch::Patch;
-use crate::model::step::Wrote;
-use crate::model::strategy;
+use crate::model::api::object::Object;
+use crate::model::change::conflict::Conflict;
+use crate::model::change::hold::HOLD_ANNOTATION;
+use crate::model::change::patch::Patch;
+use crate::model::step::WriteResult;
 use crate::model::workload::Workload;
+use crate::model::workload::strategy;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
@@ -91,7 +91,7 @@ impl World {
 
     /// What `pause` writes.
     pub(super) fn pause(&mut self) {
-        use crate::model::hold::{Pause, pause};
+        use crate::model::change::hold::{Pause, pause};
         match pause(&self.observed(), Some("ada@laptop"), START).unwrap() {
             Pause::Change { patch, .. } => drop(self.write(&patch)),
             other => panic!("{other:?}"),
@@ -126,7 +126,7 @@ impl World {
     }
 
     pub(super) fn hold(&self) -> Option<Value> {
-        let text = self.object["metadata"]["annotations"].get(HELD)?.as_str()?;
+        let text = self.object["metadata"]["annotations"].get(HOLD_ANNOTATION)?.as_str()?;
         serde_json::from_str(text).ok()
     }
 
@@ -157,17 +157,17 @@ impl World {
     }
 
     /// What the API server makes of a patch.
-    pub(super) fn write(&mut self, patch: &Patch) -> Wrote {
+    pub(super) fn write(&mut self, patch: &Patch) -> WriteResult {
         let now = self.workload();
         if let Some(conflict) = Conflict::of(patch, now.object()) {
-            return Wrote::Conflict(conflict);
+            return WriteResult::Conflict(conflict);
         }
         let before = self.object["spec"].clone();
-        self.object = patch.of_the_same_in(now.object()).after().clone();
+        self.object = patch.rebased_on(now.object()).after().clone();
         if self.object["spec"] != before {
             self.bump();
         }
-        Wrote::Done(Box::new(self.workload()))
+        WriteResult::Stored(Box::new(self.workload()))
     }
 
     pub(super) fn delete(&mut self, pod: &str, uid: &str) {

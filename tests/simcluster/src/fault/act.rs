@@ -19,6 +19,11 @@ pub enum Act {
     LoseRequest,
     /// The server does what it is asked, and the connection is lost before the answer.
     LoseAnswer,
+    /// Only this request is lost, before the server has done anything: `RST_STREAM`. Over HTTP/1.1 that is
+    /// the connection.
+    ResetStream,
+    /// The request is answered, and the connection takes no other: `GOAWAY`, or `Connection: close`.
+    LeaveConnection,
     /// The connection is lost after this many bytes of the answer's body.
     CutBody(usize),
     /// Nothing comes after this many bytes of the answer's body.
@@ -55,6 +60,8 @@ impl fmt::Debug for Act {
             Self::Stall => f.write_str("Stall"),
             Self::LoseRequest => f.write_str("LoseRequest"),
             Self::LoseAnswer => f.write_str("LoseAnswer"),
+            Self::ResetStream => f.write_str("ResetStream"),
+            Self::LeaveConnection => f.write_str("LeaveConnection"),
             Self::CutBody(bytes) => write!(f, "CutBody({bytes})"),
             Self::StallBody(bytes) => write!(f, "StallBody({bytes})"),
             Self::TruncateJson(bytes) => write!(f, "TruncateJson({bytes})"),

@@ -35,6 +35,18 @@ pub enum ServerCertificate {
     ForAnotherName,
 }
 
+/// Which protocols the server offers by ALPN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Protocols {
+    /// HTTP/2 and HTTP/1.1, as API servers do.
+    #[default]
+    Http2AndHttp1,
+    /// Only HTTP/1.1, as some proxies that end TLS do.
+    Http1,
+    /// None: the server does not know ALPN.
+    NoAlpn,
+}
+
 /// A cluster that is reached over TCP. It stops when this is dropped.
 pub struct Served {
     shared: Arc<Shared>,
@@ -50,16 +62,17 @@ impl SimCluster {
     /// # Errors
     /// When there is no port or no certificate to be had.
     pub fn serve(&self) -> io::Result<Served> {
-        self.serve_with(ServerCertificate::Good)
+        self.serve_with(ServerCertificate::default(), Protocols::default())
     }
 
-    /// The same, with a certificate that clients may not like.
+    /// The same, with a certificate that clients may not like, and these protocols.
     ///
     /// # Errors
     /// When there is no port or no certificate to be had.
-    pub fn serve_with(&self, certificate: ServerCertificate) -> io::Result<Served> {
+    pub fn serve_with(&self, certificate: ServerCertificate, protocols: Protocols) -> io::Result<Served> {
         let authority = Authority::new().map_err(io::Error::other)?;
-        let config = authority.server_config(certificate).map_err(io::Error::other)?;
+        let mut config = authority.server_config(certificate).map_err(io::Error::other)?;
+        config.alpn_protocols = protocols.alpn();
         let mut served = Served {
             shared: Arc::clone(&self.shared),
             authority: Arc::new(Mutex::new(authority)),
@@ -69,6 +82,20 @@ impl SimCluster {
         };
         served.start()?;
         Ok(served)
+    }
+}
+
+impl Protocols {
+    /// Those that differ in what a client sees: HTTP/2, and HTTP/1.1.
+    pub const EACH: [Self; 2] = [Self::Http2AndHttp1, Self::Http1];
+
+    fn alpn(self) -> Vec<Vec<u8>> {
+        let names: &[&[u8]] = match self {
+            Self::Http2AndHttp1 => &[b"h2", b"http/1.1"],
+            Self::Http1 => &[b"http/1.1"],
+            Self::NoAlpn => &[],
+        };
+        names.iter().map(|name| name.to_vec()).collect()
     }
 }
 

@@ -9,8 +9,13 @@ use std::{
     },
 };
 
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use http::Request;
+use hyper::{
+    body::Incoming,
+    server::conn::{http1, http2},
+    service::service_fn,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     sync::oneshot,
@@ -21,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use super::{pki::Authority, wire::Wire};
 use crate::{
     cluster::Shared,
-    service::{Peer, SimService},
+    service::{Line, Peer, SimService},
 };
 
 /// How many connections may wait to be accepted.
@@ -108,7 +113,7 @@ async fn accept(
     connections.shutdown().await;
 }
 
-/// Speaks TLS and HTTP/1.1 on one connection until either side has enough.
+/// Speaks TLS and then HTTP on one connection until either side has enough.
 async fn converse(
     stream: TcpStream,
     acceptor: TlsAcceptor,
@@ -125,12 +130,33 @@ async fn converse(
     let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let user =
         certificate.and_then(|der| authority.lock().unwrap_or_else(PoisonError::into_inner).holder(der));
-    let service = SimService::new(shared, Peer { connection, user });
-    let serving = service_fn(move |request: http::Request<Incoming>| service.clone().answer(request));
-    let served = http1::Builder::new().serve_connection(TokioIo::new(stream), serving);
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let line = Line::default();
+    let service = SimService::new(shared, Peer { connection, user, line: line.clone() });
+    let serving = service_fn(move |request: Request<Incoming>| service.clone().answer(request));
+    let stream = TokioIo::new(stream);
     // The only error of ours is a connection that a fault has lost: the wire is told before it is dropped.
-    let mut served = std::pin::pin!(served);
-    if served.as_mut().await.is_err_and(|error| error.is_user()) {
-        resets.store(true, Ordering::Relaxed);
-    }
+    let is_lost = if is_http2 {
+        let served = http2::Builder::new(TokioExecutor::new()).serve_connection(stream, serving);
+        let mut served = std::pin::pin!(served);
+        loop {
+            tokio::select! {
+                biased;
+                _ = served.as_mut() => break false,
+                () = line.leaves.notified() => served.as_mut().graceful_shutdown(),
+                () = line.breaks.notified() => break true,
+            }
+        }
+    } else {
+        let served = http1::Builder::new().serve_connection(stream, serving);
+        let mut served = std::pin::pin!(served);
+        loop {
+            tokio::select! {
+                biased;
+                done = served.as_mut() => break done.is_err_and(|error| error.is_user()),
+                () = line.leaves.notified() => served.as_mut().graceful_shutdown(),
+            }
+        }
+    };
+    resets.store(is_lost, Ordering::Relaxed);
 }

@@ -9,7 +9,7 @@ use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use serde_json::Value;
 
-use super::Lost;
+use super::{Line, Lost};
 use crate::{fault::Act, refusal::Refusal};
 
 /// The body of a response.
@@ -22,6 +22,7 @@ pub(super) struct Damage {
     pub(super) watch: Option<WatchDamage>,
     body: Option<BodyDamage>,
     warnings: Vec<String>,
+    line: Line,
 }
 
 /// What happens to a watch after some events.
@@ -47,6 +48,11 @@ enum BodyDamage {
 }
 
 impl Damage {
+    /// None yet, of an answer that goes over this connection.
+    pub(super) fn of(line: &Line) -> Self {
+        Self { line: line.clone(), ..Self::default() }
+    }
+
     /// Notes a fault of the response; faults of the request are over by then.
     pub(super) fn add(&mut self, act: Act) {
         match act {
@@ -108,16 +114,18 @@ pub(super) fn watch(
     let body = match damage.body {
         None => frames(lines.map(Ok)),
         Some(BodyDamage::Truncate(bytes)) => frames(first_bytes(lines, bytes).map(Ok)),
-        Some(BodyDamage::Cut(bytes)) => frames(first_bytes(lines, bytes).map(Ok).chain(loss())),
+        Some(BodyDamage::Cut(bytes)) => frames(first_bytes(lines, bytes).map(Ok).chain(loss(&damage.line))),
         Some(BodyDamage::Stall(bytes)) => frames(first_bytes(lines, bytes).map(Ok).chain(stream::pending())),
     };
     finish(head, body)
 }
 
 /// The loss of the connection, once what went before is on its way.
-fn loss() -> impl Stream<Item = Result<Bytes, Lost>> + Send {
-    stream::once(async {
+fn loss(line: &Line) -> impl Stream<Item = Result<Bytes, Lost>> + Send + use<> {
+    let line = line.clone();
+    stream::once(async move {
         tokio::task::yield_now().await;
+        line.breaks.notify_one();
         Err(Lost)
     })
 }
@@ -144,7 +152,7 @@ fn whole(text: String, damage: &Damage) -> ReplyBody {
     match damage.body {
         None => full(bytes),
         Some(BodyDamage::Truncate(count)) => full(first(count)),
-        Some(BodyDamage::Cut(count)) => frames(stream::iter([Ok(first(count))]).chain(loss())),
+        Some(BodyDamage::Cut(count)) => frames(stream::iter([Ok(first(count))]).chain(loss(&damage.line))),
         Some(BodyDamage::Stall(count)) => frames(stream::iter([Ok(first(count))]).chain(stream::pending())),
     }
 }

@@ -14,6 +14,7 @@ use std::{
 
 use http::{Request, Response, header, request::Parts};
 use http_body_util::BodyExt;
+use tokio::sync::Notify;
 
 use self::body::Damage;
 pub use self::body::ReplyBody;
@@ -33,12 +34,23 @@ pub struct SimService {
 }
 
 /// Who is at the other end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Peer {
     /// Counted from 1; 0 in process.
     pub(crate) connection: u64,
     /// Whom the connection's certificate names.
     pub(crate) user: Option<String>,
+    /// The connection; in process nobody listens.
+    pub(crate) line: Line,
+}
+
+/// What an answer does to its connection, and with HTTP/2 to the other answers on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Line {
+    /// The connection breaks.
+    pub(crate) breaks: Arc<Notify>,
+    /// The server takes no more requests over it: GOAWAY, or `Connection: close`.
+    pub(crate) leaves: Arc<Notify>,
 }
 
 /// The connection is lost: no answer will come.
@@ -79,13 +91,14 @@ impl SimService {
             body: body.clone(),
             route: route.clone(),
             connection: self.peer.connection,
+            version: parts.version,
             user: self.peer.user.clone(),
             at,
             arrived,
             made: 0..0,
         });
         let token = query.get("continue");
-        let mut damage = Damage::default();
+        let mut damage = Damage::of(&self.peer.line);
         for act in self.shared.strike(&route, !token.is_empty()) {
             if let Some(answer) = self.suffer(act, token, &mut damage).await? {
                 return Ok(answer);
@@ -114,6 +127,7 @@ impl SimService {
             })
         });
         if damage.lose_answer {
+            self.peer.line.breaks.notify_one();
             return Err(Lost);
         }
         Ok(self.respond(outcome, &damage))
@@ -129,7 +143,12 @@ impl SimService {
         match act {
             Act::Delay(by) => tokio::time::sleep(by).await,
             Act::Stall => std::future::pending().await,
-            Act::LoseRequest => return Err(Lost),
+            Act::LoseRequest => {
+                self.peer.line.breaks.notify_one();
+                return Err(Lost);
+            }
+            Act::ResetStream => return Err(Lost),
+            Act::LeaveConnection => self.peer.line.leaves.notify_one(),
             Act::Refuse(refusal) => return Ok(Some(self.respond(Err(refusal), damage))),
             Act::Html(code) => return Ok(Some(body::html(code, &self.date()))),
             Act::ExpireContinue => {

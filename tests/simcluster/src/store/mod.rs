@@ -190,6 +190,15 @@ impl Store {
         self.objects.insert(Key::of(resource, &value), Arc::new(value));
     }
 
+    /// Commits a recorded state of a key under the next revision, or its removal. No rule applies, and watches
+    /// see it: how a recording is played again.
+    pub fn replay(&mut self, key: &Key, state: Option<Value>) {
+        match state {
+            Some(state) => drop(self.put(key, state)),
+            None => drop(self.take(key)),
+        }
+    }
+
     /// Commits a new state of a key under the next revision, with which it is stamped.
     pub(crate) fn put(&mut self, key: &Key, mut value: Value) -> Arc<Value> {
         self.revision += 1;

@@ -10,7 +10,7 @@ use kube::{
 };
 use serde_json::json;
 use simcluster::{
-    Rule, ServerCertificate, SimCluster, User,
+    Protocols, Rule, ServerCertificate, SimCluster, User,
     fault::{Act, Fault, Requests},
 };
 
@@ -79,7 +79,7 @@ async fn a_certificate_that_is_no_good_is_not_trusted() {
     for (certificate, why) in
         [(ServerCertificate::Expired, "expired"), (ServerCertificate::ForAnotherName, "not valid for")]
     {
-        let served = shop().serve_with(certificate).unwrap();
+        let served = shop().serve_with(certificate, Protocols::default()).unwrap();
         let error = admin(&served).await.get("web").await.unwrap_err();
         assert!(whole(&error).to_lowercase().contains(why), "{}", whole(&error));
     }

@@ -66,7 +66,8 @@ async fn losses_are_real_on_the_wire() {
 #[tokio::test]
 async fn a_cut_comes_after_its_bytes() {
     let cluster = shop();
-    let served = cluster.serve().unwrap();
+    let served =
+        cluster.serve_with(simcluster::ServerCertificate::default(), simcluster::Protocols::Http1).unwrap();
     let deployments = admin(&served).await;
     let mut watch = Watch::open(&cluster.service(), &app("deployments?watch=true")).await;
     let into_the_second = watch.next().await.unwrap().to_string().len() + 100;

@@ -1,0 +1,193 @@
+//! Suggests completions from clap's definition of the command line.
+//!
+//! The name of a flag's value selects the completions, so a new verb or flag needs no change here.
+
+use clap::builder::{PossibleValue, Str};
+use clap::{Arg, Command};
+
+use super::partial_line::{LastWord, PartialLine};
+use crate::cli::step;
+use crate::command::complete::Lookup;
+use crate::command::targets::target_words::{TargetType, TargetWord, read_targets};
+use crate::model::workload::KindSpec;
+use crate::model::workload::table::{TypeWord, read_type};
+use crate::render::completion::Directive;
+use crate::render::completion::candidate::{Candidate, NameForm};
+
+/// The suggestions for the last word of a line.
+#[derive(Debug, Default)]
+pub(super) struct Suggestions {
+    pub(super) typed: String,
+    pub(super) known: Vec<Candidate>,
+    pub(super) lookup: Option<Lookup>,
+    pub(super) directive: Directive,
+}
+
+impl Suggestions {
+    /// Returns the suggestions for a line.
+    pub(super) fn of(line: &PartialLine<'_>) -> Self {
+        match line.last {
+            LastWord::Flag(typed) => Self::known(typed, flags(line.command, typed)),
+            LastWord::Value(flag, typed) => value(flag, typed, line),
+            LastWord::Word(typed) if !line.has_verb => Self::known(typed, verbs(line.command)),
+            LastWord::Word(typed) => word(typed, line),
+        }
+    }
+
+    fn known(typed: &str, known: Vec<Candidate>) -> Self {
+        Self { typed: typed.to_owned(), known, ..Self::default() }
+    }
+
+    fn looked_up(typed: &str, lookup: Option<Lookup>) -> Self {
+        Self { typed: typed.to_owned(), lookup, ..Self::default() }
+    }
+
+    fn files(typed: &str) -> Self {
+        Self { typed: typed.to_owned(), directive: Directive::Files, ..Self::default() }
+    }
+}
+
+fn verbs(program: &Command) -> Vec<Candidate> {
+    let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
+    verbs.map(|verb| Candidate::new(verb.get_name(), first_line(verb.get_about()))).collect()
+}
+
+/// Returns the flags by their long names. Connection flags are added once a letter is typed.
+fn flags(command: &Command, typed: &str) -> Vec<Candidate> {
+    let is_begun = typed.len() > 2;
+    let flags = command.get_arguments().filter(|flag| !flag.is_positional() && !flag.is_hide_set());
+    let flags = flags.filter(|flag| is_begun || !flag.is_hide_short_help_set());
+    flags
+        .filter_map(|flag| {
+            let is_on = flag.get_default_values().iter().any(|value| value == "true");
+            let off = if is_on { "=false" } else { "" }; // the flag alone would repeat its default
+            Some(Candidate::new(format!("--{}{off}", flag.get_long()?), first_line(flag.get_help())))
+        })
+        .collect()
+}
+
+fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Suggestions {
+    let possible = flag.get_possible_values();
+    if !possible.is_empty() {
+        return Suggestions::known(typed, possible_values(&possible));
+    }
+    let name = flag.get_value_names().and_then(<[_]>::first).map(Str::as_str).unwrap_or_default();
+    match (name, flag.get_long().unwrap_or_default()) {
+        ("BOOL", _) => {
+            Suggestions::known(typed, ["true", "false"].map(|word| Candidate::new(word, "")).to_vec())
+        }
+        ("REVISION", _) => revisions(typed, &line.words, &[]),
+        ("NAMESPACE", _) => Suggestions::looked_up(typed, Some(Lookup::Namespaces)),
+        ("NAME", "context") => Suggestions::looked_up(typed, Some(Lookup::Contexts)),
+        ("NAME", "cluster") => Suggestions::looked_up(typed, Some(Lookup::Clusters)),
+        ("NAME", "user") => Suggestions::looked_up(typed, Some(Lookup::Users)),
+        _ if is_literal(name) => {
+            Suggestions::known(typed, name.split('|').map(|word| Candidate::new(word, "")).collect())
+        }
+        _ if name.contains("FILE") || name.contains("DIR") => Suggestions::files(typed),
+        _ => Suggestions::known(typed, Vec::new()),
+    }
+}
+
+/// Whether a value's name lists literal values, such as `client|none`.
+fn is_literal(name: &str) -> bool {
+    name.split('|').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+fn word(typed: &str, line: &PartialLine<'_>) -> Suggestions {
+    let Some(positional) = line.command.get_positionals().next() else {
+        return Suggestions::known(typed, Vec::new());
+    };
+    let possible = positional.get_possible_values();
+    if !possible.is_empty() {
+        let is_first = line.words.is_empty();
+        return Suggestions::known(typed, if is_first { possible_values(&possible) } else { Vec::new() });
+    }
+    let name = positional.get_value_names().and_then(<[_]>::first).map(Str::as_str);
+    let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
+    let takes_one = line.command.get_name() == step::VERB;
+    let kinds: Vec<_> =
+        if takes_one { KindSpec::steppable().collect() } else { KindSpec::built_in().collect() };
+    let is_pair = line.words.first().is_some_and(|first| first.contains('/'));
+    let (workload, rest) = line.words.split_at(line.words.len().min(if is_pair { 1 } else { 2 }));
+    match rest {
+        _ if workload.len() < 2 && !is_pair => target(typed, &line.words, &kinds),
+        _ if takes_one => Suggestions::known(typed, Vec::new()),
+        _ if !takes_revisions => target(typed, &line.words, &kinds),
+        [] | [_] => sides(typed, workload),
+        _ => Suggestions::known(typed, Vec::new()),
+    }
+}
+
+/// Suggests the revisions that `diff` compares, and the live template.
+fn sides(typed: &str, target: &[String]) -> Suggestions {
+    revisions(
+        typed,
+        target,
+        &[
+            ("current", "the current revision"),
+            ("previous", "the revision before it"),
+            ("live", "the template in the workload's spec"),
+        ],
+    )
+}
+
+/// Suggests the revisions of the first workload on the line.
+fn revisions(typed: &str, targets: &[String], besides: &[(&str, &str)]) -> Suggestions {
+    let targets = read_targets(targets, false).unwrap_or_default();
+    let lookup = match targets.first() {
+        Some(TargetWord::Named(TargetType::Kind(kind), name)) => Some(Lookup::Revisions(kind, name.clone())),
+        _ => None,
+    };
+    let known = besides.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
+    Suggestions { typed: typed.to_owned(), known, lookup, directive: Directive::InThisOrder }
+}
+
+/// Suggests `TYPE/NAME...`, `TYPE NAME...` or `TYPE` for the kinds that the verb supports.
+fn target(typed: &str, words: &[String], taken: &[&'static KindSpec]) -> Suggestions {
+    if let Some((type_, _)) = typed.split_once('/') {
+        let kinds = kinds(type_, taken);
+        // Keep the type as typed: `sts/` completes to `sts/db`.
+        let form = NameForm::After(type_.to_owned());
+        let lookup = (kinds.len() == 1).then(|| Lookup::Names { kinds, form, exclude: words.to_vec() });
+        return Suggestions::looked_up(typed, lookup);
+    }
+    match words.split_first() {
+        None => types(typed, "", taken),
+        Some((first, _)) if first.contains('/') => types(typed, "/", taken),
+        Some((first, names)) => {
+            let (kinds, form) = (kinds(first, taken), NameForm::Bare);
+            Suggestions::looked_up(typed, Some(Lookup::Names { kinds, form, exclude: names.to_vec() }))
+        }
+    }
+}
+
+/// Suggests types, for the last one of a comma-separated list.
+fn types(typed: &str, end: &str, taken: &[&'static KindSpec]) -> Suggestions {
+    let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
+    let known = taken.iter().map(|kind| {
+        let (name, short) = (kind.type_().singular(), kind.type_().short());
+        Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
+    });
+    let directive = if end.is_empty() { Directive::Words } else { Directive::Unfinished };
+    Suggestions { typed: typed.to_owned(), known: known.collect(), directive, ..Suggestions::default() }
+}
+
+fn kinds(types: &str, taken: &[&'static KindSpec]) -> Vec<&'static KindSpec> {
+    let kinds = types.split(',').map(|word| match read_type(word) {
+        TypeWord::Kind(kind) => vec![kind],
+        TypeWord::All => KindSpec::built_in().collect(),
+        TypeWord::Other(_) | TypeWord::Unknown => Vec::new(),
+    });
+    kinds.flatten().filter(|kind| taken.contains(kind)).collect()
+}
+
+fn possible_values(values: &[PossibleValue]) -> Vec<Candidate> {
+    let shown = values.iter().filter(|value| !value.is_hide_set());
+    shown.map(|value| Candidate::new(value.get_name(), first_line(value.get_help()))).collect()
+}
+
+fn first_line(text: Option<&clap::builder::StyledStr>) -> String {
+    let text = text.map(ToString::to_string).unwrap_or_default();
+    text.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,75 @@
+//! clap value parsers for durations in Go's syntax.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::model::text::go_duration;
+
+/// The rejection of a value that is not a valid duration.
+#[derive(Clone, Debug)]
+pub(super) struct InvalidDuration {
+    word: String,
+    reason: &'static str,
+}
+
+impl InvalidDuration {
+    fn new(word: &str, reason: &'static str) -> Self {
+        Self { word: word.to_owned(), reason }
+    }
+
+    /// Returns kubectl's text for this value of `flag`; `help` is the command that prints the usage.
+    pub(super) fn kubectl_message(&self, flag: &str, help: &str) -> String {
+        if self.reason == NEEDS_SECONDS {
+            return "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed \
+                    by a corresponding time unit (e.g. 1s | 2m | 3h)"
+                .to_owned();
+        }
+        let is_number = self.word.parse::<f64>().is_ok();
+        let reason = if is_number { "missing unit in duration" } else { "invalid duration" };
+        let word = &self.word;
+        format!(
+            "invalid argument {word:?} for {flag:?} flag: time: {reason} {word:?}\nSee '{help}' for usage."
+        )
+    }
+}
+
+impl fmt::Display for InvalidDuration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.reason)
+    }
+}
+
+impl std::error::Error for InvalidDuration {}
+
+const NEEDS_UNIT: &str = "expected a duration with a unit, such as 90s or 1h30m";
+const NEEDS_SECONDS: &str = "expected a duration such as 30s or 2m, or a number of seconds";
+
+/// Parses a duration with a unit.
+pub(super) fn duration(word: &str) -> Result<Duration, InvalidDuration> {
+    go_duration::parse(word).ok_or_else(|| InvalidDuration::new(word, NEEDS_UNIT))
+}
+
+/// Parses a duration that must not be 0.
+pub(super) fn positive_duration(word: &str) -> Result<Duration, InvalidDuration> {
+    match duration(word)? {
+        Duration::ZERO => Err(InvalidDuration::new(word, "must be more than 0")),
+        duration => Ok(duration),
+    }
+}
+
+/// Parses `--request-timeout`: a duration, or a number of seconds.
+pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, InvalidDuration> {
+    go_duration::parse_or_seconds(word).ok_or_else(|| InvalidDuration::new(word, NEEDS_SECONDS))
+}
+
+/// How long to follow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timeout(pub(super) Option<Duration>);
+
+/// Parses `--timeout`. 0 and negative durations mean no limit, as in kubectl.
+pub(super) fn timeout(word: &str) -> Result<Timeout, InvalidDuration> {
+    let is_negative = word.starts_with('-');
+    let magnitude = go_duration::parse(word.strip_prefix('-').unwrap_or(word));
+    let magnitude = magnitude.ok_or_else(|| InvalidDuration::new(word, NEEDS_UNIT))?;
+    Ok(Timeout(Some(magnitude).filter(|limit| !is_negative && !limit.is_zero())))
+}

@@ -1,0 +1,70 @@
+//! Turns clap's parse errors into errors for the user, with kubectl's text for `--compat`.
+
+use std::error::Error as _;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::duration::InvalidDuration;
+use crate::error::Error;
+
+/// Whether the command line has no verb, so that help is printed.
+pub(super) fn is_missing_verb(mistake: &clap::Error) -> bool {
+    use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
+    matches!(mistake.kind(), MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand)
+}
+
+/// Turns a parse error into an error with one sentence and a hint at the help.
+pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
+    let help = |program: &str| match verb {
+        Some(verb) => format!("{program} {verb} --help"),
+        None => format!("{program} --help"),
+    };
+    let compat = kubectl_message(mistake, &help("kubectl rollout"));
+    Error::usage(sentence(mistake)).hint(help("kubectl rollout2")).in_compat(compat)
+}
+
+/// Returns the verb of a command line that could not be parsed: the first word that is a verb.
+pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<&'a str> {
+    let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
+    words.find(|word| program.find_subcommand(word).is_some())
+}
+
+/// Returns the first paragraph of clap's message on one line, without the usage below it.
+fn sentence(mistake: &clap::Error) -> String {
+    let text = mistake.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<_> = paragraph.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+fn kubectl_message(mistake: &clap::Error, help: &str) -> String {
+    let context = |kind| match mistake.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    match mistake.kind() {
+        ErrorKind::UnknownArgument => {
+            let argument = context(ContextKind::InvalidArg);
+            let flag = argument.split('=').next().unwrap_or_default();
+            match flag.strip_prefix("--") {
+                Some(_) => format!("unknown flag: {flag}\nSee '{help}' for usage."),
+                None => format!(
+                    "unknown shorthand flag: {:?} in {flag}\nSee '{help}' for usage.",
+                    flag.chars().nth(1).unwrap_or('-')
+                ),
+            }
+        }
+        ErrorKind::InvalidSubcommand => {
+            let word = context(ContextKind::InvalidSubcommand);
+            format!("unknown command {word:?}\nSee 'kubectl rollout -h' for help and examples")
+        }
+        ErrorKind::ValueValidation => {
+            let invalid = mistake.source().and_then(|source| source.downcast_ref::<InvalidDuration>());
+            let argument = context(ContextKind::InvalidArg);
+            let flag = argument.split([' ', '=']).next().unwrap_or_default();
+            invalid.map_or_else(|| sentence(mistake), |invalid| invalid.kubectl_message(flag, help))
+        }
+        _ => sentence(mistake),
+    }
+}

@@ -1,0 +1,102 @@
+//! The arguments of the verbs that write, and their lowering.
+
+use clap::{Args, ValueEnum};
+
+use super::scope::ScopeArgs;
+use crate::command::CommonOptions;
+use crate::command::change::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
+use crate::command::targets::TargetScope;
+use crate::error::{Error, Result};
+
+/// The workloads, and how to write.
+#[derive(Debug, Args)]
+pub(super) struct WriteArgs {
+    #[command(flatten)]
+    scope: ScopeArgs,
+
+    /// Write nothing: client shows the change, server also lets the API server validate it
+    #[arg(long, value_name = "client|server|none", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
+    dry_run: Option<String>,
+
+    /// The output format: the name, the object after the change, or (with --dry-run=client) the patch
+    #[arg(short, long, value_name = "FORM", ignore_case = true)]
+    output: Option<WriteFormat>,
+
+    /// Keep managedFields in the objects that are printed
+    #[arg(long)]
+    show_managed_fields: bool,
+
+    /// Ask for confirmation before each write
+    #[arg(short, long)]
+    interactive: bool,
+
+    /// Exit with 0 when nothing matches
+    #[arg(long)]
+    allow_empty: bool,
+
+    /// The field manager that owns the changed fields
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    field_manager: String,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WriteFormat {
+    Name,
+    Yaml,
+    Json,
+    Patch,
+}
+
+impl WriteArgs {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
+        let dry_run = dry_run(self.dry_run.as_deref())?;
+        let output = match self.output {
+            None => Output::Text,
+            Some(WriteFormat::Name) => Output::Name,
+            Some(WriteFormat::Yaml) => Output::Yaml,
+            Some(WriteFormat::Json) => Output::Json,
+            Some(WriteFormat::Patch) if dry_run == DryRun::Client && !common.compat => Output::Patch,
+            Some(WriteFormat::Patch) => {
+                return Err(Error::usage("-o patch prints the patch instead of sending it")
+                    .hint("add --dry-run=client"));
+            }
+        };
+        if self.interactive && common.access.snapshot == Some(crate::command::access::SnapshotPath::Stdin) {
+            return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
+        }
+        let scope = self.scope.lower(common)?;
+        if scope.all_namespaces {
+            return Err(Error::usage("this verb writes, and -A is allowed only for verbs that read")
+                .hint("select a namespace with -n"));
+        }
+        if common.access.snapshot.is_some() && dry_run == DryRun::None && !common.compat {
+            return Err(
+                Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
+            );
+        }
+        let options = ChangeOptions {
+            dry_run,
+            output,
+            show_managed_fields: self.show_managed_fields,
+            field_manager: self.field_manager,
+            interactive: self.interactive,
+            replace_stuck_pods: false,
+            allow_empty: self.allow_empty,
+            wait: None,
+            plain: false,
+        };
+        Ok((scope, options))
+    }
+}
+
+/// Parses `--dry-run` as kubectl does, with the deprecated booleans.
+pub(super) fn dry_run(word: Option<&str>) -> Result<DryRun> {
+    match word {
+        None | Some("none" | "false") => Ok(DryRun::None),
+        Some("client" | "true") => Ok(DryRun::Client),
+        Some("server") => Ok(DryRun::Server),
+        Some(other) => Err(Error::usage(format!(
+            "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+        ))),
+    }
+}

@@ -1,0 +1,71 @@
+//! Turns request errors into errors for the user, with hints and with kubectl's text for `--compat`.
+
+mod responses;
+mod transport_errors;
+
+use http::Uri;
+
+use super::request_error::RequestError;
+use crate::error::{Error, ErrorKind};
+
+/// The API server of a connection, as errors describe it.
+#[derive(Clone, Debug)]
+pub(super) struct ApiServer {
+    /// The server's URL.
+    pub(super) url: Uri,
+    /// The proxy that requests go through, as `HOST:PORT`.
+    pub(super) proxy: Option<String>,
+    /// Where the address comes from: `context "shop"`.
+    pub(super) source: String,
+    /// Whether credentials were left out because the server is reached over plain HTTP.
+    pub(super) withheld: bool,
+}
+
+impl ApiServer {
+    /// Returns the server as `HOST:PORT`.
+    pub(super) fn address(&self) -> String {
+        let usual = if self.url.scheme_str() == Some("http") { 80 } else { 443 };
+        format!("{}:{}", self.host(), self.url.port_u16().unwrap_or(usual))
+    }
+
+    /// Turns a request error into an error for the user, with a hint.
+    pub(super) fn explain(&self, failure: RequestError) -> Error {
+        let server = self.address();
+        match failure {
+            RequestError::NotSent(error) => error,
+            RequestError::Transport(error) => self.explain_transport_error(error),
+            RequestError::Status(response) => self.explain_response(&response),
+            RequestError::ReadTimeout(limit) => {
+                unreachable(format!("{server} has not answered for {limit:?}"))
+                    .hint("try again, or raise the limit with --request-timeout")
+                    .in_compat(unable(
+                        "net/http: request canceled (Client.Timeout exceeded while awaiting headers)",
+                    ))
+            }
+            RequestError::TooLarge(bytes) => {
+                unreachable(format!("the answer of {server} has more than {} MiB", bytes >> 20))
+                    .hint("name a namespace with -n, or fewer workloads, so that there is less to read")
+            }
+            RequestError::DeadlineExceeded(limit) => {
+                unreachable(format!("{server} did not send a complete response within {limit:?}"))
+                    .hint("raise the limit with --request-timeout")
+                    .in_compat(unable(
+                        "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+                    ))
+            }
+        }
+    }
+
+    fn host(&self) -> &str {
+        self.url.host().unwrap_or_default()
+    }
+}
+
+fn unreachable(message: String) -> Error {
+    Error::new(ErrorKind::Unreachable, message)
+}
+
+/// Returns kubectl's text for most connection errors.
+fn unable(why: impl std::fmt::Display) -> String {
+    format!("Unable to connect to the server: {why}")
+}

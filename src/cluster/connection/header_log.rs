@@ -1,0 +1,124 @@
+//! The server's time and warnings, recorded from response headers.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use http::HeaderMap;
+use http::header::{DATE, WARNING};
+use k8s_openapi::jiff::{SignedDuration, Timestamp, fmt::rfc2822};
+use tokio::time::Instant;
+
+use crate::world::Clock;
+
+/// Records the `Date` and `Warning` headers of all responses.
+#[derive(Debug)]
+pub(super) struct HeaderLog {
+    clock: Clock,
+    recorded: Mutex<Recorded>,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    /// The last `Date`, and the monotonic time at which it arrived.
+    date: Option<(Timestamp, Instant)>,
+    warnings: HashSet<String>,
+}
+
+impl HeaderLog {
+    /// Creates an empty record; until the first response, `clock` gives the time.
+    pub(super) fn new(clock: Clock) -> Self {
+        Self { clock, recorded: Mutex::default() }
+    }
+
+    /// Records the headers of a response, and returns the warnings that are new.
+    pub(super) fn record(&self, headers: &HeaderMap) -> Vec<String> {
+        let mut recorded = self.recorded();
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        if let Some(date) = date.and_then(|date| rfc2822::parse(date).ok()) {
+            recorded.date = Some((date.timestamp(), Instant::now()));
+        }
+        // Admission webhooks send warnings in UTF-8, and a header value need not be valid UTF-8.
+        let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let warnings = texts.filter_map(|text| text_of(&text));
+        warnings.filter(|warning| recorded.warnings.insert(warning.clone())).collect()
+    }
+
+    /// Returns the server's time now.
+    pub(super) fn now(&self) -> Timestamp {
+        let told = self.recorded().date;
+        let passed =
+            told.and_then(|(date, at)| date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok());
+        passed.unwrap_or_else(|| self.clock.now())
+    }
+
+    /// Returns the number of distinct warnings.
+    pub(super) fn warnings(&self) -> usize {
+        self.recorded().warnings.len()
+    }
+
+    fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the text of `299 - "TEXT"`; API servers send no other warn-code.
+fn text_of(header: &str) -> Option<String> {
+    let quoted = header.strip_prefix("299 ")?.split_once(' ')?.1.trim();
+    let inner = quoted.strip_prefix('"')?;
+    let mut text = String::new();
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => return Some(text),
+            '\\' => text.extend(characters.next()),
+            other => text.push(other),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn header_log() -> HeaderLog {
+        HeaderLog::new(Clock::Fixed(Timestamp::UNIX_EPOCH))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_servers_time_goes_on_between_answers() {
+        let header_log = header_log();
+        assert_eq!(header_log.now(), Timestamp::UNIX_EPOCH);
+        let head = HeaderMap::from_iter([(DATE, "Fri, 20 Nov 2026 16:01:06 GMT".parse().unwrap())]);
+        header_log.record(&head);
+        assert_eq!(header_log.now().to_string(), "2026-11-20T16:01:06Z");
+        tokio::time::advance(Duration::from_secs(4)).await;
+        assert_eq!(header_log.now().to_string(), "2026-11-20T16:01:10Z");
+    }
+
+    #[test]
+    fn a_warning_is_new_once() {
+        let header_log = header_log();
+        let head = |values: &[&str]| {
+            values.iter().map(|value| (WARNING, value.parse().unwrap())).collect::<HeaderMap>()
+        };
+        let first =
+            head(&[r#"299 - "old \"API\"""#, r#"299 - "other""#, "199 - \"not ours\"", "299 - broken"]);
+        assert_eq!(header_log.record(&first), [r#"old "API""#, "other"]);
+        assert_eq!(header_log.record(&head(&[r#"299 - "other""#])), [""; 0]);
+        assert_eq!(header_log.warnings(), 2);
+    }
+
+    #[test]
+    fn a_warning_can_be_in_any_language() {
+        let head = |bytes: &[u8]| HeaderMap::from_iter([(WARNING, bytes.try_into().unwrap())]);
+        let header_log = header_log();
+        assert_eq!(
+            header_log.record(&head("299 - \"veraltet: größe 大\"".as_bytes())),
+            ["veraltet: größe 大"]
+        );
+        assert_eq!(header_log.record(&head(b"299 - \"\xff\"")), ["\u{fffd}"]);
+    }
+}

@@ -1,0 +1,247 @@
+//! Tests of the pool with servers in the same process and a paused clock.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming};
+use hyper::server::conn::{http1 as http1_server, http2 as http2_server};
+use hyper::service::service_fn;
+use hyper_util::client::legacy::connect::Connected;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use super::*;
+use crate::cluster::connection::transport_error::TransportError;
+
+/// A server and its connector. Clones are the same server.
+#[derive(Clone, Default)]
+struct Server {
+    speaks_http2: bool,
+    /// The time that a connection takes, and whether it fails.
+    distance: Duration,
+    is_down: bool,
+    /// How many streams it allows on a connection, if it says so.
+    most_streams: Option<u32>,
+    /// The number of frames of each response, of 64 KiB each; none for an endless response.
+    frames: Option<usize>,
+    connections: Arc<AtomicUsize>,
+    /// The number of frames sent.
+    sent: Arc<AtomicUsize>,
+    /// From then on the server neither reads nor writes, and does not close the connection.
+    freezes: Arc<Notify>,
+}
+
+impl Service<Uri> for Server {
+    type Response = TokioIo<Pipe>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<TokioIo<Pipe>>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        let server = self.clone();
+        Box::pin(async move {
+            server.connections.fetch_add(1, Relaxed);
+            sleep(server.distance).await;
+            if server.is_down {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let (near, far) = duplex(64 << 20);
+            tokio::spawn(server.clone().serve(far));
+            Ok(TokioIo::new(Pipe { stream: near, is_http2: server.speaks_http2 }))
+        })
+    }
+}
+
+impl Server {
+    async fn serve(self, stream: DuplexStream) {
+        let (left, sent) = (self.frames, self.sent);
+        let serving = service_fn(move |_: Request<Incoming>| {
+            let answer = Response::new(Frames { left, sent: Arc::clone(&sent) });
+            async { Ok::<_, Infallible>(answer) }
+        });
+        let stream = TokioIo::new(stream);
+        if self.speaks_http2 {
+            let mut served = std::pin::pin!(
+                http2_server::Builder::new(TokioExecutor::new())
+                    .max_concurrent_streams(self.most_streams)
+                    .serve_connection(stream, serving)
+            );
+            tokio::select! {
+                _ = &mut served => {}
+                () = self.freezes.notified() => std::future::pending().await,
+            }
+        } else {
+            let _ = http1_server::Builder::new().serve_connection(stream, serving).await;
+        }
+    }
+
+    fn pool(&self) -> Pool<Self> {
+        Pool::new(self.clone())
+    }
+}
+
+/// A body of `left` frames, or an endless one.
+struct Frames {
+    left: Option<usize>,
+    sent: Arc<AtomicUsize>,
+}
+
+impl HttpBody for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.left {
+            None => return Poll::Pending,
+            Some(0) => return Poll::Ready(None),
+            Some(left) => *left -= 1,
+        }
+        self.sent.fetch_add(1, Relaxed);
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from(vec![b' '; 64 << 10])))))
+    }
+}
+
+/// A stream that reports a negotiated protocol without TLS.
+struct Pipe {
+    stream: DuplexStream,
+    is_http2: bool,
+}
+
+impl Connection for Pipe {
+    fn connected(&self) -> Connected {
+        if self.is_http2 { Connected::new().negotiated_h2() } else { Connected::new() }
+    }
+}
+
+impl AsyncRead for Pipe {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Pipe {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+fn request() -> Request<Body> {
+    Request::get("https://server:6443/version").body(Body::empty()).unwrap()
+}
+
+async fn answered(pool: Pool<Server>) -> Result<usize, PoolError> {
+    let mut body = pool.exchange(request()).await?.into_body();
+    sleep(Duration::from_secs(1)).await; // let every frame arrive
+    let mut bytes = 0;
+    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        bytes += frame.unwrap().into_data().unwrap().len();
+    }
+    Ok(bytes)
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_wait_for_the_first_connection_and_share_it_over_http2() {
+    for (speaks_http2, connections) in [(true, 1), (false, MAX_HTTP1_REQUESTS)] {
+        let distance = Duration::from_millis(100);
+        let server = Server { speaks_http2, distance, frames: Some(2), ..Server::default() };
+        let pool = server.pool();
+        let all: JoinSet<_> = (0..10).map(|_| answered(pool.clone())).collect();
+        assert!(all.join_all().await.into_iter().all(|answer| answer.is_ok_and(|bytes| bytes == 128 << 10)));
+        assert_eq!(server.connections.load(Relaxed), connections);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_wait_for_a_connection_share_its_failure() {
+    let server = Server { distance: Duration::from_secs(10), is_down: true, ..Server::default() };
+    let pool = server.pool();
+    let begun = Instant::now();
+    let (one, other) = tokio::join!(answered(pool.clone()), answered(pool.clone()));
+    for failure in [one.unwrap_err(), other.unwrap_err()] {
+        assert_eq!(TransportError::of(&failure), TransportError::ConnectTimeout);
+    }
+    assert_eq!((begun.elapsed().as_secs(), server.connections.load(Relaxed)), (10, 1));
+    // The next request opens a connection again.
+    assert!(answered(pool).await.is_err());
+    assert_eq!(server.connections.load(Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ping_timeout_ends_the_connection_with_all_its_streams() {
+    let server = Server { speaks_http2: true, ..Server::default() };
+    let pool = server.pool();
+    let end = async || {
+        let mut body = pool.clone().exchange(request()).await.unwrap().into_body();
+        let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        (Instant::now(), TransportError::of(&frame.unwrap().unwrap_err()))
+    };
+    let frozen = async {
+        sleep(Duration::from_secs(600)).await; // PINGs succeed until then
+        server.freezes.notify_one();
+        let since = Instant::now();
+        let failure = pool.clone().exchange(request()).await.err().unwrap();
+        (since, TransportError::of(&failure))
+    };
+    let ((since, asked), (one, streamed), (other, _)) = tokio::join!(frozen, end(), end());
+    assert_eq!(asked, TransportError::ConnectionBroken("the server does not respond to a PING".to_owned()));
+    assert!(matches!(streamed, TransportError::ConnectionBroken(_)), "{streamed:?}");
+    assert_eq!(one, other);
+    let noticed = one - since;
+    assert!(noticed >= PING_TIMEOUT && noticed <= PING_AFTER + PING_TIMEOUT, "{noticed:?}");
+    assert_eq!(server.connections.load(Relaxed), 1);
+    // The next request does not wait for the dead connection.
+    let next = Server { frames: Some(1), ..server.clone() };
+    let pool = Pool { connector: next, shared: pool.shared };
+    assert_eq!(answered(pool).await.unwrap(), 64 << 10);
+}
+
+/// Watches hold their streams, and nothing else may wait until one of them ends.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_carries_no_more_streams_gets_company() {
+    let server = Server { speaks_http2: true, most_streams: Some(2), ..Server::default() };
+    let pool = server.pool();
+    let mut watches = vec![pool.clone().exchange(request()).await.unwrap()];
+    for _ in 0..4 {
+        watches.push(pool.clone().exchange(request()).await.unwrap());
+    }
+    assert_eq!(server.connections.load(Relaxed), 3);
+    watches.truncate(1);
+    watches.push(pool.exchange(request()).await.unwrap());
+    assert_eq!(server.connections.load(Relaxed), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_500_objects_needs_no_extra_round_trip() {
+    let frames = 7 << 20 >> 16; // 7 MiB: objects of 14 KiB each
+    let server = Server { speaks_http2: true, frames: Some(frames), ..Server::default() };
+    let body = server.pool().exchange(request()).await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(server.sent.load(Relaxed), frames, "nothing was read yet");
+    drop(body);
+}

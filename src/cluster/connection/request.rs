@@ -1,0 +1,67 @@
+//! A request to the API server, independent of the client that sends it.
+
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
+use http::{Method, Request};
+use kube::client::Body;
+
+use super::pool::LongRunning;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A request, which can be turned into an HTTP request once for each attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiRequest<'a> {
+    method: Method,
+    path: &'a str,
+    content: Option<(&'static str, String)>,
+    uncompressed: bool,
+}
+
+impl<'a> ApiRequest<'a> {
+    /// Creates a GET of a path, with its query.
+    pub(crate) fn get(path: &'a str) -> Self {
+        Self { method: Method::GET, path, content: None, uncompressed: false }
+    }
+
+    /// Creates a GET of a streamed response. It asks for no compression, because a compressor delays events
+    /// until its buffer is full.
+    pub(crate) fn stream(path: &'a str) -> Self {
+        Self { uncompressed: true, ..Self::get(path) }
+    }
+
+    /// Creates a PATCH with a JSON Patch (RFC 6902) as its body.
+    pub(crate) fn json_patch(path: &'a str, body: String) -> Self {
+        Self {
+            method: Method::PATCH,
+            path,
+            content: Some(("application/json-patch+json", body)),
+            uncompressed: false,
+        }
+    }
+
+    /// Creates a DELETE with `DeleteOptions` as its body.
+    pub(crate) fn delete(path: &'a str, body: String) -> Self {
+        Self { method: Method::DELETE, path, content: Some(("application/json", body)), uncompressed: false }
+    }
+
+    /// Creates a POST with a JSON body.
+    pub(crate) fn post(path: &'a str, body: String) -> Self {
+        Self { method: Method::POST, ..Self::delete(path, body) }
+    }
+
+    pub(super) fn to_http(&self) -> Result<Request<Body>> {
+        let request =
+            Request::builder().method(&self.method).uri(self.path).header(ACCEPT, "application/json");
+        let request = if self.uncompressed {
+            request.header(ACCEPT_ENCODING, "identity").extension(LongRunning)
+        } else {
+            request
+        };
+        let request = match &self.content {
+            Some((type_, body)) => {
+                request.header(CONTENT_TYPE, *type_).body(Body::from(body.clone().into_bytes()))
+            }
+            None => request.body(Body::empty()),
+        };
+        request.map_err(|error| Error::new(ErrorKind::Malformed, "cannot build the request").caused_by(error))
+    }
+}

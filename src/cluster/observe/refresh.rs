@@ -1,0 +1,84 @@
+//! Reads everything about one target, independently of the watches.
+
+use tokio::time::sleep;
+
+use super::poll::unusable_list;
+use super::shared::Shared;
+use super::update::{ParsedObject, StoredObject};
+use super::watched_target::WatchedTarget;
+use crate::cluster::collection::{collection, is_not_found};
+use crate::cluster::connection::{Allowance, ApiResponse, RequestError, backoff_after};
+use crate::cluster::page::{Pages, label_query, percent_encoded};
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::{POD, ResourceType};
+use crate::model::follow::TargetEvent;
+use crate::model::revision::Revisions;
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+
+/// Reads everything about a target, and retries until it succeeds.
+pub(super) async fn refresh(shared: &Shared, watched: &WatchedTarget) -> TargetEvent {
+    let mut tries = 0;
+    loop {
+        match refresh_once(shared, watched).await {
+            Ok(news) => return news,
+            Err(failure) => sleep(backoff_after(tries, &failure)).await,
+        }
+        tries += 1;
+    }
+}
+
+async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<TargetEvent, RequestError> {
+    let type_ = watched.kind.type_();
+    let path = format!("{}/{}", collection(type_, Some(&watched.namespace)), percent_encoded(&watched.name));
+    let response = shared.connection.read_once(&path, is_not_found).await?;
+    if is_not_found(&response) {
+        return Ok(TargetEvent::Deleted);
+    }
+    let Some(workload) = Object::read(response.json()).ok().and_then(Workload::of) else {
+        return Ok(TargetEvent::Deleted);
+    };
+    // After the workload, so that they are not older than it.
+    let revisions = list_objects(shared, watched, watched.kind.revisions.type_());
+    let (revisions, pods) = tokio::try_join!(biased; revisions, list_objects(shared, watched, &POD))?;
+    let revisions = revisions.into_iter().flatten().filter_map(|parsed| match parsed {
+        ParsedObject::Revision(revision) => Some(revision),
+        _ => None,
+    });
+    let revisions = Revisions::among(&workload, revisions);
+    let pods = pods.map(|pods| {
+        let pods = pods.into_iter().filter_map(|parsed| match parsed {
+            ParsedObject::Pod(pod) => Some(*pod),
+            _ => None,
+        });
+        pods.collect()
+    });
+    Ok(TargetEvent::Refreshed(Box::new(Observation { workload, revisions, pods, events: None })))
+}
+
+/// Lists the objects of a type that belong to a target; none when RBAC forbids it.
+async fn list_objects(
+    shared: &Shared,
+    watched: &WatchedTarget,
+    type_: &'static ResourceType,
+) -> Result<Option<Vec<ParsedObject>>, RequestError> {
+    let query =
+        watched.selector.as_ref().map(|selector| label_query(&selector.to_query())).unwrap_or_default();
+    let namespace = watched.namespace.as_str();
+    let collection = collection(type_, Some(namespace));
+    let mut pages = Pages::of(type_, &collection, &query);
+    let mut allowance = Allowance::of_list();
+    while let Some(path) = pages.next() {
+        let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
+        let response = match shared.connection.read_once_within(&mut allowance, &path, is_expired).await {
+            Err(failure) if failure.is_forbidden() => return Ok(None),
+            response => response?,
+        };
+        let keep = |object| {
+            let kept = StoredObject::of(object, type_, namespace, &shared.targets);
+            kept.filter(|kept| kept.targets.contains(&watched.id)).map(|kept| kept.parsed)
+        };
+        pages.accept(&response, keep).map_err(unusable_list)?;
+    }
+    Ok(Some(pages.kept))
+}

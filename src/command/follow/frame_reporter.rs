@@ -1,0 +1,87 @@
+//! Draws a live frame while an event loop runs.
+
+use std::time::Duration;
+
+use super::event_loop::Reporter;
+use crate::model::follow::Now;
+use crate::render::frame::Frame;
+use crate::render::screen::Screen;
+use crate::world::Terminal;
+
+/// Reports within this time share one redraw. A thousand pods may change in one second, and a remote
+/// terminal shows only a few frames per second.
+const REDRAW_DELAY: Duration = Duration::from_millis(100);
+
+/// Renders the frames of an engine.
+pub(in crate::command) trait FrameSource<Engine, Event> {
+    /// Returns the frame at a moment, for a terminal of a size.
+    fn frame(&self, engine: &Engine, now: Now, size: Terminal) -> Frame;
+
+    /// Records a report, and returns the lines to print above the frame because no frame shows them.
+    fn record(&mut self, _engine: &Engine, _event: &Event, _now: Now) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Draws a frame and replaces it when reports arrive and every second.
+pub(in crate::command) struct FrameReporter<'a, 'w, P> {
+    screen: &'a mut Screen<'w>,
+    frames: P,
+    /// When the frame on the screen was drawn.
+    drawn: Option<Duration>,
+    /// Whether a report arrived since.
+    outdated: bool,
+}
+
+impl<'a, 'w, P> FrameReporter<'a, 'w, P> {
+    pub(in crate::command) fn new(screen: &'a mut Screen<'w>, frames: P) -> Self {
+        Self { screen, frames, drawn: None, outdated: true }
+    }
+
+    /// Draws the last frame, which stays on the terminal, and returns the screen.
+    pub(in crate::command) fn finish(self, frame: impl FnOnce(&P, Terminal) -> Frame) -> &'a mut Screen<'w> {
+        self.screen.draw_last(|size| frame(&self.frames, size));
+        self.screen
+    }
+}
+
+impl<'w, P: FrameSource<Engine, Event>, Engine, Event> Reporter<'w, Engine, Event>
+    for FrameReporter<'_, 'w, P>
+{
+    fn screen(&mut self) -> &mut Screen<'w> {
+        self.screen
+    }
+
+    fn report(&mut self, engine: &Engine, event: &Event, now: Now) {
+        self.outdated = true;
+        self.screen.notes(&self.frames.record(engine, event, now));
+    }
+
+    fn note_once(&mut self, line: &str) {
+        self.screen.note_once(line);
+    }
+
+    fn has_reader(&self) -> bool {
+        self.screen.is_read()
+    }
+
+    fn redraw_if_due(&mut self, engine: &Engine, now: Now) {
+        if self.next_draw().is_none_or(|due| now.elapsed >= due) {
+            self.screen.draw(|size| self.frames.frame(engine, now, size));
+            (self.drawn, self.outdated) = (Some(now.elapsed), false);
+        }
+    }
+
+    fn next_redraw(&self) -> Option<Duration> {
+        self.next_draw()
+    }
+}
+
+impl<P> FrameReporter<'_, '_, P> {
+    /// Returns the time of the next redraw: [`REDRAW_DELAY`] after the last frame if it is outdated, else
+    /// the next full second, because frames show elapsed times.
+    fn next_draw(&self) -> Option<Duration> {
+        let drawn = self.drawn?;
+        Some(if self.outdated { drawn + REDRAW_DELAY } else { Duration::from_secs(drawn.as_secs() + 1) })
+    }
+}

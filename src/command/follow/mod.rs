@@ -1,0 +1,132 @@
+//! Follows rollouts until each has its result, for `status` and for `--wait`.
+
+pub(super) mod event_loop;
+pub(super) mod event_source;
+pub(super) mod frame_reporter;
+pub(in crate::command) mod line_reporter;
+mod stop_signals;
+mod undo_on_failure;
+
+use tokio::time::Instant;
+
+use self::event_loop::{follow, worst_exit};
+use self::frame_reporter::{FrameReporter, FrameSource};
+use super::CommandOutcome;
+use super::change::{ChangeOptions, Output, TargetResults};
+use crate::cluster::live::Cluster;
+use crate::cluster::source::Source;
+use crate::command::follow::line_reporter::{LineReporter, ReportFormat};
+use crate::exit::Exit;
+use crate::model::follow::{Follower, Now, Options, Report};
+use crate::model::workload::Workload;
+use crate::render::follow::{json, lines};
+use crate::render::frame::{FollowSnapshot, Frame};
+use crate::render::screen::Screen;
+use crate::render::status::NameContext;
+use crate::world::{Signals, Terminal};
+
+/// What to follow and how to print it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The goal, the deadlines and the timeout.
+    pub options: Options,
+    /// The output format.
+    pub format: ReportFormat,
+    /// What a workload's name in a line must distinguish.
+    pub names: NameContext,
+    /// The signals that stop the command.
+    pub signals: Signals,
+}
+
+/// Follows workloads until each has its result. kubectl's format follows one after another, each with
+/// its own timeout, as kubectl does; the other formats follow all at once. `so_far` is the exit code
+/// of the targets that are not followed.
+pub async fn run(
+    request: &Request,
+    found: Vec<Workload>,
+    so_far: Exit,
+    cluster: &Cluster,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let started = Instant::now();
+    let groups: Vec<Vec<Workload>> = match request.format {
+        ReportFormat::Kubectl => found.into_iter().map(|workload| vec![workload]).collect(),
+        ReportFormat::Frames => return draw(request, found, cluster, screen).await,
+        ReportFormat::Lines | ReportFormat::Json => vec![found],
+    };
+    let mut outcome = CommandOutcome { exit: Exit::Done, errors: Vec::new() };
+    for group in groups {
+        let mut reporter = LineReporter::new(screen, request.format, request.names);
+        let follower = follow(cluster, request.options.clone(), group, request.signals, &mut reporter).await;
+        outcome.errors.append(&mut reporter.errors);
+        let exit = worst_exit(&follower);
+        outcome.exit = outcome.exit.worst(exit);
+        finish(request.format, &follower, exit.worst(so_far), started, screen);
+        if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
+            break;
+        }
+    }
+    outcome
+}
+
+/// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
+/// workload in `written` is the object that our write returned; a later template takes over from it.
+pub(super) async fn after_change(
+    results: TargetResults,
+    written: Vec<Workload>,
+    change: &ChangeOptions,
+    source: &Source,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let (Some(options), Source::Cluster(cluster), false) = (&change.wait, source, written.is_empty()) else {
+        return results.outcome(screen);
+    };
+    let request = Request {
+        options: Options { expect_found_template: true, ..options.clone() },
+        format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
+        names: NameContext { others: written.len() > 1, namespaces: false },
+        signals,
+    };
+    let followed = run(&request, written, Exit::Done, cluster, screen).await;
+    results.outcome(screen).and(followed)
+}
+
+/// Follows all workloads in one live frame.
+async fn draw(
+    request: &Request,
+    found: Vec<Workload>,
+    cluster: &Cluster,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let names = request.names;
+    let mut reporter = FrameReporter::new(screen, RolloutFrames { names });
+    let follower = follow(cluster, request.options.clone(), found, request.signals, &mut reporter).await;
+    let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
+    let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
+    let now = Now { elapsed, server_time: cluster.now() };
+    let screen =
+        reporter.finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names }, size));
+    // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
+    for (tracker, result) in ends() {
+        screen.notes(&lines::result(tracker, result, false, names));
+    }
+    CommandOutcome { exit: worst_exit(&follower), errors: Vec::new() }
+}
+
+/// Renders the frames of followed rollouts.
+struct RolloutFrames {
+    names: NameContext,
+}
+
+impl FrameSource<Follower, Report> for RolloutFrames {
+    fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
+        Frame::of(FollowSnapshot { follower, now, names: self.names }, size)
+    }
+}
+
+fn finish(format: ReportFormat, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
+    if format == ReportFormat::Json {
+        screen.exact(&json::verdict(follower, exit.code(), started.elapsed()));
+    }
+}

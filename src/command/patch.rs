@@ -1,0 +1,213 @@
+//! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
+
+use super::change::{ChangeOptions, DryRun};
+use crate::cluster::source::Source;
+use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::change::conflict::Conflict;
+use crate::model::change::patch::Patch;
+use crate::model::workload::Workload;
+use crate::render::screen::Screen;
+
+/// The outcome of a patch.
+pub(super) enum PatchOutcome {
+    /// The patch was applied. Holds the object that the API server returned.
+    Applied(Object),
+    /// Another client changed a field that the patch tests. Nothing was written.
+    Conflict(Conflict),
+}
+
+/// How often a patch is rebuilt from the current object when a test failed and no conflict is left: a
+/// map that was absent exists now, or another client changed a field and changed it back.
+const MAX_ATTEMPTS: usize = 3;
+
+/// The outcome of sending a patch, before an unknown result is resolved.
+pub(super) enum PatchAttempt {
+    /// The patch was applied. Holds the object that the API server returned.
+    Applied(Object),
+    /// Another client changed a field that the patch tests. Nothing was written.
+    Conflict(Conflict),
+    /// The API server refused the patch. Nothing was written.
+    Rejected(Error),
+    /// The API server could not process the patch now. Nothing was written, and a later try may succeed.
+    Unavailable(Error),
+    /// No answer arrived, so the patch may or may not have been applied.
+    Unknown(Patch, Error),
+}
+
+/// Applies a patch to an object. Never sends a patch again while its result is unknown: then it reads
+/// the object and compares.
+///
+/// # Errors
+/// When the patch was not applied, and when its result stays unknown.
+pub(super) async fn apply(
+    patch: &Patch,
+    target: &PatchTarget<'_>,
+    options: &ChangeOptions,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<PatchOutcome> {
+    let write_options =
+        WriteOptions { dry_run: options.dry_run == DryRun::Server, field_manager: &options.field_manager };
+    match attempt(patch, target, write_options, source).await {
+        PatchAttempt::Applied(object) => Ok(PatchOutcome::Applied(object)),
+        PatchAttempt::Conflict(conflict) => Ok(PatchOutcome::Conflict(conflict)),
+        PatchAttempt::Rejected(error) | PatchAttempt::Unavailable(error) => Err(error),
+        PatchAttempt::Unknown(_, error) if write_options.dry_run => Err(error),
+        PatchAttempt::Unknown(patch, error) => {
+            let now = target.read(source).await;
+            target.resolve_unknown(&patch, &error, now, screen)
+        }
+    }
+}
+
+/// Sends a patch. Rebuilds and sends it again if a test failed although no tested field has changed.
+pub(super) async fn attempt(
+    patch: &Patch,
+    target: &PatchTarget<'_>,
+    options: WriteOptions<'_>,
+    source: &Source,
+) -> PatchAttempt {
+    let mut patch = patch.clone();
+    for _ in 0..MAX_ATTEMPTS {
+        let failure = match target.patch(&patch, options, source).await {
+            Ok(object) => return PatchAttempt::Applied(object),
+            Err(failure) => failure,
+        };
+        match failure.outcome {
+            WriteOutcome::Conflict => continue,
+            WriteOutcome::Gone => {
+                let compat = target.error_of(failure).compat_sentence();
+                return PatchAttempt::Rejected(target.deleted().in_compat(compat));
+            }
+            WriteOutcome::Unchanged => return PatchAttempt::Rejected(target.error_of(failure)),
+            WriteOutcome::RetryLater => return PatchAttempt::Unavailable(target.error_of(failure)),
+            WriteOutcome::Unknown => return PatchAttempt::Unknown(patch, target.error_of(failure)),
+            WriteOutcome::TestsFailed => {}
+        }
+        let now = match target.read(source).await {
+            Ok(now) => now,
+            Err(error) => return PatchAttempt::Unavailable(error),
+        };
+        if let Some(conflict) = Conflict::of(&patch, &now) {
+            return PatchAttempt::Conflict(conflict);
+        }
+        if patch.is_based_on(&now) {
+            return PatchAttempt::Rejected(target.error_of(failure)); // the patch itself is wrong
+        }
+        patch = patch.rebased_on(&now);
+    }
+    PatchAttempt::Unavailable(Error::new(
+        ErrorKind::Conflict,
+        format!("{} keeps changing; nothing was written after {MAX_ATTEMPTS} attempts", target.label()),
+    ))
+}
+
+/// The object that a patch is applied to.
+pub(super) struct PatchTarget<'a> {
+    type_: &'static ResourceType,
+    object: &'a Object,
+    error_prefix: String,
+}
+
+impl<'a> PatchTarget<'a> {
+    /// Targets a workload.
+    pub(super) fn of(workload: &'a Workload) -> Self {
+        Self { type_: workload.kind().type_(), object: workload.object(), error_prefix: String::new() }
+    }
+
+    /// Targets the object that stores a revision of a workload.
+    pub(super) fn of_revision(workload: &Workload, object: &'a Object) -> Self {
+        Self { type_: workload.kind().revisions.type_(), object, error_prefix: String::new() }
+    }
+
+    /// Sets what kubectl prints before the API server's message.
+    pub(super) fn with_error_prefix(self, words: impl Into<String>) -> Self {
+        Self { error_prefix: words.into(), ..self }
+    }
+
+    /// Returns the error of a failed write, with kubectl's message for `--compat`.
+    fn error_of(&self, failure: WriteFailure) -> Error {
+        match failure.message.filter(|_| !self.error_prefix.is_empty()) {
+            Some(message) => failure.error.in_compat(format!("{}: {message}", self.error_prefix)),
+            None => failure.error,
+        }
+    }
+
+    fn label(&self) -> String {
+        format!("{} {:?}", self.type_.singular(), self.object.name())
+    }
+
+    async fn patch(
+        &self,
+        patch: &Patch,
+        options: WriteOptions<'_>,
+        source: &Source,
+    ) -> Result<Object, WriteFailure> {
+        source.patch(self.type_, self.object.namespace(), self.object.name(), patch, options).await
+    }
+
+    async fn read(&self, source: &Source) -> Result<Object> {
+        let found = source.get(self.type_, self.object.namespace(), self.object.name()).await?;
+        found.ok_or_else(|| self.deleted())
+    }
+
+    fn deleted(&self) -> Error {
+        Error::new(
+            ErrorKind::NotFound,
+            format!("{} was deleted meanwhile; nothing was written", self.label()),
+        )
+    }
+
+    /// Returns the outcome of a patch without an answer, from the object as it is `now`.
+    fn resolve_unknown(
+        &self,
+        patch: &Patch,
+        error: &Error,
+        now: Result<Object>,
+        screen: &mut Screen<'_>,
+    ) -> Result<PatchOutcome> {
+        let label = self.label();
+        match now {
+            Ok(now) if patch.is_applied_to(&now) => {
+                screen.note(&format!("note: {}; read {label} again: the change was applied", error.sentence()));
+                Ok(PatchOutcome::Applied(now))
+            }
+            Ok(now) => match Conflict::of(patch, &now) {
+                Some(conflict) => Ok(PatchOutcome::Conflict(conflict)),
+                None => Err(Error::new(
+                    ErrorKind::Unreachable,
+                    format!("no answer to the change of {label}; read it again: it is unchanged"),
+                )
+                .caused_by(error.clone())
+                .hint("the API server may still apply the change: check the object before you repeat the command")),
+            },
+            Err(_) => Err(Error::new(
+                ErrorKind::Unreachable,
+                format!("cannot tell whether {label} was changed: no answer to the change, and it cannot be read again"),
+            )
+            .caused_by(error.clone())
+            .hint("repeat the command when the API server answers; it never applies a change twice")),
+        }
+    }
+}
+
+/// Returns the error of a conflict. `what` says what was being prepared: `its rollback was prepared`.
+pub(super) fn conflict_error(conflict: &Conflict, workload: &Workload, what: &str) -> Error {
+    let kind = workload.kind().type_().singular();
+    let name = workload.name();
+    if conflict.recreated {
+        return Error::new(
+            ErrorKind::Conflict,
+            format!("{kind} {name:?} was deleted and created again while {what}; nothing was written"),
+        );
+    }
+    let manager = conflict.manager.as_deref().unwrap_or("another client");
+    let error = Error::new(
+        ErrorKind::Conflict,
+        format!("{kind} {name:?} was changed by {manager} while {what}; nothing was written"),
+    );
+    if conflict.changes.is_empty() { error } else { error.caused_by(conflict.changes.join("; ")) }
+}

@@ -1,0 +1,163 @@
+//! Executes the tasks of a stepper. Each answers with events.
+
+use std::future::Future;
+
+use super::check::{Checker, facts};
+use super::in_flight::all;
+use super::nodes;
+use super::request::{Asker, Request};
+use crate::cluster::live::Cluster;
+use crate::cluster::source::Source;
+use crate::cluster::write::WriteOptions;
+use crate::command::owners;
+use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
+use crate::command::pod_deletion::remove_pod;
+use crate::error::{Error, ErrorKind};
+use crate::model::change::hold::{Hold, PlanRecord};
+use crate::model::change::patch::Patch;
+use crate::model::follow::{PodRef, TargetEvent};
+use crate::model::status::observation::Observation;
+use crate::model::step::{Batch, CheckResult, DeletionResult, PlanView, StepEvent, WriteResult};
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+use crate::render::message_writer::MessageWriter;
+use crate::render::screen::Screen;
+
+/// How many pods of a wave are deleted at the same time.
+const CONCURRENT_DELETIONS: usize = 32;
+
+/// Executes the tasks of a stepper.
+pub(super) struct Executor {
+    cluster: Cluster,
+    field_manager: String,
+    checker: Option<Checker>,
+    messages: MessageWriter,
+    /// Whether the owners of the strategy were checked.
+    has_warned: bool,
+}
+
+impl Executor {
+    pub(super) fn new(request: &Request, asker: &Asker, cluster: &Cluster, messages: &MessageWriter) -> Self {
+        let checker =
+            request.check.as_deref().map(|command| Checker::new(command, &asker.environment, messages));
+        Self {
+            cluster: cluster.clone(),
+            field_manager: request.field_manager.clone(),
+            checker,
+            messages: messages.clone(),
+            has_warned: false,
+        }
+    }
+
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    fn source(&self) -> Source {
+        Source::Cluster(Box::new(self.cluster.clone()))
+    }
+
+    /// Warns, before the write that holds, of every manager whose next apply may end the hold (design rule 13).
+    pub(super) fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
+        let is_held = Hold::in_force(workload).is_some();
+        if !std::mem::replace(&mut self.has_warned, true) && !is_held {
+            owners::warn_before_a_hold(workload, &strategy::strategy_path(workload), screen);
+        }
+    }
+
+    /// Sends one patch of the workload.
+    pub(super) fn write(
+        &self,
+        workload: &Workload,
+        patch: Patch,
+    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+        let (source, workload) = (self.source(), workload.clone());
+        let field_manager = self.field_manager.clone();
+        async move {
+            let options = WriteOptions { dry_run: false, field_manager: &field_manager };
+            let result = match attempt(&patch, &PatchTarget::of(&workload), options, &source).await {
+                PatchAttempt::Applied(object) => match Workload::of(object) {
+                    Some(workload) => WriteResult::Stored(Box::new(workload)),
+                    None => WriteResult::Unknown(not_a_workload(&workload)),
+                },
+                PatchAttempt::Conflict(conflict) => WriteResult::Conflict(conflict),
+                PatchAttempt::Rejected(error) => WriteResult::Refused(error),
+                PatchAttempt::Unavailable(error) => WriteResult::Refused(transient(&error)),
+                PatchAttempt::Unknown(_, error) => WriteResult::Unknown(error),
+            };
+            vec![StepEvent::Written(result)]
+        }
+    }
+
+    /// Deletes a wave of pods if the workload is unchanged right before: another client may have paused the plan or
+    /// taken the lease since the refresh, and a deletion tests only the uid of the pod.
+    pub(super) fn delete_pods(
+        &self,
+        workload: &Workload,
+        pods: Vec<PodRef>,
+        evict: bool,
+    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+        let (source, workload) = (self.source(), workload.clone());
+        async move {
+            let object = workload.object();
+            let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
+            let blocked = match now {
+                Ok(Some(now)) if PlanRecord::is_unchanged(&workload, &now) => None,
+                Ok(_) => Some(DeletionResult::Superseded),
+                Err(error) => Some(DeletionResult::Refused(transient(&error))),
+            };
+            let mut results = Vec::new();
+            for wave in pods.chunks(CONCURRENT_DELETIONS) {
+                let deletions = wave.iter().map(|pod| async {
+                    match &blocked {
+                        None => remove_pod(pod, object.namespace(), evict, &source).await,
+                        Some(why) => why.clone(),
+                    }
+                });
+                results.extend(wave.iter().cloned().zip(all(deletions).await));
+            }
+            vec![StepEvent::Deleted(results)]
+        }
+    }
+
+    /// Runs the check of a batch.
+    pub(super) fn check(
+        &self,
+        workload: &Workload,
+        view: Option<&PlanView>,
+        batch: &Batch,
+    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+        let checker = self.checker.clone();
+        let limit = view.and_then(|view| view.pace.check.as_ref()).map(|check| check.timeout);
+        let facts = facts(workload, view, batch);
+        async move {
+            let result = match (checker, limit) {
+                (Some(checker), Some(limit)) => checker.run(&facts, limit).await,
+                _ => CheckResult::NotRun, // the command has no --check
+            };
+            vec![StepEvent::Checked(result)]
+        }
+    }
+
+    /// Reads the nodes that an observation needs, and hands both in.
+    pub(super) fn read_nodes(
+        &self,
+        observed: Box<Observation>,
+    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+        let (source, messages) = (self.source(), self.messages.clone());
+        async move {
+            let nodes = nodes::until_read(&observed, &source, &messages).await;
+            vec![StepEvent::Nodes(nodes), StepEvent::Target(TargetEvent::Refreshed(observed))]
+        }
+    }
+}
+
+/// An error of a request that can be tried again.
+fn transient(error: &Error) -> Error {
+    Error::new(ErrorKind::Unreachable, error.sentence())
+}
+
+fn not_a_workload(workload: &Workload) -> Error {
+    let message = format!("the server answered the change of {} with another object", workload.target());
+    Error::new(ErrorKind::Malformed, message)
+}

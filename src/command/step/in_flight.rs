@@ -1,0 +1,50 @@
+//! The requests that are in flight: a write, a wave or a refresh, and a check beside it.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
+use crate::model::step::StepEvent;
+
+/// The requests that are in flight. Each ends with events. Dropping it cancels them.
+#[derive(Default)]
+pub(super) struct InFlight(Vec<Pin<Box<dyn Future<Output = Vec<StepEvent>>>>>);
+
+impl InFlight {
+    /// Begins a request.
+    pub(super) fn begin(&mut self, request: impl Future<Output = Vec<StepEvent>> + 'static) {
+        self.0.push(Box::pin(request));
+    }
+
+    /// Waits for the first request that ends; forever when none is in flight.
+    pub(super) async fn next(&mut self) -> Vec<StepEvent> {
+        let first = poll_fn(|context| {
+            let polled = self.0.iter_mut().enumerate().find_map(|(index, request)| {
+                match request.as_mut().poll(context) {
+                    Poll::Ready(events) => Some((index, events)),
+                    Poll::Pending => None,
+                }
+            });
+            polled.map_or(Poll::Pending, Poll::Ready)
+        });
+        let (index, events) = first.await;
+        drop(self.0.swap_remove(index));
+        events
+    }
+}
+
+/// Waits for all of these, at the same time, in their order.
+pub(super) async fn all<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut pending: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    poll_fn(|context| {
+        for (future, answer) in pending.iter_mut().filter(|(_, answer)| answer.is_none()) {
+            if let Poll::Ready(ready) = future.as_mut().poll(context) {
+                *answer = Some(ready);
+            }
+        }
+        let is_done = pending.iter().all(|(_, answer)| answer.is_some());
+        if is_done { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    pending.into_iter().filter_map(|(_, answer)| answer).collect()
+}

@@ -1,0 +1,86 @@
+//! Prints the reports of a stepper.
+
+use crate::command::follow::event_loop::Reporter;
+use crate::command::follow::frame_reporter::FrameSource;
+use crate::model::follow::{ContainerLogs, Now};
+use crate::model::step::{StepReport, Stepper};
+use crate::render::frame::{Frame, Steps};
+use crate::render::screen::Screen;
+use crate::render::step::{Printed, json, lines};
+use crate::world::Terminal;
+
+/// Prints lines, or lines of JSON.
+pub(super) struct LineReporter<'a, 'w> {
+    screen: &'a mut Screen<'w>,
+    is_json: bool,
+}
+
+impl<'a, 'w> LineReporter<'a, 'w> {
+    pub(super) fn new(screen: &'a mut Screen<'w>, is_json: bool) -> Self {
+        Self { screen, is_json }
+    }
+}
+
+impl<'w> Reporter<'w, Stepper, StepReport> for LineReporter<'_, 'w> {
+    fn screen(&mut self) -> &mut Screen<'w> {
+        self.screen
+    }
+
+    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now) {
+        if let StepReport::Decision(why) = report {
+            self.screen.note(&lines::decision(why)); // beside JSON too
+        } else if self.is_json {
+            if let Some(line) = json::line(stepper, report, now) {
+                self.screen.exact(&line);
+            }
+        } else {
+            print(lines::of(stepper, report, now), self.screen);
+        }
+    }
+
+    fn note_once(&mut self, line: &str) {
+        self.screen.note_once(line);
+    }
+
+    fn has_reader(&self) -> bool {
+        self.screen.is_read()
+    }
+}
+
+/// The live view of the batches, and the logs of their causes.
+#[derive(Default)]
+pub(super) struct Batches {
+    logs: ContainerLogs,
+}
+
+impl Batches {
+    /// Returns what to draw.
+    pub(super) fn steps<'a>(&'a self, stepper: &'a Stepper, now: Now) -> Steps<'a> {
+        Steps { stepper, now, logs: &self.logs }
+    }
+}
+
+impl FrameSource<Stepper, StepReport> for Batches {
+    fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
+        Frame::of_steps(self.steps(stepper, now), size)
+    }
+
+    fn record(&mut self, stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
+        match report {
+            StepReport::Cause { .. } => Vec::new(), // the frame shows it
+            StepReport::Log(log) => {
+                self.logs.keep(log.clone());
+                Vec::new()
+            }
+            report => lines::of(stepper, report, now).notes,
+        }
+    }
+}
+
+/// Prints results on stdout, everything else on stderr.
+pub(super) fn print(printed: Printed, screen: &mut Screen<'_>) {
+    for line in printed.results {
+        screen.result(&format!("{line}\n"));
+    }
+    screen.notes(&printed.notes);
+}

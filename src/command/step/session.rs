@@ -1,0 +1,142 @@
+//! The loop of `step`: hands events to a stepper, executes its tasks, and prints its reports.
+
+use super::executor::Executor;
+use super::in_flight::InFlight;
+use crate::cluster::observe::WatchScope;
+use crate::command::follow::event_loop::Reporter;
+use crate::command::follow::event_source::{EventSource, Received};
+use crate::model::follow::{FollowerEvent, Now, StopSignal, TargetEvent, TargetId};
+use crate::model::step::{Output, StepEvent, StepOutcome, StepReport, Stepper, Task};
+use crate::world::Signals;
+
+/// The only target.
+const TARGET: TargetId = TargetId(0);
+
+/// A stepper at its end.
+pub(super) struct Ended {
+    pub(super) stepper: Stepper,
+    pub(super) outcome: StepOutcome,
+    pub(super) now: Now,
+}
+
+/// Steps a workload until the command ends.
+pub(super) async fn step<'w>(
+    stepper: Stepper,
+    executor: Executor,
+    signals: Signals,
+    reporter: &mut impl Reporter<'w, Stepper, StepReport>,
+) -> Ended {
+    let cluster = executor.cluster().clone();
+    let source = EventSource::new(&cluster, &[stepper.workload().clone()], WatchScope::WithPods, signals);
+    let in_flight = InFlight::default();
+    let mut session = Session { source, executor, stepper, in_flight, stopped: None, reporter };
+    let outcome = session.run().await;
+    let now = session.source.now();
+    Ended { stepper: session.stepper, outcome, now }
+}
+
+struct Session<'a, T> {
+    source: EventSource<'a>,
+    executor: Executor,
+    stepper: Stepper,
+    in_flight: InFlight,
+    /// The first signal: the command still releases its lease.
+    stopped: Option<StopSignal>,
+    reporter: &'a mut T,
+}
+
+impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
+    async fn run(&mut self) -> StepOutcome {
+        self.take(StepEvent::Tick);
+        loop {
+            if let Some(outcome) = self.stepper.outcome() {
+                let outcome = outcome.clone();
+                self.take_last_logs().await;
+                return outcome;
+            }
+            let events = tokio::select! {
+                received = self.source.next(self.stepper.due(), self.reporter.next_redraw()) => self.events(received),
+                events = self.in_flight.next() => events,
+            };
+            for event in events {
+                if let Some(outcome) = self.second_signal(&event) {
+                    return outcome;
+                }
+                self.take(event);
+            }
+            if !self.reporter.has_reader() && self.stopped.is_none() {
+                // Nobody reads what is released, so no more is.
+                self.stopped = Some(StopSignal::Terminated);
+                self.take(StepEvent::Stopped(StopSignal::Terminated));
+            }
+            let now = self.source.now();
+            self.reporter.redraw_if_due(&self.stepper, now);
+        }
+    }
+
+    /// A second signal ends the command without the release of its lease.
+    fn second_signal(&mut self, event: &StepEvent) -> Option<StepOutcome> {
+        let StepEvent::Stopped(stop) = event else { return None };
+        self.stopped.replace(*stop).map(|_| match stop {
+            StopSignal::Interrupted => StepOutcome::Interrupted,
+            StopSignal::Terminated | StopSignal::HungUp => StepOutcome::Terminated,
+        })
+    }
+
+    fn take(&mut self, event: StepEvent) {
+        let now = self.source.now();
+        for output in self.stepper.apply(event, now) {
+            match output {
+                Output::Report(report) => self.reporter.report(&self.stepper, &report, now),
+                Output::Perform(task) => self.perform(task, now),
+            }
+        }
+    }
+
+    fn perform(&mut self, task: Task, now: Now) {
+        let workload = self.stepper.workload();
+        match task {
+            Task::Refresh => self.source.refresh(TARGET),
+            Task::ReadLog(place) => self.source.fetch_log(TARGET, workload, place),
+            Task::Write(patch) => {
+                self.source.watch_warnings();
+                self.executor.warn_once(workload, self.reporter.screen());
+                self.in_flight.begin(self.executor.write(workload, *patch));
+            }
+            Task::DeletePods { pods, evict } => {
+                self.in_flight.begin(self.executor.delete_pods(workload, pods, evict));
+            }
+            Task::RunCheck(batch) => {
+                let view = self.stepper.view(now);
+                self.in_flight.begin(self.executor.check(workload, view.as_ref(), &batch));
+            }
+        }
+    }
+
+    /// Returns the events of a stepper. A refresh is handed in with the nodes that it needs.
+    fn events(&mut self, received: Received) -> Vec<StepEvent> {
+        if let Some(note) = received.note {
+            self.reporter.note_once(note);
+        }
+        let mut events = Vec::new();
+        for event in received.events {
+            match event {
+                FollowerEvent::Target(_, TargetEvent::Refreshed(observed)) => {
+                    self.in_flight.begin(self.executor.read_nodes(observed));
+                }
+                FollowerEvent::Target(_, news) => events.push(StepEvent::Target(news)),
+                FollowerEvent::Stopped(stop) => events.push(StepEvent::Stopped(stop)),
+                FollowerEvent::Tick => events.push(StepEvent::Tick),
+            }
+        }
+        events
+    }
+
+    async fn take_last_logs(&mut self) {
+        for received in self.source.drain_logs().await {
+            for event in self.events(received) {
+                self.take(event);
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Manifests (`-f`): reads the kind, name and namespace of each object in files and on standard input.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::cluster::files::{files_in, objects_of, objects_on};
+use crate::cluster::glob;
+use crate::command::targets::target_words::TargetType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::table::{TypeWord, read_type};
+
+/// The manifests of a command line, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifests {
+    /// The places to read.
+    pub origins: Vec<ManifestOrigin>,
+    /// Whether to read subdirectories (`-R`).
+    pub recursive: bool,
+}
+
+/// A place that holds manifests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ManifestOrigin {
+    /// A file, a directory, or a glob pattern.
+    Path(PathBuf),
+    /// Standard input (`-`).
+    Stdin,
+}
+
+impl Manifests {
+    /// Parses the values of `-f`.
+    ///
+    /// # Errors
+    /// When a value is a URL, which is not supported, and when standard input is given twice.
+    pub fn read(words: &[String], recursive: bool) -> Result<Self> {
+        let origins = words.iter().map(|word| match word.as_str() {
+            "-" => Ok(ManifestOrigin::Stdin),
+            url if url.starts_with("http://") || url.starts_with("https://") => Err(no_url(url)),
+            path => Ok(ManifestOrigin::Path(PathBuf::from(path))),
+        });
+        let origins = origins.collect::<Result<Vec<_>>>()?;
+        if origins.iter().filter(|origin| **origin == ManifestOrigin::Stdin).count() > 1 {
+            return Err(Error::usage("standard input cannot be used for multiple arguments"));
+        }
+        Ok(Self { origins, recursive })
+    }
+
+    /// Whether one of the manifests is standard input.
+    #[must_use]
+    pub fn use_stdin(&self) -> bool {
+        self.origins.contains(&ManifestOrigin::Stdin)
+    }
+}
+
+/// The identity of an object in a manifest. Its other fields are ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManifestObject {
+    /// The kind: `Deployment`.
+    pub kind: String,
+    /// The API version: `apps/v1`.
+    pub api_version: String,
+    /// The name.
+    pub name: String,
+    /// The namespace, if the manifest sets one.
+    pub namespace: Option<String>,
+    /// The file, for error messages.
+    pub origin: String,
+}
+
+impl ManifestObject {
+    /// Returns the identity of an object that was read from `origin`.
+    #[must_use]
+    pub fn by(object: &Object, origin: &str) -> Self {
+        let namespace = object.namespace();
+        Self {
+            kind: object.kind().to_owned(),
+            api_version: object.text("/apiVersion").unwrap_or_default().to_owned(),
+            name: object.name().to_owned(),
+            namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
+            origin: origin.to_owned(),
+        }
+    }
+
+    /// Returns the resource type, if it is known. Old manifests have workloads in the group `extensions`.
+    #[must_use]
+    pub fn type_(&self) -> Option<TargetType> {
+        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        let known = match read_type(&self.kind) {
+            TypeWord::Kind(kind) => TargetType::Kind(kind),
+            TypeWord::Other(type_) => TargetType::Other(type_),
+            TypeWord::All | TypeWord::Unknown => return None,
+        };
+        let is_old = group == "extensions" && matches!(known, TargetType::Kind(_));
+        (is_old || known.type_().group() == group).then_some(known)
+    }
+}
+
+/// A server of manifests is outside of everything we know how to trust; `curl` knows the user's own ways.
+fn no_url(url: &str) -> Error {
+    Error::usage("-f does not fetch from a URL")
+        .hint(command("curl -sSL {} | kubectl rollout2 ... -f -", [Word::text(url, "URL")]))
+}
+
+/// Reads the manifests in order. An error of one does not stop the others.
+pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<ManifestObject>> {
+    let mut declared = Vec::new();
+    for origin in &manifests.origins {
+        match origin {
+            ManifestOrigin::Stdin => declared.extend(objects_from(objects_on(stdin), "standard input")),
+            ManifestOrigin::Path(path) => match files_at(path, manifests.recursive) {
+                Ok(files) => {
+                    let objects_from =
+                        |file: PathBuf| objects_from(objects_of(&file), &file.display().to_string());
+                    declared.extend(files.into_iter().flat_map(objects_from));
+                }
+                Err(error) => declared.push(Err(error)),
+            },
+        }
+    }
+    declared
+}
+
+fn objects_from(objects: Result<Vec<Object>>, origin: &str) -> Vec<Result<ManifestObject>> {
+    match objects {
+        Ok(objects) => objects.iter().map(|object| Ok(ManifestObject::by(object, origin))).collect(),
+        Err(error) => vec![Err(error)],
+    }
+}
+
+/// Returns the files at a path: the file, the files of the directory, or the matches of the pattern.
+fn files_at(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let paths = if path.exists() { vec![path.to_owned()] } else { glob::matches(path) };
+    if paths.is_empty() {
+        return Err(Error::new(
+            ErrorKind::File,
+            format!("the path {:?} does not exist", path.display().to_string()),
+        ));
+    }
+    for path in paths {
+        if path.is_dir() {
+            files.extend(files_in(&path, recursive)?);
+        } else {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        let origin = path.display();
+        return Err(Error::new(ErrorKind::File, format!("{origin} contains no .json, .yaml or .yml file"))
+            .in_compat(format!(
+                "error reading [{origin}]: recognized file extensions are [.json .yaml .yml]"
+            )));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::workload::daemonset::DAEMON_SET;
+    use crate::model::workload::deployment::DEPLOYMENT;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn files_directories_and_standard_input_are_origins_and_urls_are_not() {
+        let manifests = Manifests::read(&words("a.yaml - dir"), true).unwrap();
+        assert_eq!(
+            manifests.origins,
+            [
+                ManifestOrigin::Path("a.yaml".into()),
+                ManifestOrigin::Stdin,
+                ManifestOrigin::Path("dir".into())
+            ]
+        );
+        assert!(manifests.recursive && manifests.use_stdin());
+        let error = Manifests::read(&words("https://x/y.yaml"), false).unwrap_err();
+        assert_eq!(error.next_step(), Some("curl -sSL https://x/y.yaml | kubectl rollout2 ... -f -"));
+        assert!(Manifests::read(&words("- -"), false).is_err());
+    }
+
+    #[test]
+    fn a_manifest_names_an_object_by_kind_and_group() {
+        let type_ = |api_version: &str, kind: &str| {
+            let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
+            ManifestObject::by(&Object::read(object).unwrap(), "f").type_()
+        };
+        assert_eq!(type_("apps/v1", "Deployment"), Some(TargetType::Kind(&DEPLOYMENT)));
+        assert_eq!(type_("extensions/v1beta1", "DaemonSet"), Some(TargetType::Kind(&DAEMON_SET)));
+        assert!(matches!(type_("v1", "Service"), Some(TargetType::Other(_))));
+        assert_eq!(type_("apps.kruise.io/v1beta1", "StatefulSet"), None);
+        assert_eq!(type_("example.org/v1", "Widget"), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! The targets of a command: finds the workloads that the command line names, and observes them.
+
+mod bulk_reader;
+pub mod manifest;
+mod manifest_targets;
+mod namespace_scope;
+mod observe;
+mod owned_objects;
+mod scope;
+mod target_finder;
+pub mod target_words;
+
+pub use bulk_reader::BulkReader;
+pub use observe::{Details, disruption_budgets, nodes, observe, observe_revisions, reread};
+pub use scope::{FoundTargets, TargetScope};
+pub use target_finder::{ManagedFields, UnsupportedMessage};
+
+use self::target_finder::TargetFinder;
+use crate::command::targets::namespace_scope::NamespaceScope;
+
+use crate::cluster::concurrently::concurrently;
+use crate::cluster::source::Source;
+use crate::command::outcome::is_withheld;
+
+use crate::command::targets::target_words::{TargetType, TargetWord};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::workload::Workload;
+use crate::render::screen::Screen;
+
+/// Finds the workloads of a scope. `refusal` returns kubectl's message for an object without rollouts.
+///
+/// # Errors
+/// When the search cannot start: a type without rollouts, or no valid namespace.
+pub async fn find_workloads(
+    scope: &TargetScope,
+    refusal: UnsupportedMessage,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<FoundTargets> {
+    find_workloads_with(scope, ManagedFields::Keep, refusal, source, screen).await
+}
+
+/// Finds the workloads of a scope, with or without `metadata.managedFields`.
+///
+/// # Errors
+/// As [`find_workloads`].
+pub async fn find_workloads_with(
+    scope: &TargetScope,
+    managed_fields: ManagedFields,
+    refusal: UnsupportedMessage,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<FoundTargets> {
+    if !screen.is_compat() {
+        refuse_other_types(&scope.targets)?;
+    }
+    let finder =
+        TargetFinder { source, refusal, managed_fields, namespaces: NamespaceScope::of(scope, source)? };
+    let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
+    manifest_targets::find(scope, &finder, screen, &mut found).await;
+    let answers = scope.targets.iter().map(async |word| match word {
+        TargetWord::Named(type_, name) => Ok(vec![finder.named(*type_, name, None).await?]),
+        TargetWord::All(type_) => finder.every(*type_, &scope.selector).await,
+    });
+    for (word, answer) in scope.targets.iter().zip(concurrently(answers).await) {
+        match (word, answer) {
+            (_, Ok(workloads)) => found.workloads.extend(workloads),
+            (TargetWord::All(_), Err(error)) if is_withheld(&error) && scope.targets.len() > 1 => {
+                screen.note(&format!("note: {}", error.sentence()));
+            }
+            (_, Err(error)) => found.errors.push(error),
+        }
+    }
+    if found.workloads.is_empty() && found.errors.is_empty() && scope.manifest_objects.is_empty() {
+        found.nothing_found = Some(finder.namespaces.nothing_found());
+    }
+    Ok(found)
+}
+
+/// Finds the workload of a scope with exactly one name.
+///
+/// # Errors
+/// As [`find_workloads`], and when the workload does not exist.
+pub async fn find_workload(
+    scope: &TargetScope,
+    refusal: UnsupportedMessage,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Workload> {
+    let mut found = find_workloads(scope, refusal, source, screen).await?;
+    match (found.workloads.pop(), found.errors.pop()) {
+        (_, Some(error)) => Err(error),
+        (Some(workload), None) => Ok(workload),
+        (None, None) => Err(Error::new(ErrorKind::NotFound, "no such workload")),
+    }
+}
+
+/// Refuses types without rollouts. With `--compat` the object is read first, as in kubectl.
+fn refuse_other_types(targets: &[TargetWord]) -> Result<()> {
+    for ask in targets {
+        let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = ask;
+        if let TargetType::Other(other) = type_ {
+            return Err(Error::usage(format!("{} have no rollouts", other.plural()))
+                .hint("name a deployment, a daemonset or a statefulset"));
+        }
+    }
+    Ok(())
+}

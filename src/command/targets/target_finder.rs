@@ -1,0 +1,108 @@
+//! Finds workloads by type and name, and all workloads of a type.
+
+use crate::cluster::source::Source;
+use crate::command::outcome::is_withheld;
+use crate::command::targets::namespace_scope::NamespaceScope;
+use crate::command::targets::target_words::TargetType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::name;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::api::selector::Selector;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::KindSpec;
+use crate::model::workload::Workload;
+
+/// Returns kubectl's message for an object, by type and name, that a verb does not support.
+pub type UnsupportedMessage = fn(&ResourceType, &str) -> String;
+
+/// Whether the workloads of a search keep `metadata.managedFields`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManagedFields {
+    /// Keep them.
+    Keep,
+    /// Drop them. They are the largest part of most workloads.
+    Drop,
+}
+
+/// Finds the workloads of one command.
+pub(super) struct TargetFinder<'a> {
+    pub(super) source: &'a Source,
+    pub(super) refusal: UnsupportedMessage,
+    pub(super) managed_fields: ManagedFields,
+    pub(super) namespaces: NamespaceScope,
+}
+
+impl TargetFinder<'_> {
+    /// Finds a workload by name, in `namespace` or else in the namespace of the command.
+    pub(super) async fn named(
+        &self,
+        type_: TargetType,
+        name: &str,
+        namespace: Option<&str>,
+    ) -> Result<Workload> {
+        let Some(namespace) = namespace.or(self.namespaces.namespace()) else {
+            return Err(Error::usage("a resource cannot be retrieved by name across all namespaces")
+                .hint("name its namespace with -n"));
+        };
+        name::check_object(name)?; // the name may come from a manifest, unchecked
+        if self.source.is_live() {
+            name::check_namespace(namespace)?; // a snapshot may hold namespaces of any name
+        }
+        let object = self.source.get(type_.type_(), namespace, name).await;
+        // A snapshot may lack the whole type. For a type without rollouts report "not found", as kubectl does.
+        let object = match object {
+            Err(error) if is_withheld(&error) && matches!(type_, TargetType::Other(_)) => None,
+            object => object?,
+        };
+        let Some(object) = object else {
+            // As in kubectl, the namespace `default` is never checked.
+            if namespace != "default" && !self.source.has_namespace(namespace).await? {
+                return Err(no_namespace(namespace));
+            }
+            return Err(self.not_found(type_.type_(), namespace, name));
+        };
+        self.workload(type_, object)
+    }
+
+    /// Finds all workloads of a type that a selector matches.
+    pub(super) async fn every(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
+        let keep = |object: Object| match self.managed_fields {
+            ManagedFields::Keep => self.workload(type_, object),
+            ManagedFields::Drop => self.workload(type_, object.into_unmanaged()),
+        };
+        let found = self.source.list_as(type_.type_(), self.namespaces.namespace(), selector, keep).await?;
+        found.into_iter().collect()
+    }
+
+    /// Returns the "not found" error. Only for a live cluster it has a kubectl command as a hint.
+    fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
+        let error = Error::new(
+            ErrorKind::NotFound,
+            format!("no {} {name:?} in namespace {namespace:?}", type_.singular()),
+        )
+        .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
+        match KindSpec::of_type(type_) {
+            Some(_) if self.source.is_live() => error.hint(command(
+                "kubectl get {}{}",
+                [Word::name(type_.plural(), "TYPE"), Word::in_namespace(namespace)],
+            )),
+            _ => error,
+        }
+    }
+
+    fn workload(&self, type_: TargetType, object: Object) -> Result<Workload> {
+        let name = object.name().to_owned();
+        Workload::of(object).ok_or_else(|| {
+            let type_ = type_.type_();
+            Error::usage(format!("{} have no rollouts", type_.plural()))
+                .in_compat((self.refusal)(type_, &name))
+        })
+    }
+}
+
+fn no_namespace(namespace: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no namespace {namespace:?}"))
+        .hint("kubectl get namespaces")
+        .in_compat(format!("Error from server (NotFound): namespaces {namespace:?} not found"))
+}

@@ -1,0 +1,217 @@
+//! Parses the targets on a command line: `TYPE/NAME`, `TYPE NAME...`, `TYPE`.
+
+use crate::error::{Error, Result};
+use crate::model::api::name;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::workload::KindSpec;
+use crate::model::workload::table::{TypeWord, nearest_spelling, read_type};
+
+/// One target on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetWord {
+    /// One object.
+    Named(TargetType, String),
+    /// Every object of a type.
+    All(TargetType),
+}
+
+/// The type of a [`TargetWord`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetType {
+    /// A kind with rollouts.
+    Kind(&'static KindSpec),
+    /// A type without rollouts. `--compat` reads its object before it fails, as kubectl does.
+    Other(&'static ResourceType),
+}
+
+impl TargetType {
+    /// Returns the resource type of the API.
+    #[must_use]
+    pub fn type_(self) -> &'static ResourceType {
+        match self {
+            Self::Kind(kind) => kind.type_(),
+            Self::Other(type_) => type_,
+        }
+    }
+}
+
+/// Parses the words of a command line as kubectl's resource builder does.
+///
+/// Commas separate several types. Several types with several names give every combination.
+///
+/// # Errors
+/// Usage errors with kubectl's messages.
+pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    let Some((first, names)) = words.split_first() else {
+        return Err(Error::usage("required resource not specified")
+            .hint("name a workload, such as deployment/web, or a type, such as deployment"));
+    };
+    if first.contains('/') {
+        return read_pairs(words, has_selector);
+    }
+    if words.iter().any(|word| word.contains('/')) {
+        return Err(mixed_forms());
+    }
+    let types = read_types(first)?;
+    if names.is_empty() {
+        return Ok(types.into_iter().map(TargetWord::All).collect());
+    }
+    if has_selector {
+        return Err(Error::usage("name cannot be provided when a selector is specified"));
+    }
+    names.iter().try_for_each(|name| name::check_object(name))?;
+    Ok(types
+        .iter()
+        .flat_map(|&type_| names.iter().map(move |name| TargetWord::Named(type_, name.clone())))
+        .collect())
+}
+
+/// Parses one workload at the beginning of `words`, and returns it with the remaining words. `example` is a
+/// valid target for the hint.
+///
+/// # Errors
+/// As [`read_targets`], and when the words do not name exactly one workload.
+pub fn read_one<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &'w [String])> {
+    let write_it_as = format!("write it as {example}");
+    if words.is_empty() {
+        return Err(Error::usage("required resource not specified").hint(write_it_as));
+    }
+    let one = |count: usize| -> Result<(TargetWord, &'w [String])> {
+        let (target, rest) = words.split_at(count.min(words.len()));
+        match read_targets(target, false)?.as_slice() {
+            [ask @ TargetWord::Named(..)] => Ok((ask.clone(), rest)),
+            _ => Err(Error::usage("exactly one workload must be named").hint(write_it_as.clone())),
+        }
+    };
+    if words.first().is_some_and(|word| word.contains('/')) { one(1) } else { one(2) }
+}
+
+fn read_pairs(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    if !words.iter().all(|word| word.contains('/')) {
+        return Err(mixed_forms());
+    }
+    if has_selector {
+        return Err(Error::usage(
+            "selectors and the all flag cannot be used when passing resource/name arguments",
+        ));
+    }
+    words.iter().map(|word| read_pair(word)).collect()
+}
+
+fn read_pair(word: &str) -> Result<TargetWord> {
+    match word.split('/').collect::<Vec<_>>().as_slice() {
+        [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
+            match read_types(type_)?.as_slice() {
+                [type_] => name::check_object(name).map(|()| TargetWord::Named(*type_, (*name).to_owned())),
+                _ => Err(single_form()),
+            }
+        }
+        [_, _] => Err(single_form()),
+        _ => Err(Error::usage("arguments in resource/name form may not have more than one slash")),
+    }
+}
+
+fn read_types(words: &str) -> Result<Vec<TargetType>> {
+    let mut types = Vec::new();
+    for word in words.split(',') {
+        match read_type(word) {
+            TypeWord::Kind(kind) => types.push(TargetType::Kind(kind)),
+            TypeWord::All => types.extend(KindSpec::built_in().map(TargetType::Kind)),
+            TypeWord::Other(other) => types.push(TargetType::Other(other)),
+            TypeWord::Unknown => return Err(unknown_type(word)),
+        }
+    }
+    Ok(types)
+}
+
+fn unknown_type(word: &str) -> Error {
+    let hint = match nearest_spelling(word) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "use deployment, daemonset or statefulset".to_owned(),
+    };
+    Error::usage(format!("unknown type {word:?}"))
+        .hint(hint)
+        .in_compat(format!("the server doesn't have a resource type {word:?}"))
+}
+
+fn single_form() -> Error {
+    Error::usage("arguments in resource/name form must have a single resource and name")
+}
+
+fn mixed_forms() -> Error {
+    // kubectl's message lacks the closing parenthesis. Scripts may match it.
+    Error::usage("there is no need to specify a resource type as a separate argument when passing arguments in resource/name form")
+        .hint("write every target as TYPE/NAME, or one TYPE followed by names")
+        .in_compat(
+            "there is no need to specify a resource type as a separate argument when passing arguments in \
+             resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of \
+             'kubectl get resource resource/<resource_name>'",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::workload::daemonset::DAEMON_SET;
+    use crate::model::workload::deployment::DEPLOYMENT;
+    use crate::model::workload::statefulset::STATEFUL_SET;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn named(kind: &'static KindSpec, name: &str) -> TargetWord {
+        TargetWord::Named(TargetType::Kind(kind), name.to_owned())
+    }
+
+    fn every(kind: &'static KindSpec) -> TargetWord {
+        TargetWord::All(TargetType::Kind(kind))
+    }
+
+    #[test]
+    fn every_form_of_reference_1_1_names_what_kubectl_names() {
+        for (line, asks) in [
+            ("deployment/web", vec![named(&DEPLOYMENT, "web")]),
+            ("deploy web api", vec![named(&DEPLOYMENT, "web"), named(&DEPLOYMENT, "api")]),
+            ("sts/db ds/agent", vec![named(&STATEFUL_SET, "db"), named(&DAEMON_SET, "agent")]),
+            ("deploy,sts x", vec![named(&DEPLOYMENT, "x"), named(&STATEFUL_SET, "x")]),
+            ("deploy,ds", vec![every(&DEPLOYMENT), every(&DAEMON_SET)]),
+            ("all", vec![every(&DAEMON_SET), every(&DEPLOYMENT), every(&STATEFUL_SET)]),
+        ] {
+            assert_eq!(read_targets(&words(line), false).unwrap(), asks, "{line}");
+        }
+    }
+
+    #[test]
+    fn malformed_words_are_usage_errors() {
+        for (line, selector, message) in [
+            ("", false, "required resource not specified"),
+            ("pods/foo bar", false, "no need to specify a resource type"),
+            ("deploy deploy/web", false, "no need to specify a resource type"),
+            (",pods/foo", false, "must have a single resource and name"),
+            ("deploy,sts/foo", false, "must have a single resource and name"),
+            ("all/foo", false, "must have a single resource and name"),
+            ("/bar", false, "must have a single resource and name"),
+            ("deploy/", false, "must have a single resource and name"),
+            ("a/b/c", false, "more than one slash"),
+            ("zebra/foo", false, "unknown type \"zebra\""),
+            ("deploy/web", true, "selectors and the all flag"),
+            ("deploy web", true, "name cannot be provided"),
+        ] {
+            let error = read_targets(&words(line), selector).unwrap_err();
+            assert!(error.sentence().contains(message), "{line}: {error:?}");
+            assert_eq!(error.exit().code(), 2, "{line}");
+        }
+    }
+
+    #[test]
+    fn one_target_is_taken_and_the_rest_left() {
+        let line = words("sts/db 3 live");
+        assert_eq!(read_one(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[1..]));
+        let line = words("sts db 3");
+        assert_eq!(read_one(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[2..]));
+        for line in ["sts", "sts,ds db", "all db", ""] {
+            assert!(read_one(&words(line), "sts/db").is_err(), "{line}");
+        }
+    }
+}

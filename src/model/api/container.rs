@@ -1,0 +1,207 @@
+//! The fields of a container that rollouts depend on.
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// One container of a pod, from its status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Container {
+    /// The name.
+    pub name: String,
+    /// Whether it is an init container that must finish before the others start. Sidecars (init
+    /// containers with `restartPolicy: Always`) do not count.
+    pub init: bool,
+    /// The image of the status.
+    pub image: String,
+    /// The current state.
+    pub state: ContainerState,
+    /// The previous termination (`lastState.terminated`).
+    pub last: Option<Termination>,
+    /// `restartCount`.
+    pub restarts: i64,
+    /// Whether it is ready.
+    pub ready: bool,
+    /// Whether its startup probe passed, if it has one.
+    pub started: bool,
+}
+
+/// The state of a container.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ContainerState {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// Waiting to start.
+    Waiting {
+        /// The reason, such as `ImagePullBackOff`.
+        reason: String,
+        /// The message of the kubelet, often with that of the container runtime.
+        message: String,
+    },
+    /// Running.
+    Running {
+        /// `startedAt`.
+        since: Option<Timestamp>,
+    },
+    /// Terminated and not restarted.
+    Terminated(Termination),
+}
+
+/// How a container terminated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Termination {
+    /// The exit code; above 128 it is 128 plus the number of a signal.
+    pub exit_code: i64,
+    /// The reason, such as `OOMKilled`.
+    pub reason: String,
+    /// The termination message, the last log lines, or the error of the container runtime.
+    pub message: String,
+    /// When it started, if the kubelet knows.
+    pub started: Option<Timestamp>,
+    /// When it ended, if the kubelet knows.
+    pub finished: Option<Timestamp>,
+}
+
+impl Container {
+    /// Reads the containers of a pod, init containers first, in the order of the status.
+    #[must_use]
+    pub fn all_of(pod: &Value) -> Vec<Self> {
+        let statuses = |list| pod.pointer(list).and_then(Value::as_array).into_iter().flatten();
+        let init = statuses("/status/initContainerStatuses").map(|status| {
+            let container = Self::read(status);
+            Self { init: !is_sidecar(pod, &container.name), ..container }
+        });
+        init.chain(statuses("/status/containerStatuses").map(Self::read)).collect()
+    }
+
+    fn read(status: &Value) -> Self {
+        let is = |field: &str| status.get(field).and_then(Value::as_bool).unwrap_or_default();
+        Self {
+            name: text(status, "name"),
+            init: false,
+            image: text(status, "image"),
+            state: status.get("state").map(ContainerState::read).unwrap_or_default(),
+            last: status.pointer("/lastState/terminated").map(Termination::read),
+            restarts: status.get("restartCount").and_then(Value::as_i64).unwrap_or_default(),
+            ready: is("ready"),
+            started: is("started"),
+        }
+    }
+
+    /// Returns the reason it waits for; empty if it does not wait.
+    #[must_use]
+    pub fn waiting_for(&self) -> &str {
+        match &self.state {
+            ContainerState::Waiting { reason, .. } => reason,
+            _ => "",
+        }
+    }
+
+    /// Returns the message of the waiting state; empty if it does not wait.
+    #[must_use]
+    pub fn waiting_message(&self) -> &str {
+        match &self.state {
+            ContainerState::Waiting { message, .. } => message,
+            _ => "",
+        }
+    }
+
+    /// Returns the latest termination, whether or not it was restarted since.
+    #[must_use]
+    pub fn latest_termination(&self) -> Option<&Termination> {
+        match &self.state {
+            ContainerState::Terminated(termination) => Some(termination),
+            _ => self.last.as_ref(),
+        }
+    }
+}
+
+impl ContainerState {
+    fn read(state: &Value) -> Self {
+        if let Some(waiting) = state.get("waiting") {
+            Self::Waiting { reason: text(waiting, "reason"), message: text(waiting, "message") }
+        } else if let Some(running) = state.get("running") {
+            Self::Running { since: time(running, "startedAt") }
+        } else if let Some(terminated) = state.get("terminated") {
+            Self::Terminated(Termination::read(terminated))
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+impl Termination {
+    fn read(terminated: &Value) -> Self {
+        Self {
+            exit_code: terminated.get("exitCode").and_then(Value::as_i64).unwrap_or_default(),
+            reason: text(terminated, "reason"),
+            message: text(terminated, "message"),
+            started: time(terminated, "startedAt"),
+            finished: time(terminated, "finishedAt"),
+        }
+    }
+
+    /// How long the container ran; zero where the kubelet does not know.
+    #[must_use]
+    pub fn ran_for(&self) -> SignedDuration {
+        let times = self.started.zip(self.finished);
+        times.map_or(SignedDuration::ZERO, |(started, finished)| finished.duration_since(started))
+    }
+}
+
+fn time(value: &Value, field: &str) -> Option<Timestamp> {
+    value.get(field).and_then(Value::as_str)?.parse().ok()
+}
+
+fn text(value: &Value, field: &str) -> String {
+    value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
+fn is_sidecar(pod: &Value, name: &str) -> bool {
+    let field = |container: &Value, field: &str| {
+        container.get(field).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+    };
+    let containers = pod.pointer("/spec/initContainers").and_then(Value::as_array);
+    containers
+        .into_iter()
+        .flatten()
+        .any(|container| field(container, "name") == name && field(container, "restartPolicy") == "Always")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_sidecar_is_not_an_init_container() {
+        let pod = json!({
+            "spec": {"initContainers": [{"name": "migrate"}, {"name": "proxy", "restartPolicy": "Always"}]},
+            "status": {
+                "initContainerStatuses": [{"name": "migrate"}, {"name": "proxy"}],
+                "containerStatuses": [{"name": "app", "restartCount": 2, "state": {"running": {}},
+                    "lastState": {"terminated": {"exitCode": 3, "reason": "Error"}}}],
+            },
+        });
+        let containers = Container::all_of(&pod);
+        let kinds: Vec<_> =
+            containers.iter().map(|container| (container.name.as_str(), container.init)).collect();
+        assert_eq!(kinds, [("migrate", true), ("proxy", false), ("app", false)]);
+        assert_eq!(containers[2].latest_termination().map(|ending| ending.exit_code), Some(3));
+        assert_eq!(containers[2].state, ContainerState::Running { since: None });
+    }
+
+    #[test]
+    fn invalid_statuses_read_as_empty() {
+        for pod in [
+            json!(null),
+            json!({"status": {"containerStatuses": 3}}),
+            json!({"status": {"containerStatuses": []}}),
+        ] {
+            assert_eq!(Container::all_of(&pod), []);
+        }
+        let pod = json!({"status": {"containerStatuses": [7]}});
+        assert_eq!(Container::all_of(&pod), [Container::default()]);
+    }
+}

@@ -1,0 +1,141 @@
+//! The field manager that changed a field last, from `managedFields`.
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use super::field_path::FieldPath;
+use super::object::Object;
+
+/// The annotation in which `kubectl apply` keeps what it applied last.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The last writer of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorship {
+    /// The field manager, such as `helm` or `kubectl-set`.
+    pub manager: String,
+    /// When it last wrote any of its fields.
+    pub time: Timestamp,
+}
+
+/// Returns the manager that owns fields of `spec.template` and wrote last.
+///
+/// Managed fields store one time for each manager, so the result is an approximation. It is none if
+/// the server does not keep managed fields.
+#[must_use]
+pub fn last_template_author(workload: &Object) -> Option<Authorship> {
+    last_author(workload, &FieldPath::of(["spec", "template"]))
+}
+
+/// Returns the manager that owns fields at or below a path and wrote last.
+#[must_use]
+pub fn last_author(object: &Object, path: &FieldPath) -> Option<Authorship> {
+    last_owner(object, path, |_| true)
+}
+
+/// The manager that changed a place of an object from an earlier value: it owns a field that differs, which
+/// several managers that wrote within one second do not. Where none owns such a field, because a field was
+/// removed, it is the one that wrote last.
+#[must_use]
+pub fn author_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
+    let now = path.value_in(object.json());
+    let owner = last_owner(object, path, |owned| owns_difference(owned, before, now));
+    owner.or_else(|| last_author(object, path))
+}
+
+/// The manager that wrote last of those whose owned fields at a place are as wanted.
+fn last_owner(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Option<Authorship> {
+    let entries = object.at("/metadata/managedFields")?.as_array()?;
+    let authors = entries.iter().filter_map(|entry| {
+        let fields = path.members().iter().map(|member| format!("f:{member}"));
+        let owned = fields.fold(entry.get("fieldsV1"), |owned, field| owned?.get(&field))?;
+        let time = entry.get("time").and_then(Value::as_str)?.parse().ok().filter(|_| is_wanted(owned))?;
+        Some(Authorship { manager: entry.get("manager")?.as_str()?.to_owned(), time })
+    });
+    authors.max_by_key(|author| author.time)
+}
+
+/// Whether a field that differs between two values is among owned ones (`fieldsV1`): `f:NAME` is a member,
+/// `k:KEYS` the item of a list that has these members.
+fn owns_difference(owned: &Value, before: Option<&Value>, now: Option<&Value>) -> bool {
+    if before == now {
+        return false;
+    }
+    let Some(owned) = owned.as_object().filter(|owned| !owned.is_empty()) else { return true };
+    owned.iter().any(|(key, owned)| {
+        let child = |value: Option<&Value>| -> Option<Value> {
+            if let Some(name) = key.strip_prefix("f:") {
+                return value?.get(name).cloned();
+            }
+            let keys: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
+            let has_keys = |item: &&Value| {
+                keys.as_object()
+                    .is_some_and(|keys| keys.iter().all(|(name, key)| item.get(name) == Some(key)))
+            };
+            value?.as_array()?.iter().find(has_keys).cloned()
+        };
+        owns_difference(owned, child(before).as_ref(), child(now).as_ref())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_last_writer_of_the_template_is_found() {
+        let entry = |manager: &str, time: &str, fields: Value| json!({"manager": manager, "time": time, "fieldsV1": fields});
+        let template = json!({"f:spec": {"f:template": {}}});
+        let object =
+            Object::read(json!({"kind": "Deployment", "metadata": {"name": "web", "managedFields": [
+                entry("helm", "2026-11-20T13:00:00Z", template.clone()),
+                entry("kubectl-set", "2026-11-20T13:05:00Z", template),
+                entry("autoscaler", "2026-11-20T14:00:00Z", json!({"f:spec": {"f:replicas": {}}})),
+            ]}}));
+        let author = last_template_author(&object.unwrap()).unwrap();
+        assert_eq!(
+            (author.manager.as_str(), author.time.to_string().as_str()),
+            ("kubectl-set", "2026-11-20T13:05:00Z")
+        );
+    }
+
+    #[test]
+    fn the_owner_of_the_changed_field_made_the_change_whoever_else_wrote_in_that_second() {
+        let container = |owned: Value| json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": owned}}}}});
+        let entry = |manager: &str, fields: Value| json!({"manager": manager, "time": "2026-11-20T13:00:00Z", "fieldsV1": fields});
+        let entries = [
+            entry("kubectl-set", container(json!({"f:image": {}}))),
+            entry("kubectl-create", container(json!({".": {}, "f:name": {}, "f:args": {}}))),
+            entry(
+                "kubectl-label",
+                json!({"f:spec": {"f:template": {"f:metadata": {"f:labels": {"f:a": {}}}}}}),
+            ),
+        ];
+        let template = |image: &str| json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
+        for entries in [entries.to_vec(), entries.into_iter().rev().collect()] {
+            let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "managedFields": entries}, "spec": {"template": template("x:2")}});
+            let author = author_of_change(
+                &Object::read(object).unwrap(),
+                &FieldPath::of(["spec", "template"]),
+                Some(&template("x:1")),
+            );
+            assert_eq!(author.map(|author| author.manager).as_deref(), Some("kubectl-set"));
+        }
+    }
+
+    #[test]
+    fn without_managed_fields_there_is_no_writer() {
+        for fields in [
+            json!(null),
+            json!("x"),
+            json!([{"manager": 1}]),
+            json!([{"fieldsV1": {"f:spec": {"f:template": {}}}}]),
+        ] {
+            let object = Object::read(
+                json!({"kind": "Deployment", "metadata": {"name": "web", "managedFields": fields}}),
+            );
+            assert_eq!(last_template_author(&object.unwrap()), None);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! API objects: the fields that the other folders read of objects, pods, nodes and events.
+
+pub mod condition;
+pub mod container;
+pub mod disruption_budget;
+pub mod event;
+pub mod field_path;
+pub mod managed_fields;
+pub mod name;
+pub mod node;
+pub mod object;
+pub mod pod;
+pub mod quantity;
+pub mod resource_type;
+pub mod selector;

@@ -1,0 +1,159 @@
+//! One object as the API server returned it, unknown fields included.
+
+use std::sync::Arc;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+/// A Kubernetes object as raw JSON.
+///
+/// Typed structs drop fields that their bindings do not know, and an undo through them would lose
+/// the user's settings. So the JSON is kept and read field by field. A field of the wrong type
+/// reads as absent; no content of the cluster causes a panic.
+///
+/// Clones share the JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object(Arc<Value>);
+
+/// The controller of an object (`metadata.ownerReferences[controller=true]`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Controller<'a> {
+    /// The kind of the owner, such as `ReplicaSet`.
+    pub kind: &'a str,
+    /// The name of the owner.
+    pub name: &'a str,
+    /// The uid of the owner. A later object of the same name has another one.
+    pub uid: &'a str,
+}
+
+impl Object {
+    /// Creates an object from JSON.
+    ///
+    /// # Errors
+    /// If `kind` or `metadata.name` is missing.
+    pub fn read(value: Value) -> Result<Self, &'static str> {
+        let object = Self(Arc::new(value));
+        if !object.0.is_object() {
+            return Err("is not a JSON object");
+        }
+        if object.text("/kind").is_none_or(str::is_empty) {
+            return Err("has no kind");
+        }
+        if object.name().is_empty() {
+            return Err("has no metadata.name");
+        }
+        Ok(object)
+    }
+
+    /// Returns the JSON.
+    #[must_use]
+    pub fn json(&self) -> &Value {
+        &self.0
+    }
+
+    /// Returns `kind`.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        self.text("/kind").unwrap_or_default()
+    }
+
+    /// Returns `metadata.name`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.text("/metadata/name").unwrap_or_default()
+    }
+
+    /// Returns `metadata.namespace`; empty if there is none.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.text("/metadata/namespace").unwrap_or_default()
+    }
+
+    /// Returns `metadata.uid`; empty if there is none.
+    #[must_use]
+    pub fn uid(&self) -> &str {
+        self.text("/metadata/uid").unwrap_or_default()
+    }
+
+    /// Returns `metadata.generation`, which the API server increments with every change of the
+    /// spec.
+    #[must_use]
+    pub fn generation(&self) -> i64 {
+        self.int("/metadata/generation").unwrap_or_default()
+    }
+
+    /// Returns `metadata.creationTimestamp`.
+    #[must_use]
+    pub fn created(&self) -> Option<Timestamp> {
+        self.time("/metadata/creationTimestamp")
+    }
+
+    /// Returns the value of a label.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.0.pointer("/metadata/labels")?.get(name)?.as_str()
+    }
+
+    /// Returns the value of an annotation.
+    #[must_use]
+    pub fn annotation(&self, name: &str) -> Option<&str> {
+        self.0.pointer("/metadata/annotations")?.get(name)?.as_str()
+    }
+
+    /// Returns the controller of this object; there is at most one.
+    #[must_use]
+    pub fn controller(&self) -> Option<Controller<'_>> {
+        let references = self.0.pointer("/metadata/ownerReferences")?.as_array()?;
+        let controls =
+            |reference: &&Value| reference.get("controller").and_then(Value::as_bool) == Some(true);
+        let reference = references.iter().find(controls)?;
+        let field = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
+        Some(Controller { kind: field("kind"), name: field("name"), uid: field("uid") })
+    }
+
+    /// Returns the value at a JSON pointer.
+    #[must_use]
+    pub fn at(&self, pointer: &str) -> Option<&Value> {
+        self.0.pointer(pointer)
+    }
+
+    /// Returns the string at a JSON pointer.
+    #[must_use]
+    pub fn text(&self, pointer: &str) -> Option<&str> {
+        self.at(pointer)?.as_str()
+    }
+
+    /// Returns the integer at a JSON pointer.
+    #[must_use]
+    pub fn int(&self, pointer: &str) -> Option<i64> {
+        self.at(pointer)?.as_i64()
+    }
+
+    /// Returns the RFC 3339 time at a JSON pointer.
+    #[must_use]
+    pub fn time(&self, pointer: &str) -> Option<Timestamp> {
+        self.text(pointer)?.parse().ok()
+    }
+
+    /// Returns the JSON without `metadata.managedFields`, as kubectl prints it.
+    #[must_use]
+    pub fn without_managed_fields(&self) -> Value {
+        let mut json = Value::clone(&self.0);
+        drop_managed_fields(&mut json);
+        json
+    }
+
+    /// Removes `metadata.managedFields`, which can be half of the object.
+    #[must_use]
+    pub fn into_unmanaged(mut self) -> Self {
+        drop_managed_fields(Arc::make_mut(&mut self.0));
+        self
+    }
+}
+
+/// Removes `metadata.managedFields` from an object.
+pub fn drop_managed_fields(object: &mut Value) {
+    if let Some(metadata) = object.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+}

@@ -1,0 +1,164 @@
+//! The fields of a pod that rollouts depend on.
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::condition::Condition;
+use super::container::Container;
+use super::object::Object;
+
+/// The fields of a pod that rollouts depend on. The rest is dropped, because ten thousand pods as
+/// raw JSON take hundreds of megabytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pod {
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.uid`.
+    pub uid: String,
+    /// The uid of its controller; empty if it has none.
+    pub owner_uid: String,
+    /// The label `controller-revision-hash`: the revision name for a StatefulSet, the short hash
+    /// for a DaemonSet. Empty for a Deployment, whose pods belong to ReplicaSets.
+    pub revision_hash: String,
+    /// `spec.nodeName`; empty until the pod is scheduled.
+    pub node: String,
+    /// The only node the pod may be scheduled to, as the DaemonSet controller sets it by node
+    /// affinity. Empty if there may be several.
+    pub required_node: String,
+    /// The number at the end of the name: the ordinal of a StatefulSet's pod. Pods of other kinds
+    /// may have one by chance.
+    pub ordinal: Option<i64>,
+    /// `metadata.creationTimestamp`.
+    pub created: Option<Timestamp>,
+    /// Whether the condition `Ready` is true.
+    pub ready: bool,
+    /// Whether `metadata.deletionTimestamp` is set.
+    pub terminating: bool,
+    /// `metadata.deletionTimestamp`, the end of the grace period.
+    pub deletion_deadline: Option<Timestamp>,
+    /// The seconds that a terminating pod has to end: `metadata.deletionGracePeriodSeconds`.
+    pub grace_seconds: Option<i64>,
+    /// `metadata.finalizers`.
+    pub finalizers: Vec<String>,
+    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
+    pub phase: String,
+    /// `status.reason`, such as `Evicted`.
+    pub reason: String,
+    /// `status.message`.
+    pub message: String,
+    /// The condition `Ready`.
+    pub readiness: Condition,
+    /// Whether the condition `ContainersReady` is true. Only the kubelet writes it.
+    pub containers_ready: bool,
+    /// The condition `PodScheduled`.
+    pub scheduling: Condition,
+    /// The condition `PodReadyToStartContainers`: its volumes are mounted and its sandbox has a network.
+    /// Kubelets before 1.29 do not write it.
+    pub sandbox: Condition,
+    /// The containers, init containers first.
+    pub containers: Vec<Container>,
+}
+
+impl Pod {
+    /// Reads a pod.
+    #[must_use]
+    pub fn read(object: &Object) -> Self {
+        let text = |pointer| object.text(pointer).unwrap_or_default().to_owned();
+        let readiness = Condition::read(object, "Ready").unwrap_or_default();
+        Self {
+            name: object.name().to_owned(),
+            uid: object.uid().to_owned(),
+            owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
+            revision_hash: object.label("controller-revision-hash").unwrap_or_default().to_owned(),
+            node: text("/spec/nodeName"),
+            required_node: only_node(object).unwrap_or_default().to_owned(),
+            ordinal: object.name().rsplit_once('-').and_then(|(_, number)| number.parse().ok()),
+            created: object.created(),
+            ready: readiness.is_true(),
+            terminating: object.at("/metadata/deletionTimestamp").is_some(),
+            deletion_deadline: object.time("/metadata/deletionTimestamp"),
+            grace_seconds: object.int("/metadata/deletionGracePeriodSeconds"),
+            finalizers: texts(object.at("/metadata/finalizers")),
+            phase: text("/status/phase"),
+            reason: text("/status/reason"),
+            message: text("/status/message"),
+            readiness,
+            containers_ready: Condition::read(object, "ContainersReady")
+                .is_some_and(|condition| condition.is_true()),
+            scheduling: Condition::read(object, "PodScheduled").unwrap_or_default(),
+            sandbox: Condition::read(object, "PodReadyToStartContainers").unwrap_or_default(),
+            containers: Container::all_of(object.json()),
+        }
+    }
+
+    /// Whether the phase is `Failed` or `Succeeded`. Controllers no longer count such a pod.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        matches!(self.phase.as_str(), "Failed" | "Succeeded")
+    }
+
+    /// Whether controllers count the pod (`IsPodActive` in the controller package).
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.terminating && !self.has_ended()
+    }
+
+    /// Whether the pod has been ready for at least `min_ready_seconds`, as controllers define
+    /// availability.
+    #[must_use]
+    pub fn is_available(&self, min_ready_seconds: i64, now: Timestamp) -> bool {
+        let long_enough =
+            |since: Timestamp| now.duration_since(since) >= SignedDuration::from_secs(min_ready_seconds);
+        self.ready && (min_ready_seconds <= 0 || self.readiness.since.is_some_and(long_enough))
+    }
+}
+
+/// Returns the node that the pod's affinity requires by name.
+fn only_node(pod: &Object) -> Option<&str> {
+    let terms =
+        "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
+    let fields = pod.at(terms)?.get(0)?.get("matchFields")?.as_array()?;
+    let name = fields.iter().find(|field| field.get("key").is_some_and(|key| key == "metadata.name"))?;
+    name.get("values")?.get(0)?.as_str()
+}
+
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_daemon_set_pod_has_its_required_node_before_scheduling() {
+        let only = json!({"key": "metadata.name", "operator": "In", "values": ["node-7"]});
+        let terms = json!([{"matchFields": [only]}]);
+        let affinity =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+        let spec = json!({"affinity": {"nodeAffinity": affinity}});
+        let pod = json!({"kind": "Pod", "metadata": {"name": "agent-x"}, "spec": spec});
+        let pod = Pod::read(&Object::read(pod).unwrap());
+        assert_eq!((pod.node.as_str(), pod.required_node.as_str()), ("", "node-7"));
+    }
+
+    fn pod(status: &Value) -> Pod {
+        let pod = json!({"kind": "Pod", "metadata": {"name": "db-12"}, "status": status});
+        Pod::read(&Object::read(pod).unwrap())
+    }
+
+    #[test]
+    fn a_pod_is_available_once_it_was_ready_long_enough() {
+        let ready = pod(&json!({"conditions": [
+            {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T13:00:00Z"},
+        ]}));
+        let at = |time: &str| time.parse().unwrap();
+        assert_eq!(ready.ordinal, Some(12));
+        assert!(ready.is_available(0, at("2026-11-20T13:00:00Z")));
+        assert!(!ready.is_available(30, at("2026-11-20T13:00:29Z")));
+        assert!(ready.is_available(30, at("2026-11-20T13:00:30Z")));
+        assert!(!pod(&json!({})).is_available(0, at("2026-11-20T13:00:00Z")));
+    }
+}

@@ -1,0 +1,183 @@
+//! Resource quantities: `500m`, `1Gi`, `1e3`.
+//!
+//! The rules are those of `k8s.io/apimachinery/pkg/api/resource`: parsing, and printing with
+//! `Quantity.String()`.
+
+mod number;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde_json::Value;
+
+use number::{BINARY_MAX, BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format, ONE, ParsedNumber};
+
+/// An amount of a resource, compared by value: `1000m` equals `1`.
+///
+/// Go supports amounts of any size. This type counts billionths in 128 bits, enough for
+/// 10<sup>11</sup> times the largest suffix. A larger amount does not parse.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    nanos: i128,
+    format: Format,
+    /// The original text, if Go prints that instead of the canonical form.
+    written: Option<String>,
+}
+
+/// The unit that kubectl rounds a resource to before it divides two amounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// CPU: thousandths.
+    Milli,
+    /// Memory, storage, huge pages: whole bytes.
+    Whole,
+}
+
+impl Quantity {
+    /// Parses a quantity. Returns `None` for invalid or too large ones.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text.is_empty() {
+            return None;
+        }
+        let number = ParsedNumber::scan(text);
+        let (format, exponent) = number.unit()?;
+        let size = match format {
+            Format::BinarySi => number.times_binary(exponent)?.min(BINARY_MAX),
+            _ => number.times_decimal(exponent)?,
+        };
+        let below_one = format == Format::BinarySi && !number.fraction.is_empty() && size < ONE;
+        Some(Self {
+            nanos: if number.negative { -size } else { size },
+            format: if below_one { Format::DecimalSi } else { format },
+            written: number.is_kept_by_go(format, exponent).then(|| text.to_owned()),
+        })
+    }
+
+    /// Reads a quantity from JSON; a plain number is one too.
+    #[must_use]
+    pub fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Self::parse(text),
+            Value::Number(number) => Self::parse(&number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Returns zero.
+    #[must_use]
+    pub fn zero() -> Self {
+        Self { nanos: 0, format: Format::DecimalSi, written: None }
+    }
+
+    /// Returns one.
+    #[must_use]
+    pub fn one() -> Self {
+        Self { nanos: ONE, ..Self::zero() }
+    }
+
+    /// Whether this is zero.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.nanos == 0
+    }
+
+    /// Returns the exact value, equal for every notation.
+    #[must_use]
+    pub fn exact(&self) -> String {
+        format!("{}n", self.nanos)
+    }
+
+    /// Divides this amount by `divisor` and rounds up. Both are first rounded up to `step`. A
+    /// divisor of zero counts as one, as in a `resourceFieldRef` without a divisor.
+    #[must_use]
+    pub fn divided_by(&self, divisor: &Self, step: Precision) -> i128 {
+        if divisor.is_zero() {
+            return self.divided_by(&Self::one(), step);
+        }
+        let (amount, divisor) = (self.steps(step), divisor.steps(step));
+        -(-amount * divisor.signum()).div_euclid(divisor.abs())
+    }
+
+    /// Returns this amount in units of `step`, rounded away from zero.
+    fn steps(&self, step: Precision) -> i128 {
+        let step = match step {
+            Precision::Milli => ONE / 1000,
+            Precision::Whole => ONE,
+        };
+        let whole = self.nanos / step;
+        if self.nanos % step == 0 { whole } else { whole + self.nanos.signum() }
+    }
+
+    fn decimal(&self) -> String {
+        let (mut mantissa, mut exponent) = without_factors(self.nanos, 10);
+        exponent -= 9;
+        // Suffixes are powers of a thousand, up to E.
+        while exponent % 3 != 0 || (self.format != Format::DecimalExponent && exponent > 18) {
+            mantissa *= 10;
+            exponent -= 1;
+        }
+        if self.format == Format::DecimalExponent && exponent != 0 {
+            return format!("{mantissa}e{exponent}");
+        }
+        let suffix = DECIMAL_SUFFIXES.iter().find(|(_, power)| *power == exponent);
+        format!("{mantissa}{}", suffix.map_or("", |(suffix, _)| suffix))
+    }
+
+    /// Formats with a binary suffix; none for small or fractional amounts.
+    fn binary(&self) -> Option<String> {
+        let whole = self.nanos / ONE;
+        if whole.abs() < 1024 || self.nanos % ONE != 0 {
+            return None;
+        }
+        let (mantissa, power) = without_factors(whole, 1024);
+        let suffix = BINARY_SUFFIXES.get(usize::try_from(power).ok()?)?;
+        Some(format!("{mantissa}{suffix}"))
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() {
+            return f.write_str("0");
+        }
+        if let Some(written) = &self.written {
+            return f.write_str(written);
+        }
+        let binary = if self.format == Format::BinarySi { self.binary() } else { None };
+        f.write_str(&binary.unwrap_or_else(|| self.decimal()))
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.nanos == other.nanos
+    }
+}
+
+impl Eq for Quantity {}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+}
+
+/// Returns the value without its factors of `base`, and their number.
+fn without_factors(mut value: i128, base: i128) -> (i128, i32) {
+    let mut times = 0;
+    while value != 0 && value % base == 0 {
+        value /= base;
+        times += 1;
+    }
+    (value, times)
+}

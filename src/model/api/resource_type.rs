@@ -1,0 +1,159 @@
+//! The types of object that are read, asked for or refused.
+
+/// A type as the API serves it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ResourceType {
+    title: &'static str,
+    singular: &'static str,
+    plural: &'static str,
+    /// The short name; the plural again where there is none.
+    short: &'static str,
+    group: &'static str,
+    is_workload: bool,
+    /// `v1`: the versions that we read, the preferred one first.
+    versions: &'static [&'static str],
+}
+
+impl ResourceType {
+    /// Returns a type that kubectl counts among the workloads. The names are the singular, the plural and
+    /// the short name; the versions are those that we read, the preferred one first.
+    #[must_use]
+    pub const fn workload(
+        title: &'static str,
+        [singular, plural, short]: [&'static str; 3],
+        group: &'static str,
+        versions: &'static [&'static str],
+    ) -> Self {
+        Self { title, singular, plural, short, group, is_workload: true, versions }
+    }
+
+    /// `ReplicaSet`: the value of the field `kind`.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
+
+    /// `replicaset`: as a person writes it in a sentence.
+    #[must_use]
+    pub fn singular(&self) -> &'static str {
+        self.singular
+    }
+
+    /// `replicasets`: as it stands in a URL.
+    #[must_use]
+    pub fn plural(&self) -> &'static str {
+        self.plural
+    }
+
+    /// `rs`: as people type it.
+    #[must_use]
+    pub fn short(&self) -> &'static str {
+        self.short
+    }
+
+    /// `apps`; empty for the core group.
+    #[must_use]
+    pub fn group(&self) -> &'static str {
+        self.group
+    }
+
+    /// `apps/v1`: the value of the field `apiVersion`, in the preferred version.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        let version = self.versions.first().copied().unwrap_or("v1");
+        if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
+    }
+
+    /// Whether kubectl counts it among the workloads.
+    #[must_use]
+    pub fn is_workload(&self) -> bool {
+        self.is_workload
+    }
+
+    /// `replicasets.apps`, or `pods` for the core group: as the API server names it in errors.
+    #[must_use]
+    pub fn resource(&self) -> String {
+        self.grouped(self.plural)
+    }
+
+    /// `ReplicaSet.apps`: as kubectl names it in errors.
+    #[must_use]
+    pub fn group_kind(&self) -> String {
+        self.grouped(self.title)
+    }
+
+    /// Whether a word in the place of a type means this one: singular, plural, Kind in any case or
+    /// short name, each with an optional `.GROUP` or `.VERSION.GROUP`.
+    #[must_use]
+    pub fn is_spelled(&self, word: &str) -> bool {
+        let lower = word.to_ascii_lowercase();
+        let (name, fits) = match lower.split_once('.') {
+            None => (lower.as_str(), true),
+            Some((name, group)) => (name, group == self.group || self.is_versioned(group)),
+        };
+        fits && [self.singular, self.plural, self.short].contains(&name)
+    }
+
+    /// Whether a text is `VERSION.GROUP`, in a version that we read.
+    fn is_versioned(&self, text: &str) -> bool {
+        let version = text.strip_suffix(self.group).and_then(|version| version.strip_suffix('.'));
+        version.is_some_and(|version| self.versions.contains(&version))
+    }
+
+    fn grouped(&self, name: &str) -> String {
+        if self.group.is_empty() { name.to_owned() } else { format!("{name}.{}", self.group) }
+    }
+}
+
+const fn workload(title: &'static str, names: [&'static str; 3], group: &'static str) -> ResourceType {
+    ResourceType::workload(title, names, group, &["v1"])
+}
+
+const fn other(
+    title: &'static str,
+    [singular, plural, short]: [&'static str; 3],
+    group: &'static str,
+) -> ResourceType {
+    ResourceType { title, singular, plural, short, group, is_workload: false, versions: &["v1"] }
+}
+
+/// ReplicaSets, which keep a Deployment's revisions.
+pub static REPLICA_SET: ResourceType = workload("ReplicaSet", ["replicaset", "replicasets", "rs"], "apps");
+/// ControllerRevisions, which keep those of the other kinds.
+pub static CONTROLLER_REVISION: ResourceType =
+    other("ControllerRevision", ["controllerrevision", "controllerrevisions", "controllerrevisions"], "apps");
+/// Pods.
+pub static POD: ResourceType = workload("Pod", ["pod", "pods", "po"], "");
+/// Events.
+pub static EVENT: ResourceType = other("Event", ["event", "events", "ev"], "");
+
+/// Nodes.
+pub static NODE: ResourceType = other("Node", ["node", "nodes", "no"], "");
+/// PodDisruptionBudgets.
+pub static POD_DISRUPTION_BUDGET: ResourceType =
+    other("PodDisruptionBudget", ["poddisruptionbudget", "poddisruptionbudgets", "pdb"], "policy");
+/// Namespaces.
+pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
+
+/// Types that kubectl knows and that have no rollouts; they are only ever named in an error.
+static REFUSED: [&ResourceType; 13] = [
+    &POD,
+    &REPLICA_SET,
+    &CONTROLLER_REVISION,
+    &EVENT,
+    &workload("ReplicationController", ["replicationcontroller", "replicationcontrollers", "rc"], ""),
+    &workload("Job", ["job", "jobs", "jobs"], "batch"),
+    &workload("CronJob", ["cronjob", "cronjobs", "cj"], "batch"),
+    &other("Service", ["service", "services", "svc"], ""),
+    &other("ConfigMap", ["configmap", "configmaps", "cm"], ""),
+    &other("Secret", ["secret", "secrets", "secrets"], ""),
+    &NODE,
+    &NAMESPACE,
+    &other("Ingress", ["ingress", "ingresses", "ing"], "networking.k8s.io"),
+];
+
+/// The type without rollouts that a word means, if it is one that kubectl knows everywhere.
+#[must_use]
+pub fn refused_type(word: &str) -> Option<&'static ResourceType> {
+    REFUSED.into_iter().find(|type_| type_.is_spelled(word))
+}

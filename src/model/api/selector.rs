@@ -1,0 +1,260 @@
+//! Label selectors, as written after `-l` and as stored in `spec.selector`.
+
+use serde_json::Value;
+
+use super::object::Object;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A conjunction of requirements on labels. The empty one matches everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selector(Vec<Requirement>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Test {
+    Exists,
+    Absent,
+    In(Vec<String>),
+    NotIn(Vec<String>),
+}
+
+impl Selector {
+    /// Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
+    ///
+    /// # Errors
+    /// A usage error that quotes the invalid part.
+    pub fn parse(text: &str) -> Result<Self> {
+        let parts = split_outside_parentheses(text).into_iter().map(str::trim).collect::<Vec<_>>();
+        if parts == [""] {
+            return Ok(Self::default());
+        }
+        parts.into_iter().map(|part| read_requirement(part).ok_or_else(|| bad_selector(text, part))).collect()
+    }
+
+    /// Reads `spec.selector` of a workload.
+    ///
+    /// # Errors
+    /// If it is missing or has an unknown operator.
+    pub fn of_workload(workload: &Object) -> Result<Self> {
+        let selector = workload.at("/spec/selector").and_then(Self::read);
+        match selector.filter(|selector| !selector.0.is_empty()) {
+            Some(selector) => Ok(selector),
+            None => Err(Error::new(
+                ErrorKind::Malformed,
+                format!(
+                    "{} {:?} has no usable spec.selector",
+                    workload.kind().to_lowercase(),
+                    workload.name()
+                ),
+            )),
+        }
+    }
+
+    /// Reads a `LabelSelector`. Returns none for anything else, and for unknown operators.
+    #[must_use]
+    pub fn read(selector: &Value) -> Option<Self> {
+        let selector = selector.as_object()?;
+        let labels = selector.get("matchLabels").and_then(Value::as_object);
+        let equalities = labels.into_iter().flatten().filter_map(|(key, value)| {
+            Some(Requirement { key: key.clone(), test: Test::In(vec![value.as_str()?.to_owned()]) })
+        });
+        let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+        let set_based = expressions.into_iter().flatten().map(read_expression);
+        equalities.map(Some).chain(set_based).collect()
+    }
+
+    /// Whether the labels of an object satisfy every requirement.
+    #[must_use]
+    pub fn matches(&self, object: &Object) -> bool {
+        self.matches_labels(|key| object.label(key))
+    }
+
+    /// Whether labels satisfy every requirement. `label` returns the value of a key.
+    pub fn matches_labels<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+        self.0.iter().all(|requirement| requirement.holds(label(&requirement.key)))
+    }
+
+    /// Returns the labels that must be there, each with the values it may have.
+    pub fn required_labels(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.0.iter().filter_map(|requirement| match &requirement.test {
+            Test::In(values) => Some((requirement.key.as_str(), values.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// Returns the `labelSelector` query, sorted by key as client-go writes it.
+    #[must_use]
+    pub fn to_query(&self) -> String {
+        let mut requirements: Vec<_> = self.0.iter().collect();
+        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        requirements.into_iter().map(Requirement::to_query).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl FromIterator<Requirement> for Selector {
+    fn from_iter<I: IntoIterator<Item = Requirement>>(requirements: I) -> Self {
+        Self(requirements.into_iter().collect())
+    }
+}
+
+impl Requirement {
+    /// An absent label satisfies `notin` and `!=`, as in Kubernetes.
+    fn holds(&self, label: Option<&str>) -> bool {
+        let among = |values: &[String]| label.is_some_and(|label| values.iter().any(|value| value == label));
+        match &self.test {
+            Test::Exists => label.is_some(),
+            Test::Absent => label.is_none(),
+            Test::In(values) => among(values),
+            Test::NotIn(values) => !among(values),
+        }
+    }
+
+    fn to_query(&self) -> String {
+        let key = &self.key;
+        match &self.test {
+            Test::Exists => key.clone(),
+            Test::Absent => format!("!{key}"),
+            Test::In(values) => match values.as_slice() {
+                [value] => format!("{key}={value}"),
+                values => format!("{key} in ({})", values.join(",")),
+            },
+            Test::NotIn(values) => match values.as_slice() {
+                [value] => format!("{key}!={value}"),
+                values => format!("{key} notin ({})", values.join(",")),
+            },
+        }
+    }
+}
+
+fn split_outside_parentheses(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    text.split(|character| {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    })
+    .collect()
+}
+
+fn read_requirement(part: &str) -> Option<Requirement> {
+    let requirement = |key: &str, test| is_key(key).then(|| Requirement { key: key.to_owned(), test });
+    if let Some(key) = part.strip_prefix('!') {
+        return requirement(key.trim(), Test::Absent);
+    }
+    if let Some(set) = part.strip_suffix(')') {
+        let (head, values) = set.split_once('(')?;
+        let (key, operator) = head.trim().rsplit_once(char::is_whitespace)?;
+        let values = values.split(',').map(read_value).collect::<Option<Vec<_>>>()?;
+        return match operator {
+            "in" => requirement(key.trim(), Test::In(values)),
+            "notin" => requirement(key.trim(), Test::NotIn(values)),
+            _ => None,
+        };
+    }
+    if let Some((key, value)) = part.split_once("!=") {
+        return requirement(key.trim(), Test::NotIn(vec![read_value(value)?]));
+    }
+    if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
+        return requirement(key.trim(), Test::In(vec![read_value(value)?]));
+    }
+    requirement(part, Test::Exists)
+}
+
+/// Label keys: letters, digits, `-`, `_`, `.`, and one `/` after a prefix.
+fn is_key(key: &str) -> bool {
+    let legal = |character: char| character.is_ascii_alphanumeric() || "-_./".contains(character);
+    !key.is_empty() && key.chars().all(legal) && key.matches('/').count() <= 1
+}
+
+/// Label values: as keys, without a slash, possibly empty.
+fn read_value(value: &str) -> Option<String> {
+    let value = value.trim();
+    let legal = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    value.chars().all(legal).then(|| value.to_owned())
+}
+
+fn read_expression(expression: &Value) -> Option<Requirement> {
+    let key = expression.get("key")?.as_str()?.to_owned();
+    let values = || {
+        let values = expression.get("values")?.as_array()?.iter();
+        values.map(|value| Some(value.as_str()?.to_owned())).collect::<Option<Vec<_>>>()
+    };
+    let test = match expression.get("operator")?.as_str()? {
+        "In" => Test::In(values()?),
+        "NotIn" => Test::NotIn(values()?),
+        "Exists" => Test::Exists,
+        "DoesNotExist" => Test::Absent,
+        _ => return None,
+    };
+    Some(Requirement { key, test })
+}
+
+fn bad_selector(text: &str, part: &str) -> Error {
+    Error::usage(format!("the selector {text:?} is not valid: cannot read {part:?}"))
+        .hint("write it as app=web,tier!=cache or 'env in (prod,test)'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn labelled(labels: &Value) -> Object {
+        Object::read(json!({"kind": "Pod", "metadata": {"name": "p", "labels": labels}})).unwrap()
+    }
+
+    #[test]
+    fn selectors_match_as_kubernetes_matches() {
+        let object = labelled(&json!({"app": "web", "env": "prod", "empty": ""}));
+        for (text, matches) in [
+            ("", true),
+            ("app=web", true),
+            ("app==web,env=prod", true),
+            ("app=web, env!=prod", false),
+            ("missing!=x", true),
+            ("env in (test, prod)", true),
+            ("env notin (prod)", false),
+            ("app,!missing", true),
+            ("!app", false),
+            ("empty=", true),
+        ] {
+            assert_eq!(Selector::parse(text).unwrap().matches(&object), matches, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_unreadable_selector_is_a_usage_error() {
+        for text in ["===", "a=,=b", "a in b", "a of (b)", "a b", "a=b c", "(", ",", "a/b/c=d"] {
+            let error = Selector::parse(text).unwrap_err();
+            assert_eq!(error.exit().code(), 2, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_workloads_selector_becomes_a_query_sorted_by_key() {
+        let object = |selector: Value| {
+            Object::read(
+                json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"selector": selector}}),
+            )
+            .unwrap()
+        };
+        let selector = Selector::of_workload(&object(
+            json!({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
+            {"key": "c", "operator": "In", "values": ["x", "y"]}, {"key": "d", "operator": "DoesNotExist"}]}),
+        ));
+        assert_eq!(selector.unwrap().to_query(), "a=1,b=2,c in (x,y),!d");
+        for broken in
+            [json!(null), json!({}), json!({"matchExpressions": [{"key": "a", "operator": "Near"}]})]
+        {
+            assert!(Selector::of_workload(&object(broken)).is_err());
+        }
+    }
+}

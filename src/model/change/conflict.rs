@@ -1,0 +1,107 @@
+//! Conflicts: changes by other clients between reading and writing.
+
+use serde_json::Value;
+
+use super::hold::HOLD_ANNOTATION;
+use super::patch::{FieldPath, Patch, Precondition};
+use crate::model::api::managed_fields::author_of_change;
+use crate::model::api::object::Object;
+use crate::model::revision::diff::{Diff, SecretValues};
+use crate::model::revision::template::Template;
+
+/// A change by another client that the patch must not overwrite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Whether the object was deleted and created again under the same name.
+    pub recreated: bool,
+    /// The field manager that made the change, from managed fields.
+    pub manager: Option<String>,
+    /// What was changed, as text.
+    pub changes: Vec<String>,
+}
+
+impl Conflict {
+    /// Returns the conflict between a patch and the present object, if there is one.
+    #[must_use]
+    pub fn of(patch: &Patch, now: &Object) -> Option<Self> {
+        let broken: Vec<&Precondition> = patch.failed_preconditions(now).collect();
+        let recreated = broken.iter().any(|precondition| precondition.path == uid());
+        let changed: Vec<&&Precondition> =
+            broken.iter().filter(|precondition| precondition.path != uid()).collect();
+        let author = changed
+            .iter()
+            .filter_map(|one| author_of_change(now, &one.path, one.expected.as_ref()))
+            .max_by_key(|author| author.time);
+        (!broken.is_empty()).then(|| Self {
+            recreated,
+            manager: author.map(|author| author.manager),
+            changes: changed.iter().flat_map(|precondition| describe(precondition, now)).collect(),
+        })
+    }
+}
+
+fn uid() -> FieldPath {
+    FieldPath::of(["metadata", "uid"])
+}
+
+fn describe(precondition: &Precondition, now: &Object) -> Vec<String> {
+    let found = precondition.path.value_in(now.json());
+    let members: Vec<&str> = precondition.path.members().iter().map(String::as_str).collect();
+    match members.as_slice() {
+        ["spec", "template"] => describe_template(precondition.expected.as_ref(), found),
+        ["spec", "paused"] => vec![if found.is_some() { "paused" } else { "resumed" }.to_owned()],
+        ["metadata", "annotations", HOLD_ANNOTATION] => {
+            vec![describe_value("the hold", precondition.expected.as_ref(), found, false)]
+        }
+        ["metadata", "annotations", name] => {
+            vec![describe_value(&format!("annotation {name}"), precondition.expected.as_ref(), found, false)]
+        }
+        ["spec", strategy @ ("strategy" | "updateStrategy")] => {
+            vec![describe_value(strategy, precondition.expected.as_ref(), found, true)]
+        }
+        _ => vec![describe_value(&members.join("."), precondition.expected.as_ref(), found, false)],
+    }
+}
+
+fn describe_template(expected: Option<&Value>, found: Option<&Value>) -> Vec<String> {
+    let template = |value: Option<&Value>| Template::new(value.unwrap_or(&Value::Null));
+    let words = Diff::between(&template(expected), &template(found), SecretValues::Masked).summary();
+    if words.is_empty() { vec!["the template, in its notation only".to_owned()] } else { words }
+}
+
+/// Returns `updateStrategy {...} -> {...}`, or only the kind of change for long or private values.
+fn describe_value(name: &str, expected: Option<&Value>, found: Option<&Value>, shown: bool) -> String {
+    match (expected, found) {
+        (None, _) => format!("{name} added"),
+        (_, None) => format!("{name} removed"),
+        (Some(expected), Some(found)) if shown => format!("{name} {expected} -> {found}"),
+        _ => format!("{name} changed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn deployment(image: &str, uid: &str, paused: bool) -> Object {
+        Object::read(json!({"kind": "Deployment", "metadata": {"name": "web", "uid": uid, "managedFields": [
+            {"manager": "helm", "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {}}}},
+            {"manager": "kubectl-set", "time": "2026-11-20T13:05:00Z", "fieldsV1": {"f:spec": {"f:template": {"f:spec": {}}}}},
+        ]}, "spec": {"paused": paused, "template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_conflict_has_the_manager_and_the_changes() {
+        let mut patch = Patch::of(&deployment("web:1", "u", false));
+        patch.set(FieldPath::of(["spec", "template"]), json!({}));
+        assert_eq!(Conflict::of(&patch, &deployment("web:1", "u", true)), None);
+        let conflict = Conflict::of(&patch, &deployment("web:2", "u", false)).unwrap();
+        assert_eq!(
+            (conflict.manager.as_deref(), conflict.changes.as_slice()),
+            (Some("kubectl-set"), &["image web:2".to_owned()][..])
+        );
+        assert!(Conflict::of(&patch, &deployment("web:1", "v", false)).unwrap().recreated);
+    }
+}

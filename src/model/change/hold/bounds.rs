@@ -1,0 +1,89 @@
+//! What the annotation can say at all. Whoever may patch a workload may write any text there, and whoever goes on
+//! with it may do more than the writer.
+
+use serde_json::Value;
+
+use crate::model::workload::{Workload, strategy_fields};
+
+/// No name, digest, selector or person is longer.
+const LONGEST_TEXT: usize = 253;
+
+/// Pods, batches and turns are counted in these.
+const LARGEST_NUMBER: u64 = i32::MAX as u64;
+
+/// `plan`, `pace`, `check`, and some for versions to come.
+const DEEPEST: usize = 8;
+
+/// The members that are update strategies.
+const STRATEGIES: [&str; 2] = ["strategy", "set"];
+
+/// Checks the annotation of a workload before anything is made of it: texts are short, numbers count something,
+/// and what is put back is an update strategy. That the text is no JSON is for its reader to say.
+///
+/// # Errors
+/// Says which member is wrong, as a fragment: `plan.batch.number is out of range`.
+pub(super) fn check(workload: &Workload, text: &str) -> Result<(), String> {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else { return Ok(()) };
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        if STRATEGIES.contains(&name.as_str()) {
+            strategy_fields::check(workload, value)?;
+        } else {
+            check_member(&short(name), value, DEEPEST)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_member(path: &str, value: &Value, depth: usize) -> Result<(), String> {
+    match value {
+        Value::String(text) if text.len() > LONGEST_TEXT => Err(format!("{path} is too long")),
+        Value::Number(number) if number.as_u64().is_none_or(|number| number > LARGEST_NUMBER) => {
+            Err(format!("{path} is out of range"))
+        }
+        Value::Array(_) | Value::Object(_) if depth == 0 => Err(format!("{path} is too deep")),
+        Value::Array(items) => items.iter().try_for_each(|item| check_member(path, item, depth - 1)),
+        Value::Object(members) => members
+            .iter()
+            .try_for_each(|(name, value)| check_member(&format!("{path}.{}", short(name)), value, depth - 1)),
+        _ => Ok(()),
+    }
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+
+    #[test]
+    fn what_no_version_writes_is_refused_by_its_name() {
+        let object = json!({"kind": "StatefulSet", "apiVersion": "apps/v1", "metadata": {"name": "w"}});
+        let workload = Workload::of(Object::read(object).unwrap()).unwrap();
+        let mut deep = json!("x");
+        for _ in 0..20 {
+            deep = json!([deep]);
+        }
+        for (annotation, error) in [
+            (json!({"plan": {"batch": {"number": u64::MAX}}}), Some("plan.batch.number is out of range")),
+            (json!({"plan": {"done": [1, -1]}}), Some("plan.done is out of range")),
+            (json!({"lease": {"turn": 1.5}}), Some("lease.turn is out of range")),
+            (json!({"by": "x".repeat(254)}), Some("by is too long")),
+            (json!({"later": deep}), Some("later is too deep")),
+            (json!({"strategy": {"template": {}}}), Some("updateStrategy has no field \"template\"")),
+            (json!({"set": 1}), Some("updateStrategy is not an object")),
+            (
+                json!({"reason": "pause", "by": "ada@laptop", "strategy": null, "later": {"a": [1, true]}}),
+                None,
+            ),
+        ] {
+            let checked = check(&workload, &annotation.to_string());
+            assert_eq!(checked.err().as_deref(), error, "{annotation}");
+        }
+        assert_eq!(check(&workload, "no JSON"), Ok(()));
+    }
+}

@@ -1,0 +1,302 @@
+//! The annotation `kubectl-rollout2/held`: what `pause` and `step` remember of a workload that they hold.
+//!
+//! Both hold a StatefulSet by its partition and a DaemonSet by `OnDelete`. The same patch stores the
+//! update strategy that was there before. The value is one JSON object:
+//!
+//! | member | is |
+//! |---|---|
+//! | `version` | version of this schema: 1 |
+//! | `reason` | `pause`, or `plan` for a plan of `step` |
+//! | `strategy` | the original update strategy, raw; absent when there was none |
+//! | `set` | the update strategy that holds, as it was written |
+//! | `since`, `by` | when and who, for people |
+//! | `paused` | `true` when a plan is paused |
+//! | `plan` | see [`Plan`] |
+//! | `lease` | see [`Lease`] |
+//!
+//! Members that this version does not know are kept, because a newer version may have written them.
+
+mod amount;
+mod bounds;
+mod lease;
+mod pause;
+mod plan;
+mod record;
+mod resume;
+mod rollback;
+mod summary;
+
+pub use amount::Amount;
+pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
+pub(in crate::model) use pause::hold_method;
+pub use pause::{HoldMethod, Pause, pause};
+pub use plan::{BatchRecord, Batches, Check, OnFailure, Pace, Phase, Plan, Reach, SETTLING_TIME};
+pub use record::{PlanRecord, guarded};
+pub use resume::{Resume, resume};
+pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
+pub use summary::{HoldSummary, step_command};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::patch::{FieldPath, Patch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::text::go_json::go_json;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::Workload;
+use crate::model::workload::kind::HoldBy;
+use crate::model::workload::strategy;
+
+/// The name of the annotation.
+pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
+
+/// The version of the schema that this version writes.
+const VERSION: u32 = 1;
+
+/// The value of the annotation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hold {
+    #[serde(default = "first_version")]
+    version: u32,
+    reason: HoldReason,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    strategy: Option<Value>,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    set: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    paused: bool,
+    /// Raw, so that a plan of a newer version can be paused and ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plan: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lease: Option<Value>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Why a workload is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HoldReason {
+    /// `pause` holds it.
+    Pause,
+    /// A plan of `step` holds it.
+    Plan,
+}
+
+impl Hold {
+    /// Returns the hold of a workload, whether or not it is in force.
+    ///
+    /// # Errors
+    /// When the annotation exists and is not what we write. The original strategy is unknown then.
+    pub fn of(workload: &Workload) -> Result<Option<Self>> {
+        let Some(text) = workload.object().annotation(HOLD_ANNOTATION) else { return Ok(None) };
+        bounds::check(workload, text).map_err(|why| unreadable(workload).caused_by(why))?;
+        serde_json::from_str(text).map(Some).map_err(|_| unreadable(workload))
+    }
+
+    /// Returns the hold of a workload if it is in force and readable.
+    #[must_use]
+    pub fn in_force(workload: &Workload) -> Option<Self> {
+        Self::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))
+    }
+
+    /// Returns a new hold that remembers the strategy of a workload. `set` is the strategy that holds.
+    #[must_use]
+    pub fn new(workload: &Workload, reason: HoldReason, set: &Value) -> Self {
+        Self {
+            version: VERSION,
+            reason,
+            strategy: strategy::update_strategy(workload).cloned(),
+            set: set.clone(),
+            since: None,
+            by: None,
+            paused: false,
+            plan: None,
+            lease: None,
+            rest: Map::new(),
+        }
+    }
+
+    /// The same hold with the person who wrote it and the time, for people.
+    #[must_use]
+    pub fn written_by(mut self, by: Option<&str>, since: &str) -> Self {
+        (self.by, self.since) = (by.map(str::to_owned), Some(since.to_owned()));
+        self
+    }
+
+    /// The same hold, paused or not.
+    #[must_use]
+    pub fn with_pause(mut self, paused: bool) -> Self {
+        self.paused = paused;
+        self
+    }
+
+    /// Turns the hold of a pause into the hold of a plan.
+    #[must_use]
+    pub fn into_plan_hold(mut self) -> Self {
+        (self.reason, self.paused) = (HoldReason::Plan, false);
+        self
+    }
+
+    /// Returns why the workload is held.
+    #[must_use]
+    pub fn reason(&self) -> HoldReason {
+        self.reason
+    }
+
+    /// Returns the original update strategy, if there was one.
+    #[must_use]
+    pub fn original(&self) -> Option<&Value> {
+        self.strategy.as_ref().filter(|strategy| !strategy.is_null())
+    }
+
+    /// Returns the update strategy that holds; null for none.
+    #[must_use]
+    pub fn set(&self) -> &Value {
+        &self.set
+    }
+
+    /// Returns the partition of the original strategy; 0 where there is none.
+    #[must_use]
+    pub fn own_partition(&self) -> i64 {
+        self.original().map_or(0, strategy::effective_partition)
+    }
+
+    /// Returns who wrote it, if it says so.
+    #[must_use]
+    pub fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+
+    /// Returns when it was written, if it says so.
+    #[must_use]
+    pub fn since(&self) -> Option<&str> {
+        self.since.as_deref()
+    }
+
+    /// Whether nothing more is released: a pause, or a plan that was paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.reason == HoldReason::Pause || self.paused
+    }
+
+    /// Returns the plan, if this is the hold of one.
+    ///
+    /// # Errors
+    /// Why it cannot be read, as a fragment.
+    pub fn plan(&self) -> Result<Option<Plan>, String> {
+        if self.reason != HoldReason::Plan {
+            return Ok(None);
+        }
+        if self.version > VERSION {
+            return Err(format!("it has version {}, this is version {VERSION}", self.version));
+        }
+        let plan = self.plan.clone().ok_or("it has no plan")?;
+        serde_json::from_value(plan).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// Returns the lease of the process that steps the workload.
+    #[must_use]
+    pub fn lease(&self) -> Option<Lease> {
+        self.lease.as_ref().filter(|lease| !lease.is_null()).map(Lease::read)
+    }
+
+    /// Whether the strategy is still the one that holds. It is not once another client wrote
+    /// `updateStrategy`: then the annotation has no effect.
+    ///
+    /// Compares only the fields that hold, because a server may add defaults to the others.
+    #[must_use]
+    pub fn is_in_force(&self, workload: &Workload) -> bool {
+        if self.set.is_null() {
+            return false;
+        }
+        match workload.kind().hold {
+            HoldBy::Paused(_) => false,
+            HoldBy::OnDelete => {
+                strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
+            }
+            HoldBy::Partition => {
+                strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
+                    && strategy::partition(workload) == strategy::partition_field(&self.set)
+            }
+        }
+    }
+
+    /// Whether every field of the strategy that holds is still as it was written.
+    #[must_use]
+    pub fn is_unchanged(&self, workload: &Workload) -> bool {
+        strategy::update_strategy(workload).is_some_and(|live| is_contained(&self.set, live))
+    }
+
+    /// Adds to a patch what restores the original strategy and removes the annotation. A strategy that
+    /// another client wrote meanwhile stays.
+    pub fn release(&self, workload: &Workload, patch: &mut Patch) {
+        let place = strategy::strategy_path(workload);
+        if self.is_in_force(workload) {
+            patch.set_or_remove(place, self.original().cloned());
+        } else {
+            patch.require_unchanged(place);
+        }
+        patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
+    }
+
+    /// Returns the value of the annotation.
+    #[must_use]
+    pub fn annotation(&self) -> String {
+        go_json(&serde_json::to_value(self).unwrap_or_default())
+    }
+}
+
+/// Whether each member of one value is in another, with the same value.
+fn is_contained(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => {
+            part.iter().all(|(name, value)| is_contained(value, whole.get(name).unwrap_or(&Value::Null)))
+        }
+        (part, whole) => part == whole,
+    }
+}
+
+fn first_version() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// What a process that steps writes again and again in its plan.
+const PROGRESS: [&str; 3] = ["batch", "batchSizes", "reach"];
+
+/// Whether two states of a workload have the same plan for the same template, at whatever batch. A command that
+/// stops the plan is not in conflict with the process that steps it.
+#[must_use]
+pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
+    let plan = |workload: &Workload| {
+        let mut hold = Hold::of(workload).ok()?.filter(|hold| hold.reason == HoldReason::Plan)?;
+        (hold.lease, hold.set) = (None, Value::Null);
+        hold.plan.as_mut()?.as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
+        Some((workload.template().digest(), hold))
+    };
+    plan(one).is_some_and(|one| plan(other) == Some(one))
+}
+
+fn unreadable(workload: &Workload) -> Error {
+    Error::new(
+        ErrorKind::Malformed,
+        format!("the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target()),
+    )
+    .hint(command(
+        "put its update strategy right, then: kubectl annotate {} {}-",
+        [workload.command_target(), Word::text(HOLD_ANNOTATION, "KEY")],
+    ))
+}
+
+#[cfg(test)]
+mod tests;

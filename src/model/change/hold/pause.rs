@@ -1,0 +1,133 @@
+//! `pause`: the patch that holds a workload.
+
+use serde_json::{Value, json};
+
+use super::{HOLD_ANNOTATION, Hold, HoldReason};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::pod::Pod;
+use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::HoldBy;
+use crate::model::workload::strategy;
+use crate::model::workload::strategy::ABOVE_EVERY_POD;
+
+/// What `pause` does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pause {
+    /// Nothing: the workload is paused already.
+    AlreadyPaused,
+    /// Nothing: the strategy `OnDelete` replaces no running pod.
+    OnDelete,
+    /// Write a patch.
+    Change {
+        /// The patch.
+        patch: Patch,
+        /// How it holds the workload.
+        method: HoldMethod,
+    },
+}
+
+/// How a workload is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldMethod {
+    /// A Deployment by `spec.paused`.
+    Paused,
+    /// A StatefulSet by its partition.
+    Partition(i64),
+    /// A DaemonSet by `OnDelete`.
+    OnDelete {
+        /// The number of surge pods, which `OnDelete` removes.
+        surging: usize,
+    },
+    /// A plan of `step`, by a flag in its annotation.
+    Plan,
+}
+
+/// Returns what holds a workload in its present state. `by` and `since` are stored for display.
+///
+/// # Errors
+/// If the annotation of a hold is not readable, or if pods cannot be read.
+pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result<Pause> {
+    let workload = &observation.workload;
+    let mut patch = Patch::of(workload.object());
+    let method = match workload.kind().hold {
+        HoldBy::Paused(_) if workload.is_paused() => return Ok(Pause::AlreadyPaused),
+        HoldBy::Paused(_) => {
+            patch.set(strategy::hold_path(workload), Value::Bool(true));
+            HoldMethod::Paused
+        }
+        HoldBy::OnDelete | HoldBy::Partition => {
+            patch.require_unchanged(strategy::strategy_path(workload));
+            let hold = match Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
+                Some(hold) if hold.is_paused() => return Ok(Pause::AlreadyPaused),
+                Some(plan) => {
+                    let plan = plan.with_pause(true);
+                    patch.set(FieldPath::annotation(HOLD_ANNOTATION), plan.annotation().into());
+                    return Ok(Pause::Change { patch, method: HoldMethod::Plan });
+                }
+                None if strategy::is_on_delete(workload) => return Ok(Pause::OnDelete),
+                None => hold_method(observation)?,
+            };
+            let set = hold.strategy(workload);
+            let record = Hold::new(workload, HoldReason::Pause, &set).written_by(by, since);
+            patch.set(strategy::strategy_path(workload), set);
+            patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation().into());
+            hold
+        }
+    };
+    Ok(Pause::Change { patch, method })
+}
+
+impl HoldMethod {
+    /// Returns the update strategy that holds.
+    pub(in crate::model) fn strategy(self, workload: &Workload) -> Value {
+        match self {
+            Self::Partition(partition) => strategy::with_partition(workload, partition),
+            Self::Paused | Self::OnDelete { .. } | Self::Plan => json!({"type": "OnDelete"}),
+        }
+    }
+}
+
+/// Returns how to hold a StatefulSet or DaemonSet in its present state.
+///
+/// # Errors
+/// If pods cannot be read.
+pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMethod> {
+    let workload = &observation.workload;
+    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+    let Some(pods) = &observation.pods else { return Err(cannot_see_pods(workload)) };
+    let own: Vec<&Pod> = pods.iter().filter(|pod| workload.owns(pod)).collect();
+    Ok(match workload.kind().hold {
+        HoldBy::Paused(_) => HoldMethod::Paused,
+        HoldBy::Partition => HoldMethod::Partition(hold_partition(observation, &own)),
+        HoldBy::OnDelete => HoldMethod::OnDelete {
+            surging: own.iter().filter(|pod| !pod.terminating).count().saturating_sub(wanted),
+        },
+    })
+}
+
+/// Design rule 12: one above the highest outdated pod, and never below the present partition. If no
+/// pod is updated, or all are, it is above every possible pod, so that later revisions are held
+/// too.
+fn hold_partition(observation: &Observation, pods: &[&Pod]) -> i64 {
+    let workload = &observation.workload;
+    let is_updated =
+        |pod: &Pod| observation.revisions.current().is_some_and(|update| workload.runs(pod, update));
+    let (updated, outdated): (Vec<&Pod>, Vec<&Pod>) = pods.iter().partition(|pod| is_updated(pod));
+    let highest = outdated.iter().filter_map(|pod| strategy::partition_index(workload, &pod.name)).max();
+    match highest {
+        Some(highest) if !updated.is_empty() => {
+            highest.saturating_add(1).max(strategy::partition(workload)).min(ABOVE_EVERY_POD)
+        }
+        _ => ABOVE_EVERY_POD,
+    }
+}
+
+fn cannot_see_pods(workload: &Workload) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        format!("{} cannot be held, because its pods cannot be listed", workload.target()),
+    )
+    .hint("ask for the right to list pods")
+}

@@ -1,0 +1,127 @@
+//! The plan of a workload with its hold and its lease, and the patches that write it.
+
+use serde_json::Value;
+
+use super::lease::Lease;
+use super::plan::Plan;
+use super::{HOLD_ANNOTATION, Hold};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+
+/// The plan of a workload with its hold and its lease, whether or not the hold is in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanRecord {
+    /// The hold.
+    pub hold: Hold,
+    /// The plan in it.
+    pub plan: Plan,
+    /// The lease in it.
+    pub lease: Option<Lease>,
+}
+
+impl PlanRecord {
+    /// Returns the plan of a workload, if it has one.
+    ///
+    /// # Errors
+    /// When the annotation or the plan in it is not what we write.
+    pub fn of(workload: &Workload) -> Result<Option<Self>> {
+        let Some(hold) = Hold::of(workload)? else { return Ok(None) };
+        let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
+        let lease = hold.lease();
+        Ok(plan.map(|plan| Self { hold, plan, lease }))
+    }
+
+    /// Returns the plan that holds a workload, if it is readable.
+    #[must_use]
+    pub fn in_force(workload: &Workload) -> Option<Self> {
+        Self::of(workload).ok()?.filter(|record| record.hold.is_in_force(workload))
+    }
+
+    /// Whether the plan is for the live template.
+    #[must_use]
+    pub fn is_for(&self, workload: &Workload) -> bool {
+        self.plan.template == workload.template().digest().hex()
+    }
+
+    /// Returns the same record with its lease renewed. `now` is the time of day, for people.
+    #[must_use]
+    pub fn renewed(&self, now: String) -> Self {
+        Self { lease: self.lease.as_ref().map(|lease| lease.renewed(now)), ..self.clone() }
+    }
+
+    /// Returns the hold with the plan and the lease in it.
+    #[must_use]
+    pub fn to_hold(&self) -> Hold {
+        let to_json = |value| serde_json::to_value(value).unwrap_or_default();
+        Hold {
+            plan: serde_json::to_value(&self.plan).ok(),
+            lease: self.lease.as_ref().map(to_json),
+            ..self.hold.clone()
+        }
+    }
+
+    /// Returns the patch that stores the record, with another update strategy where one is given.
+    #[must_use]
+    pub fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
+        let (mut patch, mut hold) = (guarded(workload), self.to_hold());
+        if let Some(set) = set {
+            hold.set = set.clone();
+            patch.set(strategy::strategy_path(workload), set);
+        }
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
+        patch
+    }
+
+    /// Returns the patch that ends the plan and restores the original strategy.
+    #[must_use]
+    pub fn ending(&self, workload: &Workload) -> Patch {
+        let mut patch = guarded(workload);
+        self.hold.release(workload, &mut patch);
+        patch
+    }
+
+    /// Returns the same record with the live strategy as the one that holds.
+    #[must_use]
+    pub fn adopting(mut self, workload: &Workload) -> Self {
+        if self.hold.is_in_force(workload)
+            && let Some(live) = strategy::update_strategy(workload)
+        {
+            self.hold.set = live.clone();
+        }
+        self
+    }
+
+    /// Whether all that a decision rests on is unchanged: the uid, the template, the strategy and the annotation
+    /// with its lease. A deletion cannot test them as a patch does, so they are read again before it.
+    #[must_use]
+    pub fn is_unchanged(decided_on: &Workload, now: &Object) -> bool {
+        guarded(decided_on).failed_preconditions(now).next().is_none()
+    }
+}
+
+/// Returns a patch that tests the template, the update strategy and the annotation, and changes nothing yet.
+#[must_use]
+pub fn guarded(workload: &Workload) -> Patch {
+    let mut patch = Patch::of(workload.object());
+    for place in [
+        FieldPath::of(["spec", "template"]),
+        strategy::strategy_path(workload),
+        FieldPath::annotation(HOLD_ANNOTATION),
+    ] {
+        patch.require_unchanged(place);
+    }
+    patch
+}
+
+fn unreadable(workload: &Workload, why: &str) -> Error {
+    Error::new(
+        ErrorKind::Malformed,
+        format!("the plan in the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target()),
+    )
+    .caused_by(why)
+    .hint(command("kubectl rollout2 resume {} --release-all", [workload.command_target()]))
+}

@@ -1,0 +1,49 @@
+//! `resume`: the patch that ends a hold.
+
+use super::{HOLD_ANNOTATION, Hold, HoldReason};
+use crate::error::Result;
+use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::workload::{Workload, strategy};
+
+/// What `resume` does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resume {
+    /// Nothing: the workload is not paused.
+    NotPaused,
+    /// Nothing: `step` has a plan that is not paused.
+    Stepping,
+    /// End the pause and restore the strategy.
+    End(Patch),
+    /// Remove the annotation of a pause that another client has ended.
+    Forget(Patch),
+    /// Let `step` continue a paused plan.
+    Continue(Patch),
+}
+
+/// Returns the patch that resumes a workload. With `release_all` a plan of `step` ends too, and the
+/// controller updates the remaining pods.
+///
+/// # Errors
+/// If the annotation of the hold is not readable.
+pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
+    let mut patch = Patch::of(workload.object());
+    if !workload.kind().hold.is_remembered() {
+        patch.remove(strategy::hold_path(workload));
+        return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
+    }
+    let Some(hold) = Hold::of(workload)? else { return Ok(Resume::NotPaused) };
+    if !hold.is_in_force(workload) {
+        hold.release(workload, &mut patch);
+        return Ok(Resume::Forget(patch));
+    }
+    if hold.reason() == HoldReason::Plan && !release_all {
+        if !hold.is_paused() {
+            return Ok(Resume::Stepping);
+        }
+        patch.require_unchanged(strategy::strategy_path(workload));
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
+        return Ok(Resume::Continue(patch));
+    }
+    hold.release(workload, &mut patch);
+    Ok(Resume::End(patch))
+}

@@ -1,0 +1,99 @@
+//! Describes a hold for the user: its author, its progress, and how to continue.
+
+use serde_json::{Value, json};
+
+use super::{Hold, HoldReason, Lease, Plan, PlanRecord};
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
+
+/// The summary of a hold in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoldSummary {
+    hold: Hold,
+    /// The plan of the hold, if it has one that is readable.
+    plan: Option<Plan>,
+    /// The lease of the process that steps the plan.
+    lease: Option<Lease>,
+}
+
+impl HoldSummary {
+    /// Returns the summary of a workload's hold; none if no hold is in force.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let hold = Hold::in_force(workload)?;
+        let plan = hold.plan().ok().flatten();
+        let lease = hold.lease();
+        Some(Self { hold, plan, lease })
+    }
+
+    fn is_plan(&self) -> bool {
+        self.hold.reason() == HoldReason::Plan
+    }
+
+    fn is_rolling_back(&self) -> bool {
+        self.plan.as_ref().is_some_and(Plan::is_rolling_back)
+    }
+
+    /// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
+    /// rollout2 step statefulset/db`.
+    #[must_use]
+    pub fn words(&self, workload: &Workload) -> String {
+        let (target, step) = (workload.command_target(), step_command(workload));
+        let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
+        if !self.is_plan() {
+            return format!("held by a pause{by}, until {}", command("kubectl rollout2 resume {}", [target]));
+        }
+        let progress = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
+            _ if self.is_rolling_back() => "rolling back".to_owned(),
+            Some(batch) if batch.done => format!("after batch {}", batch.number),
+            Some(batch) => format!("in batch {}", batch.number),
+            None => "before batch 1".to_owned(),
+        };
+        let next = match &self.lease {
+            _ if self.hold.is_paused() => {
+                let step = [target.clone(), target];
+                format!(
+                    "paused, until {}",
+                    command("kubectl rollout2 resume {} && kubectl rollout2 step {}", step)
+                )
+            }
+            // A lease names its holder. It does not show that the process still runs.
+            Some(lease) => {
+                let stepper = lease.by.as_deref().unwrap_or("an unnamed process");
+                let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+                format!("stepped by {stepper}{since}; if that process no longer runs, continue with {step}")
+            }
+            None => format!("until {step}"),
+        };
+        format!("held by a plan of step{by}, {progress}, {next}")
+    }
+
+    /// Returns the summary as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let batch = self.plan.as_ref().and_then(|plan| plan.batch.as_ref());
+        let lease = self.lease.as_ref();
+        json!({
+            "reason": if self.is_plan() { "plan" } else { "pause" },
+            "by": self.hold.by(),
+            "since": self.hold.since(),
+            "paused": self.hold.is_paused(),
+            "goesBack": self.is_rolling_back(),
+            "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.done})),
+            "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
+        })
+    }
+}
+
+/// Returns the command that continues the plan of a workload, or starts one. A plan with a check
+/// needs it again, except during a rollback; only the user knows the command.
+#[must_use]
+pub fn step_command(workload: &Workload) -> String {
+    let asks = |record: PlanRecord| record.plan.pace.check.is_some() && !record.plan.is_rolling_back();
+    let target = [workload.command_target()];
+    if PlanRecord::in_force(workload).is_some_and(asks) {
+        command("kubectl rollout2 step {} --check '...'", target)
+    } else {
+        command("kubectl rollout2 step {}", target)
+    }
+}

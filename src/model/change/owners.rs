@@ -1,0 +1,171 @@
+//! Tools that own a manifest of a workload and may revert a change.
+
+use serde_json::Value;
+
+use super::patch::FieldPath;
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::object::Object;
+use crate::model::workload::Workload;
+
+/// A tool that owns a manifest of the workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ManifestOwner {
+    /// `kubectl apply`, found by its annotation.
+    Apply,
+    /// Argo CD, with the application if known.
+    ArgoCd(Option<String>),
+    /// Flux, with the Kustomization or `HelmRelease` if known.
+    Flux(Option<String>),
+    /// Helm, with the release if known.
+    Helm(Option<String>),
+    /// A Kruise Rollout, with its name if known.
+    KruiseRollout(Option<String>),
+    /// A field manager that owns the changed field by server-side apply.
+    ServerSideApply(String),
+}
+
+/// Returns the owners that may revert a change at `path`, found by labels, annotations and managed
+/// fields.
+#[must_use]
+pub fn owners(workload: &Workload, path: &FieldPath) -> Vec<ManifestOwner> {
+    let object = workload.object();
+    let appliers = [argo_cd(object), flux(object), helm(object), kruise_rollout(object)];
+    let mut owners: Vec<ManifestOwner> =
+        object.annotation(LAST_APPLIED).map(|_| ManifestOwner::Apply).into_iter().collect();
+    owners.extend(appliers.into_iter().flatten());
+    let known = ["argocd", "kustomize-controller", "helm-controller", "helm"];
+    let others =
+        appliers_of(object, path).filter(|manager| !known.iter().any(|name| manager.starts_with(name)));
+    owners.extend(others.map(|manager| ManifestOwner::ServerSideApply(manager.to_owned())));
+    owners
+}
+
+fn argo_cd(object: &Object) -> Option<ManifestOwner> {
+    let tracked = object.annotation("argocd.argoproj.io/tracking-id");
+    let application =
+        tracked.and_then(|id| id.split(':').next()).or(object.label("argocd.argoproj.io/instance"));
+    (tracked.is_some() || application.is_some() || is_managed_by(object, "argocd"))
+        .then(|| ManifestOwner::ArgoCd(named(application)))
+}
+
+fn flux(object: &Object) -> Option<ManifestOwner> {
+    let name = ["kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"];
+    let name = name.iter().find_map(|label| object.label(label));
+    let managed = ["kustomize-controller", "helm-controller"].iter().any(|name| is_managed_by(object, name));
+    (name.is_some() || managed).then(|| ManifestOwner::Flux(named(name)))
+}
+
+/// Flux and Argo CD also set Helm's labels on charts they install; then both are returned.
+fn helm(object: &Object) -> Option<ManifestOwner> {
+    let release = object.annotation("meta.helm.sh/release-name");
+    let managed = object.label("app.kubernetes.io/managed-by") == Some("Helm");
+    (release.is_some() || managed).then(|| ManifestOwner::Helm(named(release)))
+}
+
+/// Kruise adds annotations and labels to a Deployment that it drives. `in-progressing` contains
+/// JSON with the name of the Rollout.
+fn kruise_rollout(object: &Object) -> Option<ManifestOwner> {
+    const PREFIX: &str = "rollouts.kruise.io/";
+    let marks = |map: &str| {
+        object
+            .at(map)
+            .and_then(Value::as_object)
+            .is_some_and(|marks| marks.keys().any(|key| key.starts_with(PREFIX)))
+    };
+    let progress = object.annotation("rollouts.kruise.io/in-progressing");
+    let progress: Option<Value> = progress.and_then(|text| serde_json::from_str(text).ok());
+    let name = progress.as_ref().and_then(|progress| progress.get("rolloutName")?.as_str());
+    (marks("/metadata/annotations") || marks("/metadata/labels"))
+        .then(|| ManifestOwner::KruiseRollout(named(name)))
+}
+
+fn named(name: Option<&str>) -> Option<String> {
+    name.filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+fn entries(object: &Object) -> impl Iterator<Item = &Value> {
+    object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn is_managed_by(object: &Object, prefix: &str) -> bool {
+    entries(object).filter_map(manager).any(|manager| manager.starts_with(prefix))
+}
+
+fn manager(entry: &Value) -> Option<&str> {
+    entry.get("manager")?.as_str()
+}
+
+/// Returns the managers that own fields at a path by server-side apply. Their next apply reverts a
+/// change or fails with a conflict.
+fn appliers_of<'a>(object: &'a Object, path: &FieldPath) -> impl Iterator<Item = &'a str> {
+    let fields = path.members().iter().map(|member| format!("f:{member}")).collect::<Vec<_>>();
+    let owns = move |entry: &&Value| {
+        let applies = entry.get("operation").and_then(Value::as_str) == Some("Apply");
+        let owned = entry.get("fieldsV1");
+        applies && fields.iter().fold(owned, |owned, field| owned?.get(field)).is_some()
+    };
+    entries(object).filter(owns).filter_map(manager)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn owners_of(metadata: &Value) -> Vec<ManifestOwner> {
+        let mut object = json!({"kind": "Deployment", "metadata": {"name": "web"}});
+        for (name, value) in metadata.as_object().unwrap() {
+            object["metadata"][name] = value.clone();
+        }
+        owners(&Workload::of(Object::read(object).unwrap()).unwrap(), &FieldPath::of(["spec", "template"]))
+    }
+
+    #[test]
+    fn owners_are_found_by_labels_and_annotations() {
+        let name = |name: &str| Some(name.to_owned());
+        for (metadata, expected) in [
+            (json!({"annotations": {LAST_APPLIED: "{}"}}), vec![ManifestOwner::Apply]),
+            (
+                json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}}),
+                vec![ManifestOwner::ArgoCd(name("shop"))],
+            ),
+            (json!({"managedFields": [{"manager": "argocd-controller"}]}), vec![ManifestOwner::ArgoCd(None)]),
+            (
+                json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "shop"}}),
+                vec![ManifestOwner::Flux(name("shop"))],
+            ),
+            (
+                json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": {"meta.helm.sh/release-name": "web"}}),
+                vec![ManifestOwner::Helm(name("web"))],
+            ),
+            (
+                json!({"annotations": {"rollouts.kruise.io/in-progressing": "{\"rolloutName\":\"demo\"}"}}),
+                vec![ManifestOwner::KruiseRollout(name("demo"))],
+            ),
+            (
+                json!({"labels": {"rollouts.kruise.io/rollout-id": "1"}}),
+                vec![ManifestOwner::KruiseRollout(None)],
+            ),
+            (json!({"labels": 1, "annotations": [], "managedFields": {"a": 1}}), vec![]),
+        ] {
+            assert_eq!(owners_of(&metadata), expected, "{metadata}");
+        }
+    }
+
+    #[test]
+    fn a_server_side_applier_owns_its_fields_only() {
+        let entry = |manager: &str, operation: &str, fields: Value| json!({"manager": manager, "operation": operation, "fieldsV1": fields});
+        let template = json!({"f:spec": {"f:template": {"f:spec": {}}}});
+        let metadata = json!({"managedFields": [
+            entry("ci", "Apply", template.clone()),
+            entry("kubectl-edit", "Update", template.clone()),
+            entry("scaler", "Apply", json!({"f:spec": {"f:replicas": {}}})),
+            entry("argocd-controller", "Apply", template),
+            json!({"manager": "odd", "operation": "Apply"}),
+        ]});
+        assert_eq!(
+            owners_of(&metadata),
+            [ManifestOwner::ArgoCd(None), ManifestOwner::ServerSideApply("ci".to_owned())]
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! JSON Patches with preconditions.
+//!
+//! Every write is one of these (design rule 2). It first tests the uid and every field that it
+//! overwrites or relies on, with the value as read. The API server then applies it to exactly the
+//! state that was shown, or rejects it. Resource version and generation cannot replace these tests.
+//! An autoscaler changes both without a conflict, and annotations of StatefulSets and DaemonSets do
+//! not change the generation.
+
+pub use crate::model::api::field_path::FieldPath;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::api::object::Object;
+use crate::model::text::go_json::go_json;
+
+/// A change of one object, with its preconditions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    before: Value,
+    after: Value,
+    preconditions: Vec<Precondition>,
+    edits: Vec<FieldEdit>,
+}
+
+/// A value for a path; `None` removes the field.
+#[derive(Clone, Debug, PartialEq)]
+struct FieldEdit {
+    path: FieldPath,
+    value: Option<Value>,
+}
+
+/// A field that must have the value that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Precondition {
+    /// The path.
+    pub path: FieldPath,
+    /// The value that was read; `None` if there was none.
+    pub expected: Option<Value>,
+}
+
+impl Patch {
+    /// Starts an empty patch of an object. Its only precondition is the uid.
+    #[must_use]
+    pub fn of(object: &Object) -> Self {
+        let json = object.json();
+        let mut patch =
+            Self { before: json.clone(), after: json.clone(), preconditions: Vec::new(), edits: Vec::new() };
+        patch.require_unchanged(FieldPath::of(["metadata", "uid"]));
+        patch
+    }
+
+    /// Adds the precondition that the field has the value that was read.
+    pub fn require_unchanged(&mut self, path: FieldPath) {
+        if self.preconditions.iter().all(|precondition| precondition.path != path) {
+            let expected = path.value_in(&self.before).cloned();
+            self.preconditions.push(Precondition { path, expected });
+        }
+    }
+
+    /// Sets a field and creates missing maps on its path. A field that already has the value is
+    /// only tested.
+    pub fn set(&mut self, path: FieldPath, value: Value) {
+        self.set_or_remove(path, Some(value));
+    }
+
+    /// Removes a field, if it exists.
+    pub fn remove(&mut self, path: FieldPath) {
+        self.set_or_remove(path, None);
+    }
+
+    /// Sets or removes a field.
+    pub fn set_or_remove(&mut self, path: FieldPath, value: Option<Value>) {
+        self.require_unchanged(path.clone());
+        let edit = FieldEdit { path, value: value.filter(|value| !value.is_null()) };
+        if !edit.is_applied_to(&self.after) {
+            edit.make(&mut self.after);
+            self.edits.push(edit);
+        }
+    }
+
+    /// Returns the same change for the present object. All
+    /// [preconditions](Self::failed_preconditions) must hold; only absent maps may exist by now.
+    #[must_use]
+    pub fn rebased_on(&self, now: &Object) -> Self {
+        let mut patch = Self::of(now);
+        self.preconditions.iter().for_each(|precondition| patch.require_unchanged(precondition.path.clone()));
+        for edit in &self.edits {
+            patch.set_or_remove(edit.path.clone(), edit.value.clone());
+        }
+        patch
+    }
+
+    /// Whether the object has the resource version that the patch was made from.
+    #[must_use]
+    pub fn is_based_on(&self, now: &Object) -> bool {
+        let version = FieldPath::of(["metadata", "resourceVersion"]);
+        version.value_in(&self.before) == version.value_in(now.json())
+    }
+
+    /// Whether the object already has every value of the patch.
+    #[must_use]
+    pub fn is_applied_to(&self, now: &Object) -> bool {
+        let uid = FieldPath::of(["metadata", "uid"]);
+        uid.value_in(now.json()) == uid.value_in(&self.before)
+            && self.edits.iter().all(|edit| edit.is_applied_to(now.json()))
+    }
+
+    /// Whether the patch changes nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// Returns the expected object after the patch. The API server may add defaults.
+    #[must_use]
+    pub fn after(&self) -> &Value {
+        &self.after
+    }
+
+    /// Returns the operations of RFC 6902, the tests first.
+    #[must_use]
+    pub fn operations(&self) -> Vec<Value> {
+        let mut operations: Vec<Value> = Vec::new();
+        for test in self.preconditions.iter().map(|precondition| precondition.test(&self.before)) {
+            if !operations.contains(&test) {
+                operations.push(test);
+            }
+        }
+        let mut document = self.before.clone();
+        operations.extend(self.edits.iter().map(|edit| edit.make(&mut document)));
+        operations
+    }
+
+    /// Returns the request body (`application/json-patch+json`).
+    #[must_use]
+    pub fn body(&self) -> String {
+        go_json(&Value::Array(self.operations()))
+    }
+
+    /// Returns the preconditions that the present object does not meet. If the API server rejected
+    /// the patch and there are none, the patch itself is wrong.
+    pub fn failed_preconditions<'a>(&'a self, now: &'a Object) -> impl Iterator<Item = &'a Precondition> {
+        self.preconditions
+            .iter()
+            .filter(|precondition| precondition.path.value_in(now.json()) != precondition.expected.as_ref())
+    }
+}
+
+impl Precondition {
+    /// The API server accepts `null` for an absent member, but not below an absent map (seen on a
+    /// real API server). There the absence of the map is tested.
+    fn test(&self, before: &Value) -> Value {
+        let path = self.path.first_absent(before);
+        let value = path.value_in(before).cloned().unwrap_or_default();
+        json!({"op": "test", "path": path.to_string(), "value": value})
+    }
+}
+
+impl FieldEdit {
+    fn is_applied_to(&self, document: &Value) -> bool {
+        self.path.value_in(document) == self.value.as_ref()
+    }
+
+    /// Applies the edit to a document and returns its operation.
+    fn make(&self, document: &mut Value) -> Value {
+        let Some(value) = &self.value else {
+            take(document, self.path.members());
+            return json!({"op": "remove", "path": self.path.to_string()});
+        };
+        let at = self.path.first_absent(document);
+        let op = if at.value_in(document).is_some() { "replace" } else { "add" };
+        let value = wrapped(value.clone(), self.path.below(&at));
+        put(document, at.members(), value.clone());
+        json!({"op": op, "path": at.to_string(), "value": value})
+    }
+}
+
+/// Wraps a value in maps with these names.
+fn wrapped(value: Value, members: &[String]) -> Value {
+    members.iter().rev().fold(value, |value, member| Value::Object(Map::from_iter([(member.clone(), value)])))
+}
+
+fn put(root: &mut Value, members: &[String], value: Value) {
+    if let Some((last, above)) = members.split_last()
+        && let Some(map) = map_at(root, above)
+    {
+        map.insert(last.clone(), value);
+    }
+}
+
+fn take(root: &mut Value, members: &[String]) {
+    if let Some((last, above)) = members.split_last()
+        && let Some(map) = map_at(root, above)
+    {
+        map.remove(last);
+    }
+}
+
+fn map_at<'a>(root: &'a mut Value, members: &[String]) -> Option<&'a mut Map<String, Value>> {
+    members.iter().try_fold(root, |value, member| value.get_mut(member))?.as_object_mut()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! `restart`: the same template under a new timestamp.
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::patch::{FieldPath, Patch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::revision::CHANGE_CAUSE;
+use crate::model::status::effect::Effect;
+use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+
+/// The template annotation whose change makes a new revision.
+pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+
+/// Returns the patch that restarts a workload.
+///
+/// The patch does not test the template, because a restart applies to any template.
+///
+/// # Errors
+/// If the workload is paused, because nothing would happen.
+pub fn restart(workload: &Workload, now: Timestamp, cause: Option<&str>) -> Result<Patch> {
+    if workload.is_paused() {
+        return Err(refused_while_paused(workload));
+    }
+    let mut patch = Patch::of(workload.object());
+    patch.require_unchanged(strategy::hold_path(workload));
+    let stamp = FieldPath::of(["spec", "template", "metadata", "annotations", RESTARTED_AT]);
+    let last = stamp.value_in(workload.object().json()).and_then(|stamp| stamp.as_str());
+    let text = stamp_after(last, now);
+    patch.set(stamp, text.into());
+    if let Some(cause) = cause {
+        patch.set(FieldPath::annotation(CHANGE_CAUSE), cause.into());
+    }
+    Ok(patch)
+}
+
+/// Returns the effect of a restart: every pod becomes outdated.
+#[must_use]
+pub fn effect(observation: &Observation, patch: &Patch) -> Effect {
+    Effect::of(observation, None, patch.after())
+}
+
+/// Returns the timestamp in kubectl's form: UTC, whole seconds. A second restart in the same second
+/// gets a fraction; kubectl fails there.
+fn stamp_after(last: Option<&str>, now: Timestamp) -> String {
+    let whole = Timestamp::from_second(now.as_second()).unwrap_or(now).to_string();
+    if last != Some(whole.as_str()) {
+        return whole;
+    }
+    let fraction = now.subsec_nanosecond().max(1);
+    format!("{}.{fraction:09}Z", whole.trim_end_matches('Z'))
+}
+
+fn refused_while_paused(workload: &Workload) -> Error {
+    let target = workload.target();
+    let compat = format!(
+        "error: {} {:?} can't restart paused deployment (run rollout resume first)",
+        workload.kind().type_().resource(),
+        workload.name()
+    );
+    Error::new(ErrorKind::Refused, format!("{target} is paused; resume it first"))
+        .hint(command("kubectl rollout2 resume {}", [workload.command_target()]))
+        .in_compat(compat)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use serde_json::{Value, json};
+
+    fn workload(kind: &str, spec: &Value) -> Workload {
+        let object = json!({"kind": kind, "metadata": {"name": "w", "uid": "u"}, "spec": spec});
+        Workload::of(Object::read(object).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_second_restart_in_one_second_has_another_timestamp() {
+        let now: Timestamp = "2026-11-20T13:20:29.25Z".parse().unwrap();
+        for (last, expected) in [
+            (None, "2026-11-20T13:20:29Z"),
+            (Some("2026-11-20T08:20:29-05:00"), "2026-11-20T13:20:29Z"),
+            (Some("2026-11-20T13:20:29Z"), "2026-11-20T13:20:29.250000000Z"),
+            (Some("2026-11-20T13:20:29.250000000Z"), "2026-11-20T13:20:29Z"),
+        ] {
+            assert_eq!(stamp_after(last, now), expected, "{last:?}");
+        }
+    }
+
+    #[test]
+    fn restart_adds_the_annotation_and_does_not_test_the_template() {
+        let patch =
+            restart(&workload("DaemonSet", &json!({"template": {"spec": {}}})), Timestamp::UNIX_EPOCH, None)
+                .unwrap();
+        let paths: Vec<_> =
+            patch.operations().iter().map(|op| format!("{} {}", op["op"], op["path"])).collect();
+        assert_eq!(
+            paths,
+            [
+                r#""test" "/metadata/uid""#,
+                r#""test" "/spec/updateStrategy""#,
+                r#""test" "/spec/template/metadata""#,
+                r#""add" "/spec/template/metadata""#
+            ]
+        );
+        assert_eq!(patch.after()["spec"]["template"]["spec"], json!({}));
+    }
+
+    #[test]
+    fn a_paused_deployment_is_refused() {
+        let paused = workload("Deployment", &json!({"paused": true, "template": {}}));
+        let error = restart(&paused, Timestamp::UNIX_EPOCH, None).unwrap_err();
+        assert_eq!(
+            error.compat_sentence(),
+            "error: deployments.apps \"w\" can't restart paused deployment (run rollout resume first)"
+        );
+    }
+}

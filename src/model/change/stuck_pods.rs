@@ -1,0 +1,161 @@
+//! Pods that block a StatefulSet, and the order in which to delete them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::model::api::pod::Pod;
+use crate::model::revision::Revision;
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::strategy;
+
+/// Returns the pods that block the update of a StatefulSet, lowest ordinal first.
+///
+/// A pod is stuck if it is not ready and its replacement would run another revision. That is the
+/// target at or above the partition, and `status.currentRevision` below it. The controller waits
+/// for such a pod and never replaces it. It creates pods in ascending order, so the lowest must be
+/// deleted first (design rule 14; the descending order never recovered).
+///
+/// Empty for other kinds, whose controllers replace unavailable pods first. Also empty where the
+/// controller does not wait: `OnDelete`, and `Parallel` without `maxUnavailable`.
+#[must_use]
+pub fn stuck_pods<'a>(
+    observation: &'a Observation,
+    after: &Workload,
+    target: Option<&Revision>,
+) -> Vec<&'a Pod> {
+    if !waits_for_broken_pods(after) {
+        return Vec::new();
+    }
+    let partition = strategy::partition(after);
+    let is_stuck = |pod: &&Pod| {
+        let on_target = target.is_some_and(|target| observation.workload.runs(pod, target));
+        observation.workload.owns(pod) && !pod.ready && !pod.terminating && !on_target
+    };
+    let pods = observation.pods.iter().flatten().filter(is_stuck);
+    let mut pods: Vec<(i64, &Pod)> =
+        pods.filter_map(|pod| Some((strategy::partition_index(after, &pod.name)?, pod))).collect();
+    let current = revision_in_status(observation, "currentRevision");
+    let is_given_up = |pod| current.is_some_and(|current| !observation.workload.runs(pod, current));
+    pods.retain(|(index, pod)| *index >= partition || is_given_up(pod));
+    pods.sort_by_key(|(index, _)| *index);
+    pods.into_iter().map(|(_, pod)| pod).collect()
+}
+
+/// The pods that were deleted during a rollback, by uid.
+///
+/// Pods are deleted one at a time, each once, and the next only after the last one is gone. No pod
+/// is deleted before the controller observed the rollback, because it would come back on the failed
+/// revision (design rule 14).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StuckPodDeletions(BTreeSet<String>);
+
+impl StuckPodDeletions {
+    /// Returns the next pod to delete, if there is one now.
+    #[must_use]
+    pub fn next<'a>(&self, observation: &'a Observation) -> Option<&'a Pod> {
+        let live = observation.revisions.current()?;
+        let is_going = observation.own_pods().any(|pod| self.0.contains(&pod.uid));
+        let stuck = stuck_pods(observation, &observation.workload, Some(live));
+        stuck.into_iter().next().filter(|_| observation.is_observed() && !is_going)
+    }
+
+    /// Records the deletion of a pod.
+    pub fn record(&mut self, uid: &str) {
+        self.0.insert(uid.to_owned());
+    }
+}
+
+/// Returns the revision that a field of the status contains.
+fn revision_in_status<'a>(observation: &'a Observation, name: &str) -> Option<&'a Revision> {
+    let name = observation.workload.object().text(&format!("/status/{name}"))?;
+    observation.revisions.iter().find(|revision| revision.name == name)
+}
+
+fn waits_for_broken_pods(workload: &Workload) -> bool {
+    let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
+    let budget = strategy::update_strategy(workload)
+        .and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
+    let has_budget = budget.is_some_and(|budget| *budget != Value::Null);
+    workload.kind().pods == PodIdentity::Ordinal
+        && !strategy::is_on_delete(workload)
+        && (!is_parallel || has_budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
+    use serde_json::json;
+
+    /// A StatefulSet `db` that updates to `db-1`, with pods by ordinal, revision and readiness.
+    /// `current` is the current revision in its status.
+    fn stuck_names(spec: &Value, current: &str, pods: &[(i64, &str, bool)]) -> Vec<String> {
+        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u"}, "spec": spec,
+            "status": {"currentRevision": current}});
+        let workload = Workload::of(Object::read(object).unwrap()).unwrap();
+        let revisions = [1, 5].map(|number| {
+            let template = if number == 1 { json!({}) } else { json!({"metadata": {"labels": {"a": "b"}}}) };
+            let revision = json!({"kind": "ControllerRevision", "revision": number, "data": {"spec": {"template": template}},
+                "metadata": {"name": format!("db-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            Object::read(revision).unwrap()
+        });
+        let revisions = Revisions::of(&workload, revisions);
+        let pods = pods.iter().map(|(ordinal, revision, ready)| {
+            let pod = json!({"kind": "Pod", "metadata": {"name": format!("db-{ordinal}"), "labels": {"controller-revision-hash": revision},
+                "ownerReferences": [{"controller": true, "uid": "u"}]},
+                "status": {"conditions": [{"type": "Ready", "status": if *ready { "True" } else { "False" }}]}});
+            Pod::read(&Object::read(pod).unwrap())
+        });
+        let observation = Observation { pods: Some(pods.collect()), revisions, events: None, workload };
+        let target = observation.revisions.iter().find(|one| one.name == "db-1");
+        stuck_pods(&observation, &observation.workload, target)
+            .into_iter()
+            .map(|pod| pod.name.clone())
+            .collect()
+    }
+
+    #[test]
+    fn stuck_pods_are_those_the_controller_waits_for_lowest_first() {
+        let pods = [
+            (0, "db-2", false),
+            (3, "db-2", false),
+            (1, "db-1", false),
+            (2, "db-2", true),
+            (10, "db-2", false),
+        ];
+        for (spec, expected) in [
+            (json!({}), &["db-0", "db-3", "db-10"][..]),
+            (json!({"updateStrategy": {"rollingUpdate": {"partition": 3}}}), &["db-3", "db-10"]),
+            (
+                json!({"ordinals": {"start": 2}, "updateStrategy": {"rollingUpdate": {"partition": 2}}}),
+                &["db-10"],
+            ),
+            (json!({"podManagementPolicy": "Parallel"}), &[]),
+            (
+                json!({"podManagementPolicy": "Parallel", "updateStrategy": {"rollingUpdate": {"maxUnavailable": 1}}}),
+                &["db-0", "db-3", "db-10"],
+            ),
+            (json!({"updateStrategy": {"type": "OnDelete"}}), &[]),
+        ] {
+            assert_eq!(stuck_names(&spec, "db-gone", &pods), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn below_the_partition_pods_of_an_abandoned_update_are_stuck() {
+        let spec = json!({"updateStrategy": {"rollingUpdate": {"partition": 4}}});
+        let pods = [
+            (0, "db-5", false), // its replacement would run the same revision
+            (1, "db-2", true),
+            (2, "db-1", false), // already on the target
+            (3, "db-2", false),
+            (4, "db-2", false),
+        ];
+        assert_eq!(stuck_names(&spec, "db-5", &pods), ["db-3", "db-4"]);
+        assert_eq!(stuck_names(&spec, "db-gone", &pods), ["db-4"]);
+    }
+}

@@ -1,0 +1,144 @@
+//! `undo`: the revision to go back to, and the patch that does it.
+
+mod last_applied;
+mod target_revision;
+
+pub use target_revision::TargetRevision;
+
+use serde_json::Value;
+
+use super::hold::{HOLD_ANNOTATION, Hold, PartitionRollback};
+use super::patch::{FieldPath, Patch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::object::Object;
+use crate::model::revision::{CHANGE_CAUSE, Revision};
+use crate::model::status::effect::Effect;
+use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::RevisionStore;
+use crate::model::workload::strategy;
+
+/// The options of an undo.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoOptions {
+    /// Resume a paused Deployment in the same patch.
+    pub resume: bool,
+    /// Keep a hold.
+    pub keep_hold: bool,
+    /// Align the last-applied configuration with the revision.
+    pub sync_last_applied: bool,
+    /// The change-cause; by default that of the revision.
+    pub cause: Option<String>,
+}
+
+/// A prepared rollback.
+#[derive(Clone, Debug)]
+pub struct Undo<'a> {
+    /// The revision to go back to.
+    pub target: &'a Revision,
+    /// The patch.
+    pub patch: Patch,
+    /// The effect on the pods.
+    pub effect: Effect,
+    /// The hold that the rollback ends, if any.
+    pub ends_hold: Option<Hold>,
+    /// The pods below the StatefulSet's own partition that are rolled back, and the hold that stays
+    /// for them.
+    pub below: Option<PartitionRollback>,
+}
+
+/// Whether the live template already equals the revision.
+#[must_use]
+pub fn is_live(observation: &Observation, target: &Revision) -> bool {
+    observation.workload.template().digest() == target.digest
+}
+
+/// Prepares the rollback to a revision.
+///
+/// The template is replaced as a whole, because a merge would keep fields of the later revision.
+/// Annotations of the workload stay, except the change-cause, which belongs to the revision.
+///
+/// # Errors
+/// If the workload is paused and stays so, if the revision has no usable template, or if the hold
+/// or the last-applied configuration is not readable.
+pub fn undo<'a>(
+    observation: &'a Observation,
+    target: &'a Revision,
+    options: &UndoOptions,
+) -> Result<Undo<'a>> {
+    let workload = &observation.workload;
+    let raw = target.template();
+    let template = raw.without_hash_labels();
+    if !template.is_object() {
+        return Err(no_template(target));
+    }
+    let mut patch = Patch::of(workload.object());
+    patch.require_unchanged(strategy::hold_path(workload));
+    if workload.kind().hold.is_remembered() {
+        patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
+    }
+    if workload.is_paused() {
+        if !options.resume {
+            return Err(refused_while_paused(workload));
+        }
+        patch.remove(strategy::hold_path(workload));
+    }
+    patch.set(FieldPath::of(["spec", "template"]), template);
+    let cause = options.cause.as_deref().or(target.cause.as_deref());
+    patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
+    let hold = if options.keep_hold { None } else { hold(workload)? };
+    let below = hold.as_ref().and_then(|_| PartitionRollback::of(observation, &target.digest));
+    let ends_hold = hold.filter(|_| below.is_none());
+    match (&below, &ends_hold) {
+        (Some(below), _) => patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into()),
+        (None, Some(hold)) => hold.release(workload, &mut patch),
+        (None, None) => {}
+    }
+    if options.sync_last_applied
+        && let Some(text) = workload.object().annotation(LAST_APPLIED)
+    {
+        let synced = last_applied::synced(text, raw.json(), workload)?;
+        patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
+    }
+    let effect = Effect::of(observation, Some(target), patch.after());
+    Ok(Undo { target, patch, effect, ends_hold, below })
+}
+
+/// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
+/// Deployment controller copies the change-cause to a ReplicaSet itself.
+#[must_use]
+pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
+    if workload.kind().revisions == RevisionStore::ReplicaSets {
+        return None;
+    }
+    let object = Object::read(target.json()).ok()?;
+    let before = target.cause.as_ref().map(|cause| format!("{cause}; ")).unwrap_or_default();
+    let mut patch = Patch::of(&object);
+    patch.set(FieldPath::annotation(CHANGE_CAUSE), format!("{before}undo: {cause}").into());
+    Some((object, patch))
+}
+
+fn hold(workload: &Workload) -> Result<Option<Hold>> {
+    if workload.kind().hold.is_remembered() { Hold::of(workload) } else { Ok(None) }
+}
+
+/// Returns the error for a paused Deployment.
+#[must_use]
+pub fn refused_while_paused(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::new(ErrorKind::Refused, format!("{target} is paused; resume it first"))
+        .hint(command("kubectl rollout2 undo {} --resume", [workload.command_target()]))
+        .in_compat("you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again")
+}
+
+fn no_template(target: &Revision) -> Error {
+    Error::new(
+        ErrorKind::Malformed,
+        format!("revision {} has no pod template: {}", target.label(), target.name),
+    )
+}
+
+#[cfg(test)]
+mod tests;

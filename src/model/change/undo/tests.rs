@@ -1,0 +1,236 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::revision::Revisions;
+use crate::model::status::effect::HeldBy;
+
+fn template(image: &str) -> Value {
+    json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
+}
+
+/// A workload with the live template `x:2`, revisions 1 (`old`) and 2 (`x:2`) with change-causes,
+/// and a pod of revision 2 for each ordinal.
+fn observed_with(kind: &str, old: &Value, rest: &Value, ordinals: &[i64]) -> Observation {
+    let mut object =
+        json!({"kind": kind, "metadata": {"name": "w", "uid": "u"}, "spec": {"replicas": ordinals.len()}});
+    for part in ["metadata", "spec"] {
+        object[part].as_object_mut().unwrap().extend(rest[part].as_object().cloned().unwrap_or_default());
+    }
+    object["spec"]["template"] = template("x:2");
+    let workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    let revisions = [(1, old.clone(), "first"), (2, template("x:2"), "second")].map(|(number, mut kept, cause)| {
+        if kind == "Deployment" {
+            kept["metadata"]["labels"]["pod-template-hash"] = "abc".into();
+        } else {
+            kept["$patch"] = "replace".into();
+        }
+        let revision = json!({"kind": "X", "revision": number, "data": {"spec": {"template": kept}}, "spec": {"template": kept},
+            "metadata": {"name": format!("w-{number}"), "uid": format!("r{number}"), "labels": {"controller-revision-hash": number.to_string()},
+                "annotations": {"deployment.kubernetes.io/revision": number.to_string(), CHANGE_CAUSE: cause},
+                "ownerReferences": [{"controller": true, "uid": "u"}]}});
+        Object::read(revision).unwrap()
+    });
+    let pods = ordinals.iter().map(|ordinal| {
+        let (owner, hash) = match kind {
+            "Deployment" => ("r2", ""),
+            "StatefulSet" => ("u", "w-2"),
+            _ => ("u", "2"),
+        };
+        let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{ordinal}"), "labels": {"controller-revision-hash": hash},
+            "ownerReferences": [{"controller": true, "uid": owner}]}});
+        Pod::read(&Object::read(pod).unwrap())
+    });
+    Observation {
+        revisions: Revisions::of(&workload, revisions),
+        pods: Some(pods.collect()),
+        events: None,
+        workload,
+    }
+}
+
+fn observation(kind: &str, rest: &Value) -> Observation {
+    observed_with(kind, &template("x:1"), rest, &[0, 1, 2, 3, 4])
+}
+
+fn undone<'a>(observation: &'a Observation, options: &UndoOptions) -> Undo<'a> {
+    undo(observation, TargetRevision::Previous.find(observation).unwrap(), options).unwrap()
+}
+
+#[test]
+fn every_kind_gets_the_raw_template_without_hash_labels() {
+    for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
+        let observation = observation(kind, &json!({"metadata": {"annotations": {"mine": "1"}}}));
+        let undo = undone(&observation, &UndoOptions::default());
+        assert_eq!(undo.patch.after()["spec"]["template"], template("x:1"), "{kind}");
+        assert_eq!(
+            undo.patch.after()["metadata"]["annotations"],
+            json!({"mine": "1", CHANGE_CAUSE: "first"})
+        );
+        let tests: Vec<_> = undo
+            .patch
+            .operations()
+            .into_iter()
+            .filter(|op| op["op"] == "test")
+            .map(|op| op["path"].clone())
+            .collect();
+        let held = FieldPath::annotation(HOLD_ANNOTATION).to_string();
+        let cause = FieldPath::annotation(CHANGE_CAUSE).to_string();
+        let expected = match kind {
+            "Deployment" => vec!["/metadata/uid", "/spec/paused", "/spec/template", &cause],
+            _ => vec!["/metadata/uid", "/spec/updateStrategy", &held, "/spec/template", &cause],
+        };
+        assert_eq!(tests, expected, "{kind}");
+    }
+}
+
+#[test]
+fn unknown_fields_survive() {
+    let mut old = template("x:1");
+    old["spec"]["fieldOfTheFuture"] = json!({"deep": [1, {"er": null}]});
+    old["spec"]["containers"][0]["another"] = json!("<&>");
+    for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
+        let observation = observed_with(kind, &old, &json!({}), &[0]);
+        assert_eq!(
+            undone(&observation, &UndoOptions::default()).patch.after()["spec"]["template"],
+            old,
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn the_change_cause_is_the_revisions_or_the_one_given_or_none() {
+    let observation =
+        observation("StatefulSet", &json!({"metadata": {"annotations": {CHANGE_CAUSE: "second"}}}));
+    let cause = |target: &Revision, options: &UndoOptions| {
+        let undo = undo(&observation, target, options).unwrap();
+        undo.patch.after()["metadata"]["annotations"].get(CHANGE_CAUSE).cloned()
+    };
+    let target = TargetRevision::Previous.find(&observation).unwrap();
+    assert_eq!(cause(target, &UndoOptions::default()), Some(json!("first")));
+    let given = UndoOptions { cause: Some("OPS-1".to_owned()), ..UndoOptions::default() };
+    assert_eq!(cause(target, &given), Some(json!("OPS-1")));
+    let mut without = target.clone();
+    without.cause = None;
+    assert_eq!(cause(&without, &UndoOptions::default()), None);
+    let (_, noted) = change_cause_patch(&observation.workload, target, "OPS-1").unwrap();
+    assert_eq!(noted.after()["metadata"]["annotations"][CHANGE_CAUSE], "first; undo: OPS-1");
+}
+
+#[test]
+fn a_paused_deployment_is_refused_unless_it_is_to_be_resumed() {
+    let observation = observation("Deployment", &json!({"spec": {"paused": true}}));
+    let target = TargetRevision::Previous.find(&observation).unwrap();
+    let refused = undo(&observation, target, &UndoOptions::default()).unwrap_err();
+    assert_eq!(refused.next_step(), Some("kubectl rollout2 undo deployment/w --resume"));
+    let undo = undone(&observation, &UndoOptions { resume: true, ..UndoOptions::default() });
+    assert_eq!(undo.patch.after()["spec"].get("paused"), None);
+    assert_eq!(undo.effect.held_by, None);
+}
+
+#[test]
+fn a_hold_ends_in_the_same_patch_unless_it_is_kept() {
+    let set = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 9}});
+    let applied_config =
+        json!({"reason": "pause", "set": set, "strategy": {"type": "RollingUpdate"}}).to_string();
+    let rest = json!({"metadata": {"annotations": {HOLD_ANNOTATION: applied_config}}, "spec": {"updateStrategy": set}});
+    let observation = observation("StatefulSet", &rest);
+    let ended = undone(&observation, &UndoOptions::default());
+    assert_eq!(ended.patch.after()["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
+    assert_eq!(ended.patch.after()["metadata"]["annotations"].get(HOLD_ANNOTATION), None);
+    assert!(ended.ends_hold.is_some());
+    assert_eq!(ended.effect.replaced.as_deref().map(<[_]>::len), Some(5));
+    let kept = undone(&observation, &UndoOptions { keep_hold: true, ..UndoOptions::default() });
+    assert_eq!(kept.patch.after()["spec"]["updateStrategy"], set);
+    assert_eq!((kept.effect.held_by, kept.effect.held.len()), (Some(HeldBy::Partition(9)), 5));
+}
+
+#[test]
+fn the_effect_lists_replaced_and_held_pods() {
+    for (kind, spec, replaced, kept, because) in [
+        (
+            "StatefulSet",
+            json!({"updateStrategy": {"rollingUpdate": {"partition": 3}}}),
+            &["w-4", "w-3"][..],
+            3,
+            Some(HeldBy::Partition(3)),
+        ),
+        ("StatefulSet", json!({}), &["w-4", "w-3", "w-2", "w-1", "w-0"], 0, None),
+        ("StatefulSet", json!({"updateStrategy": {"type": "OnDelete"}}), &[], 5, Some(HeldBy::OnDelete)),
+        ("DaemonSet", json!({"updateStrategy": {"type": "OnDelete"}}), &[], 5, Some(HeldBy::OnDelete)),
+        ("Deployment", json!({}), &["w-0", "w-1", "w-2", "w-3", "w-4"], 0, None),
+    ] {
+        let observation = observation(kind, &json!({"spec": spec}));
+        let effect = undone(&observation, &UndoOptions::default()).effect;
+        assert_eq!(effect.replaced.as_deref().unwrap_or_default(), replaced, "{kind} {spec}");
+        assert_eq!((effect.held.len(), effect.held_by), (kept, because), "{kind} {spec}");
+    }
+    let mut blind = observation("Deployment", &json!({}));
+    blind.pods = None;
+    assert_eq!(undone(&blind, &UndoOptions::default()).effect.replaced, None);
+}
+
+#[test]
+fn the_last_applied_configuration_is_synced_on_request_only() {
+    let applied_config = json!({"spec": {"template": template("x:2")}}).to_string();
+    let observation =
+        observation("Deployment", &json!({"metadata": {"annotations": {LAST_APPLIED: applied_config}}}));
+    let text = |options: &UndoOptions| {
+        undone(&observation, options).patch.after()["metadata"]["annotations"][LAST_APPLIED].clone()
+    };
+    assert_eq!(text(&UndoOptions::default()), applied_config);
+    let synced = text(&UndoOptions { sync_last_applied: true, ..UndoOptions::default() });
+    assert!(synced.as_str().is_some_and(|text| text.contains("x:1") && !text.contains("x:2")), "{synced}");
+}
+
+#[test]
+fn a_revision_without_a_template_is_refused() {
+    let observation = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
+    let target = observation.revisions.iter().next().unwrap().clone().without_object();
+    assert!(undo(&observation, &target, &UndoOptions::default()).is_err());
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,4}".prop_map(Value::from)
+    ];
+    leaf.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map(
+                "replicas|paused|updateStrategy|rollingUpdate|partition|type|ordinals|start",
+                inner,
+                0..4
+            )
+            .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_patch_applies_to_any_object(spec in any_json(), annotations in any_json()) {
+        for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
+            let mut object = json!({"kind": kind, "metadata": {"name": "w", "uid": "u", "annotations": annotations}, "spec": spec});
+            if !object["spec"].is_object() {
+                object["spec"] = json!({});
+            }
+            object["spec"]["template"] = template("x:2");
+            let mut observation = observation(kind, &json!({}));
+            observation.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+            let target = observation.revisions.iter().next().unwrap();
+            if let Ok(undo) = undo(&observation, target, &UndoOptions { resume: true, ..UndoOptions::default() }) {
+                prop_assert_eq!(&undo.patch.after()["spec"]["template"], &template("x:1"));
+                prop_assert_eq!(undo.patch.failed_preconditions(observation.workload.object()).count(), 0);
+            }
+        }
+    }
+}

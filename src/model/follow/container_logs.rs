@@ -1,0 +1,73 @@
+//! The last log lines of containers that crashed.
+
+use std::collections::BTreeMap;
+
+use crate::model::status::cause::Cause;
+
+/// The last log lines of a container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLines {
+    /// The name of the pod.
+    pub pod: String,
+    /// The name of the container.
+    pub container: String,
+    /// The lines, oldest first.
+    pub lines: Vec<String>,
+}
+
+/// How a log line begins that says why a program ended. Lines below it, such as a stack trace, only
+/// say where.
+const ERROR_PREFIXES: [&str; 4] = ["panic", "fatal", "error", "exception"];
+
+impl LogLines {
+    /// Returns the line that explains the crash best: the first with a known prefix, otherwise the
+    /// last non-empty one.
+    #[must_use]
+    pub fn error_line(&self) -> Option<&str> {
+        let mut lines = self.lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+        let begins = |line: &&str| {
+            ERROR_PREFIXES.iter().any(|word| {
+                line.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
+            })
+        };
+        lines.clone().find(begins).or_else(|| lines.next_back())
+    }
+}
+
+/// The last log lines of containers, by pod and container.
+#[derive(Clone, Debug, Default)]
+pub struct ContainerLogs(BTreeMap<(String, String), LogLines>);
+
+impl ContainerLogs {
+    /// Stores the lines of a container and replaces earlier ones.
+    pub fn keep(&mut self, log: LogLines) {
+        self.0.insert((log.pod.clone(), log.container.clone()), log);
+    }
+
+    /// Returns the last log lines of the container that the cause is about, if they were read.
+    #[must_use]
+    pub fn of(&self, cause: &Cause) -> Option<&LogLines> {
+        let (container, mut pods) = (cause.container.as_ref()?, cause.pods.iter());
+        pods.find_map(|pod| self.0.get(&(pod.clone(), container.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_line_prefers_known_prefixes() {
+        for (lines, telling) in [
+            (&[] as &[&str], None),
+            (&["", "  "], None),
+            (&["starting", "DB_URL is not set", ""], Some("DB_URL is not set")),
+            (&["starting", "panic: no DB_URL", "main.go:12 +0x1d"], Some("panic: no DB_URL")),
+            (&["FATAL: role \"shop\" does not exist", "bye"], Some("FATAL: role \"shop\" does not exist")),
+        ] {
+            let lines = lines.iter().map(|&line| line.to_owned()).collect();
+            let log = LogLines { pod: String::new(), container: String::new(), lines };
+            assert_eq!(log.error_line(), telling, "{log:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The expected revision: `--revision`, or the template that this process wrote.
+
+use super::options::Options;
+use crate::error::Result;
+use crate::model::api::managed_fields::last_template_author;
+use crate::model::revision::RevisionWord;
+use crate::model::revision::digest::Digest;
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict::taken_over_line;
+use crate::model::workload::Workload;
+
+/// The expected revision.
+#[derive(Debug)]
+pub(super) enum ExpectedRevision {
+    /// As the user wrote it. It is resolved with the first complete observation.
+    Named(RevisionWord),
+    /// A revision with this template, and with this number if the user gave a number.
+    Found { template: Digest, label: String, number: Option<i64> },
+    /// The template of this workload, as it was written.
+    Written(Box<Workload>),
+}
+
+/// How a workload compares with the expected revision.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RevisionMatch {
+    /// The workload rolls out the expected revision.
+    Expected,
+    /// Not known yet; what the follower waits for.
+    NotYet(String),
+    /// The workload rolls out another revision; kubectl's message for it.
+    TakenOver(String),
+}
+
+impl ExpectedRevision {
+    /// Returns the expected revision that the options ask for, if any.
+    pub(super) fn from_options(options: &Options, found: &Workload) -> Option<Self> {
+        let written = || options.expect_found_template.then(|| Self::Written(Box::new(found.clone())));
+        options.revision.clone().map(Self::Named).or_else(written)
+    }
+
+    /// Compares an observation with the expected revision.
+    ///
+    /// The live template is part of the workload, so a different template is certain at once. The
+    /// revision number is stored in another object, which may be older than the workload. Numbers
+    /// only grow: a smaller one may be outdated and is waited for, a larger one is certain.
+    ///
+    /// # Errors
+    /// If no revision matches the word.
+    pub(super) fn compare(&mut self, observation: &Observation) -> Result<RevisionMatch> {
+        if let Self::Named(word) = self {
+            match find(word, observation)? {
+                Resolution::Resolved(expected) => *self = expected,
+                Resolution::Undecided(verdict) => return Ok(verdict),
+            }
+        }
+        let (template, label, number) = match self {
+            Self::Found { template, label, number } => (template, label, number),
+            Self::Written(written) => return Ok(compare_template(written, &observation.workload)),
+            Self::Named(_) => return Ok(RevisionMatch::Expected),
+        };
+        let current = current_number(observation);
+        let grown = number.zip(current).is_some_and(|(wanted, current)| current > wanted);
+        if grown || observation.workload.template().digest() != *template {
+            let current = current.map_or_else(|| "another".to_owned(), |number| number.to_string());
+            return Ok(RevisionMatch::TakenOver(taken_over_line(label, &current)));
+        }
+        Ok(RevisionMatch::Expected)
+    }
+}
+
+/// Compares the live template with the one that was written. A workload that is older than the
+/// write decides nothing.
+fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
+    if now.object().generation() < written.object().generation() {
+        return RevisionMatch::NotYet("the change to be observed".to_owned());
+    }
+    if now.template().digest() == written.template().digest() {
+        return RevisionMatch::Expected;
+    }
+    let author = last_template_author(now.object());
+    let by = author.filter(|author| last_template_author(written.object()).as_ref() != Some(author));
+    let by = by.map(|author| format!(" by {}", author.manager)).unwrap_or_default();
+    RevisionMatch::TakenOver(format!("another revision replaced it: the template was changed{by}"))
+}
+
+enum Resolution {
+    Resolved(ExpectedRevision),
+    Undecided(RevisionMatch),
+}
+
+/// Resolves the word. A number is only reliable once the controller has observed the workload.
+fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
+    let RevisionWord::Number(wanted) = word else {
+        let named = word.find(&observation.revisions)?;
+        return Ok(Resolution::Resolved(ExpectedRevision::Found {
+            template: named.digest,
+            label: named.label(),
+            number: None,
+        }));
+    };
+    let numbered = current_number(observation).filter(|_| observation.workload.is_observed());
+    Ok(match numbered {
+        Some(current) if current == *wanted => Resolution::Resolved(ExpectedRevision::Found {
+            template: observation.workload.template().digest(),
+            label: wanted.to_string(),
+            number: Some(*wanted),
+        }),
+        Some(current) if current > *wanted => {
+            Resolution::Undecided(RevisionMatch::TakenOver(taken_over_line(wanted, &current)))
+        }
+        _ => Resolution::Undecided(RevisionMatch::NotYet(format!(
+            "the controller to number revision {wanted}"
+        ))),
+    })
+}
+
+/// Returns the number of the current revision. A Deployment carries it in its own annotation, written
+/// together with `observedGeneration`. For kinds without that annotation it is on the ControllerRevision.
+fn current_number(observation: &Observation) -> Option<i64> {
+    match observation.workload.recorded_revision() {
+        Some(number) => number.ok(),
+        None => observation.revisions.current()?.number.known(),
+    }
+}

@@ -1,0 +1,48 @@
+//! Follows a workload as `kubectl rollout status` does.
+
+use super::event::TargetEvent;
+use super::now::Now;
+use super::options::Options;
+use super::report::Report;
+use super::result::{Outcome, RolloutFailure};
+use super::target_tracker::TargetTracker;
+use crate::model::revision::RevisionWord;
+use crate::model::status::verdict::{Counts, RolloutState, Verdict, kubectl_status};
+
+impl TargetTracker {
+    /// Applies kubectl's own rules to every change of the workload and ignores everything else.
+    pub(super) fn apply_kubectl_mode(
+        &mut self,
+        event: &TargetEvent,
+        now: Now,
+        options: &Options,
+        reports: &mut Vec<Report>,
+    ) {
+        let TargetEvent::Workload(workload) = event else {
+            return;
+        };
+        let number = match options.revision {
+            Some(RevisionWord::Number(number)) => Some(number),
+            _ => None,
+        };
+        match kubectl_status(workload, number) {
+            Err(text) => self.finish(Outcome::Failed(RolloutFailure::Kubectl(text)), now.elapsed, reports),
+            Ok(reported) => {
+                let state = if reported.done { RolloutState::Complete } else { RolloutState::Progressing };
+                let verdict = Verdict { state, line: reported.line };
+                let (target, counts) = (self.id, Counts::of(workload));
+                self.verdict = Some(verdict.clone());
+                reports.push(Report::Status {
+                    target,
+                    verdict,
+                    counts,
+                    line_changed: true,
+                    is_rollback: false,
+                });
+                if reported.done {
+                    self.finish(Outcome::Reached, now.elapsed, reports);
+                }
+            }
+        }
+    }
+}

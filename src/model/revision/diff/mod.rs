@@ -1,0 +1,123 @@
+//! Compares two templates.
+//!
+//! [`Diff`] is the whole comparison. Every output (the line in `history`, the rows above a diff,
+//! the unified diff, JSON) comes from one list of [`Change`]s in which secrets are already masked.
+//! No output can leak one.
+
+mod apply;
+mod block_scalar;
+mod change;
+mod field_change;
+mod list_keys;
+mod path;
+mod secret;
+mod short_value;
+mod summary;
+mod unified;
+mod yaml_lines;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use serde_json::Value;
+
+pub use apply::apply;
+pub use change::{Change, changes};
+pub use list_keys::fields_of as identity_fields;
+pub use path::{PathError, PathStep, TemplatePath, key_values};
+pub use secret::{MASK_CHANGED, SecretValues, without_secret_env};
+pub use summary::ChangeRow;
+pub use unified::{DiffSide, Hunk, HunkLine, yaml};
+
+use super::template::Template;
+
+/// The comparison of two templates.
+#[derive(Clone, Debug)]
+pub struct Diff {
+    from: Value,
+    changes: Vec<Change>,
+    reordered: Vec<TemplatePath>,
+    several_containers: bool,
+}
+
+impl Diff {
+    /// Compares two templates.
+    #[must_use]
+    pub fn between(from: &Template, to: &Template, secrets: SecretValues) -> Self {
+        let (from, to) = (from.canonical(), to.canonical());
+        let comparison = change::compare(&from, &to);
+        let containers: BTreeSet<_> = [&from, &to].into_iter().flat_map(container_names).collect();
+        let (from, changes) = match secrets {
+            SecretValues::Shown => (from, comparison.changes),
+            SecretValues::Masked => {
+                (secret::without_secret_env(&from), secret::mask_changes(comparison.changes))
+            }
+        };
+        Self { from, changes, reordered: comparison.reordered, several_containers: containers.len() > 1 }
+    }
+
+    /// Whether nothing changed, apart from the order of keyed lists.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Returns the changes, with secret values masked unless they are to be shown.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Returns the keyed lists whose elements changed their order. Kubernetes replaces pods for
+    /// that, although the content is the same.
+    #[must_use]
+    pub fn reordered(&self) -> &[TemplatePath] {
+        &self.reordered
+    }
+
+    /// Returns both templates, canonical and masked. The elements of TO's keyed lists are in FROM's
+    /// order, so a line diff shows the changes only.
+    #[must_use]
+    pub fn templates(&self) -> (&Value, Value) {
+        (&self.from, apply(&self.from, &self.changes))
+    }
+
+    /// Returns the unified diff of the two [`templates`](Self::templates), with `context` lines
+    /// around each change. Without a deadline the diff is the shortest.
+    #[must_use]
+    pub fn hunks(&self, context: usize, deadline: Option<Instant>) -> Vec<Hunk> {
+        let (from, to) = self.templates();
+        unified::hunks(from, &to, context, deadline)
+    }
+
+    /// Returns the changes as the parts of one line, the most important first: `image
+    /// shop/web:1.1`, `env MODE=prod`, `+env CACHE`, `limits cpu 200m, memory 128Mi`. `restart
+    /// only` and `order of env` stand alone. Empty for equal templates.
+    #[must_use]
+    pub fn summary(&self) -> Vec<String> {
+        let order = |path: &TemplatePath| match path.steps().last() {
+            Some(PathStep::Member(list)) => format!("order of {list}"),
+            _ => "order".to_owned(),
+        };
+        if self.is_empty() {
+            let lists: BTreeSet<String> = self.reordered.iter().map(order).collect();
+            return lists.into_iter().collect();
+        }
+        summary::line(&field_change::field_changes(&self.changes), self.several_containers)
+    }
+
+    /// Returns one row for each change, grouped by container.
+    #[must_use]
+    pub fn rows(&self) -> Vec<ChangeRow> {
+        summary::rows(&field_change::field_changes(&self.changes))
+    }
+}
+
+fn container_names(template: &Value) -> Vec<String> {
+    let elements = |list: &str| template.get("spec")?.get(list)?.as_array();
+    let name = |container: &Value| container.get("name").map(ToString::to_string);
+    change::CONTAINERS.iter().filter_map(|list| elements(list)).flatten().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Values shortened for one line.
+
+use serde_json::Value;
+
+use super::change::CONTAINERS;
+use super::list_keys;
+
+/// A shortened value, and whether it is a string, number or boolean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShortValue {
+    pub(super) text: String,
+    pub(super) is_scalar: bool,
+}
+
+/// The longest value in a line. The diff below shows it in full.
+const LONGEST: usize = 60;
+
+/// The longest image in a line. It is larger, because images differ at their ends.
+const LONGEST_IMAGE: usize = 600;
+
+/// Shortens a value: `prod`, `--listen :8080`, `secretKeyRef key=password,name=db`.
+pub(super) fn short_value(value: &Value) -> ShortValue {
+    within(LONGEST, value)
+}
+
+/// Shortens an image.
+pub(super) fn short_image(image: &Value) -> ShortValue {
+    within(LONGEST_IMAGE, image)
+}
+
+fn within(longest: usize, value: &Value) -> ShortValue {
+    let mut text = String::new();
+    write(&mut text, value, longest);
+    ShortValue { text: shortened(text, longest), is_scalar: !value.is_object() && !value.is_array() }
+}
+
+/// Shortens an element of a keyed list without its key: an env to its value, a container to its
+/// image.
+pub(super) fn short_element(list: &str, element: &Value) -> ShortValue {
+    let main_member = match list {
+        "env" => ["value", "valueFrom"].iter().find_map(|member| element.get(member)).map(short_value),
+        list if CONTAINERS.contains(&list) => element.get("image").map(short_image),
+        _ => None,
+    };
+    main_member.unwrap_or_else(|| match without_key(list, element) {
+        Value::Object(members) if members.is_empty() => ShortValue::default(),
+        rest => short_value(&rest),
+    })
+}
+
+fn without_key(list: &str, element: &Value) -> Value {
+    let mut element = element.clone();
+    if let Some(members) = element.as_object_mut() {
+        for field in list_keys::fields_of(list).unwrap_or_default() {
+            members.remove(*field);
+        }
+    }
+    element
+}
+
+fn write(text: &mut String, value: &Value, longest: usize) {
+    // The text already fills the line; a value may have a megabyte.
+    if text.chars().nth(longest).is_some() {
+        return;
+    }
+    match value {
+        Value::Object(members) if members.is_empty() => text.push_str("{}"),
+        Value::String(string) => text.push_str(string),
+        Value::Array(elements) => {
+            write_all(text, elements.iter().map(|element| (None, element)), " ", longest);
+        }
+        Value::Object(members) => {
+            let sole_object = members.len() == 1 && members.values().all(Value::is_object);
+            let between = if sole_object { " " } else { "=" };
+            write_all(
+                text,
+                members.iter().map(|(name, member)| (Some((name, between)), member)),
+                ",",
+                longest,
+            );
+        }
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}
+
+fn write_all<'a>(
+    text: &mut String,
+    values: impl Iterator<Item = (Option<(&'a String, &'a str)>, &'a Value)>,
+    between: &str,
+    longest: usize,
+) {
+    for (index, (name, value)) in values.enumerate() {
+        if index > 0 {
+            text.push_str(between);
+        }
+        if let Some((name, is)) = name {
+            text.push_str(name);
+            text.push_str(is);
+        }
+        write(text, value, longest);
+    }
+}
+
+fn shortened(text: String, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,34 @@
+//! Matches pods to revisions by owner reference and hash. A label alone could be set by any client
+//! (design rule 8).
+
+use super::Revision;
+use crate::model::api::pod::Pod;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::{PodLabelValue, RevisionStore};
+
+impl Workload {
+    /// Whether a pod runs a revision of this workload.
+    #[must_use]
+    pub fn runs(&self, pod: &Pod, revision: &Revision) -> bool {
+        let key = self.revision_key(revision);
+        !key.is_empty() && self.pod_key(pod) == key
+    }
+
+    /// Returns the key that the pods of a revision have.
+    pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
+        match self.kind().revisions {
+            RevisionStore::ReplicaSets => &revision.uid,
+            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Hash, .. } => &revision.hash,
+            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Name, .. } => &revision.name,
+        }
+    }
+
+    /// Returns the key of a pod; empty for pods of other workloads.
+    pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
+        match self.kind().revisions {
+            RevisionStore::ReplicaSets => &pod.owner_uid,
+            RevisionStore::ControllerRevisions { .. } if self.owns(pod) => &pod.revision_hash,
+            RevisionStore::ControllerRevisions { .. } => "",
+        }
+    }
+}

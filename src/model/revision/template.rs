@@ -1,0 +1,227 @@
+//! The pod template: raw JSON, and a canonical form for comparison.
+
+use serde_json::{Map, Value};
+
+use super::digest::Digest;
+use crate::model::api::quantity::Quantity;
+use crate::model::workload::Workload;
+
+/// The labels that controllers add to templates and pods to distinguish revisions.
+pub const HASH_LABELS: [&str; 3] =
+    ["pod-template-hash", "controller-revision-hash", "pod-template-generation"];
+
+/// The members whose empty value means the same as their absence.
+///
+/// In JSON from Go, a nil map and an empty map differ, and a struct by value is always present.
+/// Other empty objects have a meaning (`emptyDir: {}` is a volume, `podAntiAffinity: {}` is a set
+/// pointer) and stay.
+pub(in crate::model) const EMPTY_IS_ABSENT: [&str; 9] = [
+    "metadata",
+    "labels",
+    "annotations",
+    "resources",
+    "limits",
+    "requests",
+    "securityContext",
+    "nodeSelector",
+    "matchLabels",
+];
+
+impl Workload {
+    /// Returns the live template.
+    #[must_use]
+    pub fn template(&self) -> Template {
+        Template::new(self.object().at("/spec/template").unwrap_or(&Value::Null))
+    }
+}
+
+/// A pod template as the API stores it, unknown fields included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template(Value);
+
+impl Template {
+    /// Creates a template from that of a workload, a ReplicaSet or the data of a
+    /// ControllerRevision.
+    ///
+    /// A ControllerRevision stores a patch with `$patch: replace` among the members of the
+    /// template. That directive is removed.
+    #[must_use]
+    pub fn new(raw: &Value) -> Self {
+        let mut raw = raw.clone();
+        if let Some(members) = raw.as_object_mut() {
+            members.remove("$patch");
+        }
+        Self(raw)
+    }
+
+    /// Returns the raw JSON.
+    #[must_use]
+    pub fn json(&self) -> &Value {
+        &self.0
+    }
+
+    /// Returns the template without the labels that controllers add.
+    #[must_use]
+    pub fn without_hash_labels(&self) -> Value {
+        let mut raw = self.0.clone();
+        remove_hash_labels(&mut raw);
+        raw
+    }
+
+    /// Returns the canonical form: no hash labels, no nulls, no empty defaults. Lists keep their
+    /// order, which Kubernetes compares too.
+    #[must_use]
+    pub fn canonical(&self) -> Value {
+        let mut value = self.without_hash_labels();
+        drop_empty_members(&mut value);
+        value
+    }
+
+    /// Returns the digest of the canonical form, with quantities by value. To Kubernetes `1000m`
+    /// equals `1`, so that difference makes no new revision.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let mut value = self.canonical();
+        normalize_quantities("", &mut value);
+        Digest::of(&value)
+    }
+
+    /// Returns the container images, init containers first.
+    #[must_use]
+    pub fn images(&self) -> Vec<&str> {
+        ["/spec/initContainers", "/spec/containers"]
+            .into_iter()
+            .filter_map(|list| self.0.pointer(list)?.as_array())
+            .flatten()
+            .filter_map(|container| container.get("image")?.as_str())
+            .collect()
+    }
+}
+
+fn remove_hash_labels(template: &mut Value) {
+    if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+        for label in HASH_LABELS {
+            labels.remove(label);
+        }
+    }
+}
+
+fn normalize_quantities(object: &str, value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                if is_quantity(object, name) {
+                    normalize_quantity(member);
+                } else if !FREE_FORM_MAPS.contains(&name.as_str()) {
+                    normalize_quantities(name, member);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| normalize_quantities("", item)),
+        _ => {}
+    }
+}
+
+/// Whether a member of a pod template is a quantity, by its name and that of its parent:
+/// `resources`, the overhead of a runtime class, the size of an `emptyDir`, the divisor of a
+/// `resourceFieldRef`.
+pub(in crate::model) fn is_quantity(object: &str, member: &str) -> bool {
+    !FREE_FORM_MAPS.contains(&object)
+        && (["limits", "requests", "overhead"].contains(&object)
+            || ["sizeLimit", "divisor"].contains(&member))
+}
+
+/// Maps with keys chosen by users or drivers. Their values are never quantities.
+const FREE_FORM_MAPS: [&str; 6] =
+    ["labels", "annotations", "nodeSelector", "matchLabels", "volumeAttributes", "options"];
+
+fn normalize_quantity(amount: &mut Value) {
+    if let Some(quantity) = Quantity::read(amount) {
+        *amount = quantity.exact().into();
+    }
+}
+
+/// Removes empty members that mean the same as absent ones, innermost first.
+fn drop_empty_members(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.values_mut().for_each(drop_empty_members);
+            members.retain(|name, member| !is_absent_value(name, member));
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_empty_members),
+        _ => {}
+    }
+}
+
+fn is_absent_value(name: &str, member: &Value) -> bool {
+    match member {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => Map::is_empty(members) && EMPTY_IS_ABSENT.contains(&name),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn digest(raw: &Value) -> Digest {
+        Template::new(raw).digest()
+    }
+
+    #[test]
+    fn what_controllers_and_servers_add_does_not_change_the_digest() {
+        let plain =
+            digest(&json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "a"}]}}));
+        for noisy in [
+            json!({"$patch": "replace", "metadata": {"creationTimestamp": null, "labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "a", "resources": {}}]}}),
+            json!({"metadata": {"labels": {"app": "web", "pod-template-hash": "5f674c965"}},
+                "spec": {"containers": [{"name": "a", "env": []}], "securityContext": {}}}),
+            json!({"metadata": {"labels": {"app": "web"}, "annotations": {}},
+                "spec": {"containers": [{"name": "a", "resources": {"limits": {}}}], "nodeSelector": null}}),
+        ] {
+            assert_eq!(digest(&noisy), plain, "{noisy}");
+        }
+    }
+
+    #[test]
+    fn quantities_count_by_value() {
+        let with = |cpu: Value, memory: &str| {
+            digest(
+                &json!({"spec": {"containers": [{"resources": {"limits": {"cpu": cpu, "memory": memory}}}]}}),
+            )
+        };
+        assert_eq!(with(json!("1000m"), "1Gi"), with(json!(1), "1073741824"));
+        assert_ne!(with(json!("1001m"), "1Gi"), with(json!(1), "1Gi"));
+        assert_eq!(with(json!("no amount"), "1"), with(json!("no amount"), "1"));
+    }
+
+    #[test]
+    fn free_form_maps_have_no_quantities() {
+        for map in ["labels", "matchLabels", "volumeAttributes", "options"] {
+            let with = |size: &str| digest(&json!({"spec": {map: {"sizeLimit": size}}}));
+            assert_ne!(with("1Gi"), with("1024Mi"), "{map}");
+        }
+    }
+
+    #[test]
+    fn fields_that_users_can_set_change_the_digest() {
+        let plain = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"volumes": [{"name": "v", "emptyDir": {}}]}});
+        for other in [
+            json!({"metadata": {"labels": {"app": "web"}}, "spec": {"volumes": [{"name": "v"}]}}),
+            json!({"metadata": {"labels": {"app": "api"}}, "spec": {"volumes": [{"name": "v", "emptyDir": {}}]}}),
+            json!({"metadata": {"labels": {"app": "web"}}, "spec": {"volumes": [{"name": "v", "emptyDir": {}}], "new": 0}}),
+        ] {
+            assert_ne!(digest(&other), digest(&plain), "{other}");
+        }
+    }
+
+    #[test]
+    fn images_are_listed_init_containers_first() {
+        let raw = json!({"spec": {"containers": [{"image": "b"}, {"name": "none"}], "initContainers": [{"image": "a"}]}});
+        assert_eq!(Template::new(&raw).images(), ["a", "b"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Holds, `minReadySeconds`, and an exhausted `maxUnavailable`.
+
+use super::context::CauseContext;
+use super::{Cause, CauseId};
+use crate::model::api::pod::Pod;
+use crate::model::change::hold::HoldSummary;
+use crate::model::status::verdict::{Counts, RolloutState};
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::strategy;
+
+/// Returns the causes that keep pods from being updated, or updated pods from being available.
+pub(super) fn causes(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cause> {
+    let holds = [
+        paused(context, state),
+        on_delete(context),
+        partition(context),
+        min_ready(context, state),
+        unavailable(context),
+    ];
+    holds.into_iter().flatten().collect()
+}
+
+fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
+    let workload = &context.observed.workload;
+    (state == RolloutState::Paused).then(|| {
+        let how = command("paused, until kubectl rollout2 resume {}", [workload.command_target()]);
+        Cause::of_workload(CauseId::Paused, how)
+    })
+}
+
+/// Returns the cause for `OnDelete`. Pods that are recreated, and pods on new nodes, run the new revision
+/// anyway; the message must say so.
+fn on_delete(context: &CauseContext<'_>) -> Option<Cause> {
+    let workload = &context.observed.workload;
+    let outdated = outdated(context);
+    if !strategy::is_on_delete(workload) || outdated == 0 {
+        return None;
+    }
+    let until = match workload.kind().pods {
+        PodIdentity::Node => "deleted; recreated pods and pods on new nodes run the new revision",
+        PodIdentity::Interchangeable | PodIdentity::Ordinal => "deleted; recreated pods run the new revision",
+    };
+    let (pods, are) =
+        if outdated == 1 { ("1 pod".to_owned(), "it is") } else { (format!("{outdated} pods"), "they are") };
+    let kept: Vec<&Pod> = outdated_pods(context).collect();
+    let summary = format!("OnDelete keeps {pods} on {} until {are} {until}", revision_text(&kept, context));
+    let summary = summary + &hold_author(workload);
+    Some(Cause::of_workload(CauseId::OnDelete, summary).with_pods(kept))
+}
+
+/// Returns the cause for the pods that a partition keeps on an old revision.
+fn partition(context: &CauseContext<'_>) -> Option<Cause> {
+    let workload = &context.observed.workload;
+    let partition = strategy::partition(workload);
+    if partition == 0 || outdated(context) == 0 {
+        return None;
+    }
+    let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
+    let is_kept = |pod: &&Pod| pod.ordinal.is_some_and(|ordinal| ordinal < start.saturating_add(partition));
+    let mut kept: Vec<&Pod> = outdated_pods(context).filter(is_kept).collect();
+    kept.sort_by_key(|pod| pod.ordinal);
+    let names = match kept.as_slice() {
+        [] if context.observed.pods.is_some() => return None,
+        [] => "pods".to_owned(), // they could not be read
+        [only] => only.name.clone(),
+        [first, .., last] if is_unbroken(&kept) => format!("{}..{}", first.name, last.name),
+        several => several.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    let revision = revision_text(&kept, context);
+    let summary = format!("partition {partition} keeps {names} on {revision}{}", hold_author(workload));
+    let cause = Cause::of_workload(CauseId::Partition, summary);
+    Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
+}
+
+/// Returns who set the hold, after a semicolon, if this program set it; empty for other holds.
+fn hold_author(workload: &Workload) -> String {
+    HoldSummary::of(workload).map(|hold| format!("; {}", hold.words(workload))).unwrap_or_default()
+}
+
+/// Returns `revision 3` if all pods run it, and `an old revision` otherwise.
+fn revision_text(pods: &[&Pod], context: &CauseContext<'_>) -> String {
+    let (revisions, workload) = (&context.observed.revisions, &context.observed.workload);
+    let common =
+        pods.first().and_then(|first| revisions.iter().find(|revision| workload.runs(first, revision)));
+    match common {
+        Some(common) if pods.iter().all(|pod| workload.runs(pod, common)) => {
+            format!("revision {}", common.label())
+        }
+        _ => "an old revision".to_owned(),
+    }
+}
+
+fn is_unbroken(pods: &[&Pod]) -> bool {
+    pods.windows(2).all(|pair| match pair {
+        [a, b] => a.ordinal.and_then(|ordinal| ordinal.checked_add(1)) == b.ordinal,
+        _ => true,
+    })
+}
+
+/// Returns the cause for updated pods that are ready for less than `minReadySeconds`. The ready time comes from
+/// the clocks of the nodes, so the controller's own verdict takes precedence.
+fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
+    let (observed, current) = (context.observed, context.revision?);
+    if state == RolloutState::Complete {
+        return None;
+    }
+    let seconds = observed.workload.min_ready_seconds();
+    let waiting: Vec<_> = observed
+        .pods_of(current)
+        .filter(|pod| pod.ready && !pod.terminating && !pod.is_available(seconds, context.now))
+        .collect();
+    (!waiting.is_empty()).then(|| {
+        let summary = format!("ready, but not for minReadySeconds ({seconds}s) yet");
+        Cause::of_workload(CauseId::MinReadySeconds, summary).with_pods(waiting)
+    })
+}
+
+/// Returns the cause for unavailable pods that use up `maxUnavailable` of a StatefulSet. The controller counts
+/// every unavailable pod, of any ordinal and revision, and then updates no other. Pods of the current revision
+/// have causes of their own.
+fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
+    let (observed, current) = (context.observed, context.revision?);
+    let workload = &observed.workload;
+    workload.object().at("/spec/updateStrategy/rollingUpdate/maxUnavailable")?;
+    if workload.kind().pods != PodIdentity::Ordinal || outdated(context) == 0 {
+        return None;
+    }
+    let seconds = workload.min_ready_seconds();
+    let missing: Vec<_> = observed
+        .own_pods()
+        .filter(|pod| !pod.is_available(seconds, context.now) && !pod.terminating)
+        .collect();
+    let allowed = workload.update_budget().unavailable;
+    let is_used_up = i64::try_from(missing.len()).is_ok_and(|missing| missing >= allowed);
+    let of_others = missing.iter().any(|pod| !workload.runs(pod, current));
+    (is_used_up && of_others).then(|| {
+        let summary = format!("not available, which uses up maxUnavailable {allowed}");
+        Cause::of_workload(CauseId::MaxUnavailable, summary).with_pods(missing)
+    })
+}
+
+/// Returns the number of outdated pods, as the controller counts them.
+fn outdated(context: &CauseContext<'_>) -> i64 {
+    Counts::of(&context.observed.workload).outdated()
+}
+
+fn outdated_pods<'a>(context: &CauseContext<'a>) -> impl Iterator<Item = &'a Pod> {
+    let CauseContext { observed, revision: current, .. } = *context;
+    observed.own_pods().filter(move |pod| {
+        pod.is_active() && current.is_none_or(|current| !observed.workload.runs(pod, current))
+    })
+}

@@ -1,0 +1,101 @@
+//! The causes of a stalled rollout, found in pods, warning events and conditions. Each file detects one group of
+//! causes.
+//!
+//! The evidence of a cause quotes the component that reported it. A pod that is still starting has no cause. An
+//! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.
+
+mod blocked;
+mod config;
+mod context;
+mod crash;
+mod creating;
+mod group;
+mod held;
+mod id;
+mod image_pull;
+mod init;
+mod node;
+mod pod_problems;
+mod probe;
+mod redact;
+mod refused;
+mod runtime_messages;
+mod scheduling;
+mod start;
+mod terminating;
+mod volume;
+
+pub use context::Cause;
+pub(in crate::model) use crash::is_crashing;
+pub use id::CauseId;
+pub use redact::without_secrets_of;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use super::verdict::{RolloutState, verdict};
+use crate::model::revision::Revision;
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use context::CauseContext;
+
+/// Returns the causes why a rollout does not progress. Causes that need a user come first.
+#[must_use]
+pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
+    let state = verdict(observed).state;
+    let deleting = deleting(&observed.workload);
+    if state == RolloutState::Unobserved {
+        // The controller has not observed the spec, so its pods explain nothing yet.
+        return deleting.into_iter().collect();
+    }
+    let context = CauseContext { observed, revision: observed.revisions.current(), now };
+    let mut causes = held::causes(&context, state);
+    causes.extend(deleting);
+    causes.extend(terminating::outliving_grace_period(&context));
+    if state != RolloutState::Complete {
+        causes.extend(terminating::awaited(&context));
+        causes.extend(refused::causes(&context));
+        causes.extend(blocked::causes(&context));
+        causes.extend(node::unreachable(&context));
+        causes.extend(group::by_cause(context.pod_problems()));
+    }
+    causes.sort_by(|a, b| {
+        (a.is_transient, a.id, &a.container, &a.summary).cmp(&(
+            b.is_transient,
+            b.id,
+            &b.container,
+            &b.summary,
+        ))
+    });
+    redact::mask_secrets(&mut causes, observed);
+    causes
+}
+
+/// Returns the cause for a workload that is being deleted. It remains until its finalizers are removed, and its
+/// controller no longer updates its pods.
+fn deleting(workload: &Workload) -> Option<Cause> {
+    let object = workload.object();
+    let since = object.text("/metadata/deletionTimestamp")?;
+    let finalizers = object.at("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+    let finalizers: Vec<_> = finalizers.filter_map(Value::as_str).collect();
+    let waits =
+        if finalizers.is_empty() { String::new() } else { format!(", waits for {}", finalizers.join(", ")) };
+    Some(Cause::of_workload(CauseId::Deleting, format!("deletion requested at {since}{waits}")))
+}
+
+/// Returns the causes of the pods of one revision, current or not.
+#[must_use]
+pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
+    let context = CauseContext { observed, revision: Some(revision), now };
+    let mut causes = group::by_cause(context.pod_problems());
+    redact::mask_secrets(&mut causes, observed);
+    causes
+}
+
+impl Cause {
+    /// Whether two causes have the same text, apart from the state of a crash loop.
+    #[must_use]
+    pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {
+        crash::without_state(&self.summary) == crash::without_state(&other.summary)
+    }
+}

@@ -1,0 +1,121 @@
+//! Containers that run and are not ready.
+
+use k8s_openapi::jiff::SignedDuration;
+use serde_json::Value;
+
+use super::CauseId;
+use super::context::{CauseContext, Problem};
+use crate::model::api::container::{Container, ContainerState};
+use crate::model::api::pod::Pod;
+
+/// The seconds within which the kubelet reports a container without a readiness probe as ready.
+const READINESS_REPORT_SECONDS: i64 = 10;
+
+/// Returns the problem of a container that is not ready although its probes had time to succeed.
+pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    let ContainerState::Running { since: Some(since) } = container.state else {
+        return None;
+    };
+    if container.init {
+        return None;
+    }
+    let declared = context.declared(&container.name);
+    let probe = |name: &str| declared.and_then(|declared| declared.get(name));
+    let allowed = probe("startupProbe").map_or(0, failure_seconds)
+        + probe("readinessProbe").map_or(READINESS_REPORT_SECONDS, failure_seconds);
+    if context.now.duration_since(since) <= SignedDuration::from_secs(allowed) {
+        return None; // the container is still starting
+    }
+    Some(match probe("readinessProbe") {
+        Some(readiness) => Problem::new(
+            CauseId::ReadinessProbe,
+            format!("readiness probe fails, {}", handler_text(readiness)),
+            last_failure("readiness", pod, &container.name, context).unwrap_or_default(),
+        ),
+        None => Problem::new(CauseId::NotReady, "runs, but is not ready", ""),
+    })
+}
+
+/// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
+/// message names the gate.
+pub(super) fn closed_gate(pod: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
+    (pod.readiness.reason == "ReadinessGatesNotReady").then(|| {
+        Problem::new(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
+    })
+}
+
+/// Returns the message of a probe's last failure. The event reads `Readiness probe failed: HTTP probe failed with
+/// statuscode: 503`, or `errored` if the kubelet could not run the probe (`pkg/kubelet/prober`). `which` is
+/// `readiness`, `liveness` or `startup`.
+pub(super) fn last_failure<'a>(
+    which: &str,
+    pod: &Pod,
+    container: &str,
+    context: &CauseContext<'a>,
+) -> Option<&'a str> {
+    context.warnings(pod, container).filter(|warning| warning.reason == "Unhealthy").find_map(|warning| {
+        let (probe, rest) = warning.message.split_once(" probe ")?;
+        probe
+            .eq_ignore_ascii_case(which)
+            .then(|| rest.split_once(": ").map_or(rest, |(_, message)| message).trim())
+    })
+}
+
+/// Returns the seconds until a failing probe reaches its failure threshold. Fields that the template omits have
+/// the API's defaults.
+fn failure_seconds(probe: &Value) -> i64 {
+    let field = |name: &str, default: i64| {
+        probe.get(name).and_then(Value::as_i64).unwrap_or(default).clamp(0, i64::from(i32::MAX))
+    };
+    field("initialDelaySeconds", 0) + field("periodSeconds", 10) * field("failureThreshold", 3)
+}
+
+/// Returns the request of a probe or a lifecycle hook: `GET :8080/healthz`.
+pub(super) fn handler_text(probe: &Value) -> String {
+    let at = |pointer: &str| match probe.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    if probe.get("httpGet").is_some() {
+        let scheme = if at("/httpGet/scheme") == "HTTPS" { "https://" } else { "" };
+        format!("GET {scheme}{}:{}{}", at("/httpGet/host"), at("/httpGet/port"), at("/httpGet/path"))
+    } else if probe.get("tcpSocket").is_some() {
+        format!("TCP {}:{}", at("/tcpSocket/host"), at("/tcpSocket/port"))
+    } else if probe.get("grpc").is_some() {
+        format!("gRPC :{}", at("/grpc/port"))
+    } else {
+        let command = probe.pointer("/exec/command").and_then(Value::as_array);
+        let arguments = command.into_iter().flatten().filter_map(Value::as_str);
+        format!("exec {}", arguments.collect::<Vec<_>>().join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_handler_is_described_by_its_request() {
+        for (probe, text) in [
+            (json!({"httpGet": {"port": 8080, "path": "/healthz"}}), "GET :8080/healthz"),
+            (json!({"httpGet": {"port": "web", "path": "/", "scheme": "HTTPS"}}), "GET https://:web/"),
+            (json!({"tcpSocket": {"port": 5432}}), "TCP :5432"),
+            (json!({"grpc": {"port": 9}}), "gRPC :9"),
+            (json!({"exec": {"command": ["cat", "/tmp/ready"]}}), "exec cat /tmp/ready"),
+        ] {
+            assert_eq!(handler_text(&probe), text);
+        }
+    }
+
+    #[test]
+    fn a_probe_fails_after_its_threshold() {
+        assert_eq!(failure_seconds(&json!({})), 30);
+        assert_eq!(
+            failure_seconds(&json!({"initialDelaySeconds": 5, "periodSeconds": 2, "failureThreshold": 4})),
+            13
+        );
+        assert!(failure_seconds(&json!({"periodSeconds": i64::MAX, "failureThreshold": i64::MAX})) > 0);
+    }
+}

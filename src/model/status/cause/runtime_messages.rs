@@ -1,0 +1,232 @@
+//! The messages of container runtimes about failed pulls and starts.
+//!
+//! containerd, CRI-O and Docker word the same failure differently. The kubelet drops their error codes, so only
+//! this file matches on their messages.
+
+/// Why an image could not be pulled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PullFailure {
+    /// The registry has no such image.
+    NotFound,
+    /// The image does not exist for the node's platform.
+    NoPlatform,
+    /// The registry requires other credentials. A registry that hides its images returns the same error.
+    Unauthorized,
+    /// The registry limits the rate of pulls.
+    RateLimit,
+    /// The registry cannot be reached.
+    Unreachable,
+    /// The signature is not valid.
+    Signature,
+    /// Something else.
+    Other,
+}
+
+/// The order matters. A denied pull also contains "does not exist", and an unknown host contains "not found".
+const PULL_MESSAGES: [(PullFailure, &[&str]); 6] = [
+    (PullFailure::RateLimit, &["toomanyrequests", "too many requests"]),
+    (
+        PullFailure::Unauthorized,
+        &[
+            "pull access denied",
+            "unauthorized",
+            "authentication required",
+            "authorization failed",
+            "no basic auth credentials",
+            "access to the resource is denied",
+            "403 forbidden",
+            "denied:",
+        ],
+    ),
+    (PullFailure::Signature, &["signature validation failed", "signaturevalidationfailed"]),
+    (
+        PullFailure::NoPlatform,
+        &["no match for platform in manifest", "no image found in manifest list for architecture"],
+    ),
+    (
+        PullFailure::Unreachable,
+        &[
+            "dial tcp",
+            "no such host",
+            "i/o timeout",
+            "connection refused",
+            "connection reset",
+            "no route to host",
+            "handshake timeout",
+            "deadline exceeded",
+            "name resolution",
+            "x509:",
+            "registry is unavailable",
+            "500 internal server error",
+            "502 bad gateway",
+            "503 service unavailable",
+            "504 gateway timeout",
+        ],
+    ),
+    (PullFailure::NotFound, &["manifest unknown", "name unknown", "not found", "404 "]),
+];
+
+/// Returns the reason of a failed pull.
+pub(super) fn pull_failure(message: &str) -> PullFailure {
+    let message = message.to_lowercase();
+    let matches =
+        |(_, phrases): &&(PullFailure, &[&str])| phrases.iter().any(|phrase| message.contains(phrase));
+    PULL_MESSAGES.iter().find(matches).map_or(PullFailure::Other, |(failure, _)| *failure)
+}
+
+/// Why a container could not be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartFailure {
+    /// The image does not contain the command.
+    NoCommand,
+    /// The command is not executable.
+    NotExecutable,
+    /// Something else.
+    Other,
+}
+
+/// Returns the reason of a failed start. Both runc and crun write an error about a command after `exec:`. Without
+/// it, the same phrases may concern a mount.
+pub(super) fn start_failure(message: &str) -> StartFailure {
+    let Some((_, about_command)) = message.split_once("exec: ") else {
+        return StartFailure::Other;
+    };
+    let matches = |phrases: &[&str]| phrases.iter().any(|phrase| about_command.contains(phrase));
+    if matches(&["executable file not found", "no such file or directory"]) {
+        StartFailure::NoCommand
+    } else if matches(&["permission denied"]) {
+        StartFailure::NotExecutable
+    } else {
+        StartFailure::Other
+    }
+}
+
+/// Returns the command in the message of a failed start: `exec: "CMD": ...`.
+pub(super) fn command_in(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("exec: ")?;
+    let rest = rest.trim_start_matches('\\').strip_prefix('"')?;
+    let (command, _) = rest.split_once('"')?;
+    Some(command.trim_end_matches('\\'))
+}
+
+/// Returns the message without the prefixes that the kubelet and gRPC add.
+pub(super) fn inner_message(message: &str) -> &str {
+    let mut rest = message;
+    for layer in ["ErrImagePull: ", " desc = "] {
+        rest = rest.rsplit_once(layer).map_or(rest, |(_, inner)| inner);
+    }
+    if let Some((_, inner)) =
+        rest.strip_prefix("Failed to pull image ").and_then(|rest| rest.split_once("\": "))
+    {
+        rest = inner;
+    }
+    rest.trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every message is copied from a component's source or from a user's report.
+    #[test]
+    fn pull_failures_of_every_runtime_are_recognized() {
+        for (message, failure) in [
+            // containerd
+            (
+                r#"failed to pull and unpack image "docker.io/library/nginx:nope": failed to resolve reference "docker.io/library/nginx:nope": docker.io/library/nginx:nope: not found"#,
+                PullFailure::NotFound,
+            ),
+            (
+                r#"failed to pull and unpack image "docker.io/library/kubefleet-dashboard:latest": failed to resolve reference "docker.io/library/kubefleet-dashboard:latest": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed"#,
+                PullFailure::Unauthorized,
+            ),
+            (
+                r#"failed to pull and unpack image "registry.k8s.io/pause:3.9": failed to resolve reference "registry.k8s.io/pause:3.9": failed to do request: Head "https://registry.k8s.io/v2/pause/manifests/3.9": dial tcp 34.96.108.209:443: connect: connection timed out"#,
+                PullFailure::Unreachable,
+            ),
+            (
+                "failed to pull and unpack image: no match for platform in manifest: not found",
+                PullFailure::NoPlatform,
+            ),
+            (
+                "failed to copy: httpReadSeeker: failed open: unexpected status code https://registry-1.docker.io/v2/library/nginx/manifests/1: 429 Too Many Requests - Server message: toomanyrequests: You have reached your pull rate limit.",
+                PullFailure::RateLimit,
+            ),
+            // CRI-O, with the messages of containers/image
+            (
+                "Error reading manifest latest in registry.mydomain/image: manifest unknown: manifest unknown",
+                PullFailure::NotFound,
+            ),
+            (
+                "Error reading manifest latest in docker.io/crio/busybox: errors:\ndenied: requested access to the resource is denied\nunauthorized: authentication required\n",
+                PullFailure::Unauthorized,
+            ),
+            (
+                r#"error pinging docker registry k8s.gcr.io: Get "https://k8s.gcr.io/v2/": dial tcp: lookup k8s.gcr.io: device or resource busy"#,
+                PullFailure::Unreachable,
+            ),
+            // Docker, through cri-dockerd
+            (
+                "Error response from daemon: pull access denied for rmeuser-auth, repository does not exist or may require 'docker login'",
+                PullFailure::Unauthorized,
+            ),
+            // the kubelet's own codes (pkg/kubelet/images)
+            (
+                "image pull failed for x because the registry is unavailable: down for maintenance",
+                PullFailure::Unreachable,
+            ),
+            (
+                "image pull failed for x because the signature validation failed: no signature exists",
+                PullFailure::Signature,
+            ),
+            ("layer is corrupt", PullFailure::Other),
+        ] {
+            assert_eq!(pull_failure(message), failure, "{message}");
+        }
+    }
+
+    #[test]
+    fn start_failures_of_every_runtime_are_recognized() {
+        for (message, failure, command) in [
+            // containerd with runc
+            (
+                r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "-c": executable file not found in $PATH"#,
+                StartFailure::NoCommand,
+                Some("-c"),
+            ),
+            (
+                r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "/app": stat /app: no such file or directory: unknown"#,
+                StartFailure::NoCommand,
+                Some("/app"),
+            ),
+            // CRI-O, which quotes runc's message
+            (
+                r#"Container creation error: runc create failed: unable to start container process: exec: \"/bin/prometheus-config-reloader\": permission denied"#,
+                StartFailure::NotExecutable,
+                Some("/bin/prometheus-config-reloader"),
+            ),
+            ("context deadline exceeded", StartFailure::Other, None),
+        ] {
+            assert_eq!(start_failure(message), failure, "{message}");
+            assert_eq!(command_in(message), command, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_layers_above_the_message_are_left_out() {
+        for (message, inner) in [
+            (
+                r#"Back-off pulling image "a:1": ErrImagePull: rpc error: code = NotFound desc = a:1: not found"#,
+                "a:1: not found",
+            ),
+            (
+                r#"Failed to pull image "a:1": rpc error: code = Unknown desc = dial tcp: i/o timeout"#,
+                "dial tcp: i/o timeout",
+            ),
+            (r#"Failed to pull image "a:1": a:1: not found"#, "a:1: not found"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(inner_message(message), inner);
+        }
+    }
+}

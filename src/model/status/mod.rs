@@ -1,0 +1,8 @@
+//! The status of a rollout: the observation of a workload, its verdict, and the causes of a stall.
+
+pub mod cause;
+pub mod effect;
+pub mod history;
+pub mod observation;
+pub mod pod_stage;
+pub mod verdict;

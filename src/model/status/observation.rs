@@ -1,0 +1,340 @@
+//! Everything read about one workload at one moment.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use crate::model::api::event::{Event, Events};
+use crate::model::api::pod::Pod;
+use crate::model::revision::{Revision, Revisions};
+use crate::model::workload::Workload;
+
+/// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
+/// it.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// The workload.
+    pub workload: Workload,
+    /// Its revisions.
+    pub revisions: Revisions,
+    /// The pods that its selector matches, possibly including others; none if pods cannot be read.
+    pub pods: Option<Vec<Pod>>,
+    /// The warning events about all of these; none if they were not requested or cannot be read.
+    pub events: Option<Events>,
+}
+
+/// The number of pods of one revision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodCount {
+    /// The ready pods.
+    pub ready: usize,
+    /// The pods that the controller counts: not terminating, failed or succeeded.
+    pub total: usize,
+}
+
+impl PodCount {
+    /// Returns the counters of a ReplicaSet; zero for a ControllerRevision.
+    #[must_use]
+    pub fn of_replica_set(revision: &Revision) -> Self {
+        Self { ready: revision.replica_set_counts.ready, total: revision.replica_set_counts.total }
+    }
+}
+
+/// The role of a revision in the rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The current revision, and no other has pods.
+    Current,
+    /// The current revision, while others still have pods.
+    Updating,
+    /// The stable revision: it served before the rollout and still has ready pods.
+    Stable,
+    /// Neither, and it still has pods: an earlier rollout was undone or replaced.
+    Leaving,
+}
+
+impl Observation {
+    /// Creates the observation of a workload alone, without revisions and pods.
+    #[must_use]
+    pub fn of_alone(workload: Workload) -> Self {
+        Self { revisions: Revisions::of(&workload, []), workload, pods: None, events: None }
+    }
+
+    /// Returns the pods that run a revision.
+    pub fn pods_of<'a>(&'a self, revision: &'a Revision) -> impl Iterator<Item = &'a Pod> {
+        self.pods.iter().flatten().filter(|pod| self.workload.runs(pod, revision))
+    }
+
+    /// Groups the pods by the name of their revision, and returns the others separately. One pass,
+    /// because there may be thousands of both.
+    #[must_use]
+    pub fn pods_by_revision(&self) -> (HashMap<&str, Vec<&Pod>>, Vec<&Pod>) {
+        let keys = self
+            .revisions
+            .iter()
+            .map(|revision| (self.workload.revision_key(revision), revision.name.as_str()));
+        let names: HashMap<&str, &str> = keys.filter(|(key, _)| !key.is_empty()).collect();
+        let (mut known, mut unknown) = (HashMap::<&str, Vec<&Pod>>::new(), Vec::new());
+        for pod in self.own_pods() {
+            match names.get(self.workload.pod_key(pod)) {
+                Some(name) => known.entry(name).or_default().push(pod),
+                None => unknown.push(pod),
+            }
+        }
+        (known, unknown)
+    }
+
+    /// Returns the pods that the workload's controller created, whatever they run.
+    pub fn own_pods(&self) -> impl Iterator<Item = &Pod> {
+        let replica_sets = self.revisions.iter().map(|revision| revision.uid.as_str());
+        let owners: HashSet<&str> = replica_sets.chain([self.workload.object().uid()]).collect();
+        self.pods
+            .iter()
+            .flatten()
+            .filter(move |pod| !pod.owner_uid.is_empty() && owners.contains(pod.owner_uid.as_str()))
+    }
+
+    /// Returns the warning events about an object, newest first; empty if they were not read.
+    #[must_use]
+    pub fn warnings_about(&self, uid: &str) -> &[Event] {
+        self.events.as_ref().map_or(&[], |events| events.about(uid))
+    }
+
+    /// Counts the pods of a revision; none if pods cannot be read.
+    ///
+    /// Evicted pods stay for days and still belong to their ReplicaSet. They do not count, because
+    /// an old revision would look as if it still served.
+    #[must_use]
+    pub fn count(&self, revision: &Revision) -> Option<PodCount> {
+        self.pods.as_ref()?;
+        let active = || self.pods_of(revision).filter(|pod| pod.is_active());
+        Some(PodCount { ready: active().filter(|pod| pod.ready).count(), total: active().count() })
+    }
+
+    /// Counts the pods of every revision in one pass; none if pods cannot be read. There may be
+    /// thousands of both.
+    pub fn counts(&self) -> impl Fn(&Revision) -> Option<PodCount> {
+        let mut counts = self.pods.is_some().then(HashMap::<&str, PodCount>::new);
+        for pod in self.pods.iter().flatten().filter(|pod| pod.is_active()) {
+            let key = self.workload.pod_key(pod);
+            if let Some(counts) = counts.as_mut().filter(|_| !key.is_empty()) {
+                let count = counts.entry(key).or_default();
+                count.total += 1;
+                count.ready += usize::from(pod.ready);
+            }
+        }
+        move |revision| {
+            let count = counts.as_ref()?.get(self.workload.revision_key(revision));
+            Some(count.copied().unwrap_or_default())
+        }
+    }
+
+    /// Returns the role of each revision, if it has one. The stable revision depends on all
+    /// revisions and pods, so it is determined once.
+    pub fn roles(&self) -> impl Fn(&Revision) -> Option<Role> {
+        let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
+        let counted = self.counted();
+        // The newest revision stands in for a live template that is none, but only while it has pods.
+        let newest = || {
+            self.revisions
+                .current_or_newest()
+                .filter(|newest| self.pods.is_none() || counted(newest).total > 0)
+        };
+        let current = self.revisions.current().or_else(newest);
+        let stable = self.stable().filter(|stable| !is(current, stable));
+        let has_pods = |revision: &&Revision| counted(revision).total > 0;
+        let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
+        let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
+        move |revision| {
+            if is(stable, revision) {
+                Some(Role::Stable)
+            } else if is(current, revision) {
+                let alone = stable.is_none() && leaving.is_empty();
+                Some(if alone { Role::Current } else { Role::Updating })
+            } else {
+                leaving.contains(revision.name.as_str()).then_some(Role::Leaving)
+            }
+        }
+    }
+
+    /// Returns the counted pods of each revision, or the counters of its ReplicaSet if pods cannot
+    /// be read.
+    fn counted(&self) -> impl Fn(&Revision) -> PodCount {
+        let counts = self.counts();
+        move |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision))
+    }
+
+    /// Returns the stable revision: the one that served before the rollout began, never one with the live
+    /// template.
+    ///
+    /// It is the one that the controller names, or else the one with the most ready pods. Of two with as
+    /// many it is neither, because a write must not rest on a guess.
+    #[must_use]
+    pub fn stable(&self) -> Option<&Revision> {
+        let counted = self.counted();
+        self.stable_by(|revision| counted(revision).ready)
+    }
+
+    /// Returns the stable revision of a rollout that has just begun. Where no other revision has a
+    /// ready pod, those on their way out count: under `Recreate` they are all that is left.
+    #[must_use]
+    pub fn stable_at_start(&self) -> Option<&Revision> {
+        let counted = self.counted();
+        if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
+            return self.stable();
+        }
+        self.stable_by(|revision| self.pods_of(revision).filter(|pod| pod.ready).count())
+    }
+
+    fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {
+        if let Some(name) = self.workload.recorded_stable_revision() {
+            return self.replaced_revisions().find(|revision| revision.name == name);
+        }
+        let counted = self.replaced_revisions().map(|revision| (ready(revision), revision));
+        let mut counted: Vec<_> = counted.filter(|(ready, _)| *ready > 0).collect();
+        counted.sort_by_key(|(ready, _)| Reverse(*ready));
+        match counted.as_slice() {
+            [(most, _), (next, _), ..] if most == next => None,
+            [(_, revision), ..] => Some(*revision),
+            [] => None,
+        }
+    }
+
+    /// The revisions whose template is not the live one.
+    fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
+        let live = self.revisions.current().map(|current| current.digest);
+        self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
+    }
+
+    /// Whether the controller has seen the workload as it is now, and its revision has the live template.
+    /// Some controllers also name that revision (`status.updateRevision` of a StatefulSet).
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        let Some(current) = self.revisions.current() else { return false };
+        let named = self.workload.kind().update_revision.map(|pointer| self.workload.object().text(pointer));
+        self.workload.is_observed() && named.is_none_or(|named| named == Some(&current.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use serde_json::{Value, json};
+
+    fn template(image: &str) -> Value {
+        json!({"spec": {"containers": [{"name": "c", "image": image}]}})
+    }
+
+    fn object(kind: &str, name: &str, rest: &Value) -> Object {
+        let mut object = json!({"kind": kind, "metadata": {"name": name, "uid": name}});
+        for (member, value) in rest.as_object().into_iter().flatten() {
+            match (object.get_mut(member).and_then(Value::as_object_mut), value) {
+                (Some(members), Value::Object(more)) => members.extend(more.clone()),
+                _ => object[member] = value.clone(),
+            }
+        }
+        Object::read(object).unwrap()
+    }
+
+    fn owned_by(uid: &str) -> Value {
+        json!([{"controller": true, "uid": uid}])
+    }
+
+    /// The observation of a workload with the live template `x:2` and these revisions.
+    fn observation(kind: &str, revisions: [Object; 2], pods: &[Object]) -> Observation {
+        let workload =
+            Workload::of(object(kind, "w", &json!({"spec": {"template": template("x:2")}}))).unwrap();
+        let revisions = Revisions::of(&workload, revisions);
+        Observation { workload, revisions, pods: Some(pods.iter().map(Pod::read).collect()), events: None }
+    }
+
+    fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {
+        let role = observation.roles();
+        let each = |revision| {
+            let count = observation.count(revision).unwrap();
+            (count.ready, count.total, role(revision))
+        };
+        observation.revisions.iter().map(each).collect()
+    }
+
+    #[test]
+    fn failed_and_succeeded_pods_are_not_counted() {
+        let replica_set = |number: &str| {
+            let annotations = json!({"deployment.kubernetes.io/revision": number});
+            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+            let spec = json!({"template": template(&format!("x:{number}"))});
+            object("ReplicaSet", &format!("r{number}"), &json!({"metadata": metadata, "spec": spec}))
+        };
+        let pod = |name: &str, owner: &str, status: &Value| {
+            object("Pod", name, &json!({"metadata": {"ownerReferences": owned_by(owner)}, "status": status}))
+        };
+        let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+        let pods = [
+            pod("old", "r1", &json!({"phase": "Failed", "reason": "Evicted"})),
+            pod("new", "r2", &ready),
+            pod("gone", "r2", &json!({"phase": "Succeeded"})),
+        ];
+        let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
+        assert_eq!(counts_and_roles(&observation), [(0, 0, None), (1, 1, Some(Role::Current))]);
+    }
+
+    #[test]
+    fn a_revision_without_ready_pods_is_not_stable() {
+        let replica_set = |number: &str| {
+            let annotations = json!({"deployment.kubernetes.io/revision": number});
+            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+            object(
+                "ReplicaSet",
+                &format!("r{number}"),
+                &json!({"metadata": metadata, "spec": {"template": template(&format!("x:{number}"))}}),
+            )
+        };
+        let pod = |owner: &str, ready: &str| {
+            let rest = json!({"metadata": {"ownerReferences": owned_by(owner)},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+            object("Pod", owner, &rest)
+        };
+        // `x:2` is current after the release of `x:1` was undone; the pod of `x:1` is ready or not.
+        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+            let pods = [pod("r1", ready), pod("r2", "True")];
+            let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
+            let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
+            assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+        }
+    }
+
+    /// The ControllerRevision of the live template was deleted.
+    #[test]
+    fn a_revision_that_no_pod_runs_does_not_stand_in_for_the_live_template() {
+        let revision = |number: i64| {
+            let data = json!({"spec": {"template": template(&format!("y:{number}"))}});
+            let rest =
+                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+            object("ControllerRevision", &format!("w-{number}"), &rest)
+        };
+        let pod = |hash: &str| {
+            let metadata =
+                json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": hash}});
+            object("Pod", "w-0", &json!({"metadata": metadata}))
+        };
+        let role =
+            |hash| counts_and_roles(&observation("StatefulSet", [1, 2].map(revision), &[pod(hash)]))[1].2;
+        assert_eq!(role("w-3"), None);
+        assert_eq!(role("w-2"), Some(Role::Current));
+    }
+
+    #[test]
+    fn two_absent_hashes_do_not_match() {
+        let revision = |number: i64| {
+            let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+            let rest =
+                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+            object("ControllerRevision", &format!("w-{number}"), &rest)
+        };
+        let pods = [object("Pod", "p", &json!({"metadata": {"ownerReferences": owned_by("w")}}))];
+        for kind in ["DaemonSet", "StatefulSet"] {
+            let observation = observation(kind, [1, 2].map(revision), &pods);
+            assert_eq!(counts_and_roles(&observation), [(0, 0, None), (0, 0, Some(Role::Current))], "{kind}");
+        }
+    }
+}

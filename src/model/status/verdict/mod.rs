@@ -1,0 +1,57 @@
+//! The verdict of a rollout, derived from the counters of its controller.
+//!
+//! The line of a verdict is always one of kubectl's, because scripts match them. Where kubectl
+//! draws a wrong conclusion from the counters, the state of the verdict differs from kubectl's.
+//! [`kubectl_status`] returns kubectl's own conclusion.
+
+mod revision_check;
+
+pub use revision_check::taken_over;
+
+pub use crate::model::workload::counts::Counts;
+pub use crate::model::workload::verdict::{KubectlStatus, RolloutState, Verdict, taken_over_line};
+
+use crate::model::api::pod::Pod;
+use crate::model::change::hold::{Hold, is_rollback_held};
+use crate::model::status::observation::Observation;
+use crate::model::workload::verdict::RolloutFacts;
+use crate::model::workload::{Workload, strategy};
+
+/// Returns the verdict of a rollout, by the rules of its kind.
+#[must_use]
+pub fn verdict(observation: &Observation) -> Verdict {
+    let workload = &observation.workload;
+    let facts = RolloutFacts {
+        current: observation.revisions.current().map(|current| current.name.as_str()),
+        has_revisions: !observation.revisions.is_empty(),
+        is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation),
+        is_held: Hold::in_force(workload).is_some(),
+        is_rolling_back: is_rolling_back(observation),
+    };
+    (workload.kind().verdict)(workload, &facts)
+}
+
+/// Returns what `kubectl rollout status` prints for a workload, with its bugs. `revision` is the
+/// value of `--revision`; kubectl compares it for Deployments only.
+///
+/// # Errors
+/// kubectl's own error text.
+pub fn kubectl_status(workload: &Workload, revision: Option<i64>) -> Result<KubectlStatus, String> {
+    (workload.kind().kubectl_status)(workload, revision)
+}
+
+/// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods
+/// are ready. False if pods cannot be read.
+fn updated_pods_are_starting(observation: &Observation) -> bool {
+    let current = observation.revisions.current().and_then(|revision| observation.count(revision));
+    current.is_some_and(|count| count.ready < count.total)
+}
+
+/// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.
+fn is_rolling_back(observation: &Observation) -> bool {
+    let (workload, live) = (&observation.workload, observation.revisions.current());
+    let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
+    let is_released =
+        |pod: &Pod| strategy::partition_index(workload, &pod.name) >= Some(strategy::partition(workload));
+    is_rollback_held(workload) && observation.own_pods().any(|pod| is_released(pod) && !is_back(pod))
+}

@@ -1,0 +1,162 @@
+//! Acquiring the lease: whether there is something to do, whether it may be done, and the write that begins it.
+
+use std::time::Duration;
+
+use super::action::{Action, Command, Decision, Purpose, Situation};
+use super::daemon_set::UNKNOWN_NODE;
+use super::existing::{ExistingPlan, Origin, find};
+use super::outcome::{StepOutcome, StopReason};
+use super::reconcile::between_batches;
+use super::report::{Beginning, StepReport};
+use super::slot::{ExcludedBy, PodSlot};
+use super::state::PlanState;
+use super::timers::Timers;
+use crate::error::Result;
+use crate::model::api::managed_fields::last_author;
+use crate::model::change::hold::{HOLD_ANNOTATION, LEASE_DURATION, Lease, PlanRecord};
+use crate::model::change::patch::FieldPath;
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+
+/// Decides what to do while this process does not hold the lease.
+pub(super) fn acquire(command: &Command, situation: &Situation<'_>, timers: &Timers) -> Decision {
+    let observed = situation.observed;
+    let existing = match find(&command.request, observed) {
+        Ok(existing) => existing,
+        Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
+    };
+    if let Some(lease) = foreign_lease(command, situation, timers, &existing.record) {
+        return Decision::new(Action::AwaitLease(lease), "another process holds the lease: wait");
+    }
+    match begin(command, situation, timers, existing) {
+        Ok(decision) => decision,
+        Err(error) => Decision::finish(StepOutcome::Error(error), "the plan cannot begin"),
+    }
+}
+
+fn begin(
+    command: &Command,
+    situation: &Situation<'_>,
+    timers: &Timers,
+    existing: ExistingPlan,
+) -> Result<Decision> {
+    let slots = situation.slots_of(&existing.record)?;
+    if !situation.observed.is_observed() {
+        return Ok(Decision::wait_for("the controller to observe the change"));
+    }
+    if !existing.record.plan.is_rolling_back() {
+        slots.kind.check_observation(&slots.observation)?;
+        if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
+            let outcome = nothing_to_release(&slots.all, &existing.record);
+            return Ok(Decision::finish(outcome, "no pod that the plan may release is outdated"));
+        }
+        if existing.origin == (Origin::Free { was_held: false }) && timers.other_lease.is_some() {
+            let outcome = StepOutcome::Stopped(plan_ended(&situation.observed.workload));
+            return Ok(Decision::finish(outcome, "the plan of the other process ended"));
+        }
+        // A command that has nothing to release leaves a pause as it is.
+        if existing.origin == Origin::Pause {
+            let state = PlanState { slots: &slots, timers };
+            let decision = between_batches(&state);
+            if matches!(decision.action, Action::Finish(_)) {
+                return Ok(decision);
+            }
+        }
+    }
+    drop(slots);
+    acquire_lease(command, situation, existing)
+}
+
+/// Returns the write that stores the plan with the lease of this process.
+fn acquire_lease(command: &Command, situation: &Situation<'_>, existing: ExistingPlan) -> Result<Decision> {
+    let (workload, now) = (&situation.observed.workload, situation.now);
+    let already_updated = already_updated(situation, &existing)?;
+    let ExistingPlan { mut record, origin, set } = existing;
+    let identity = &command.identity;
+    let mut reports = Vec::new();
+    let is_taken_over = |lease: &Lease| lease.holder != identity.holder && command.request.take_over;
+    if let Some(lease) = record.lease.take().filter(is_taken_over) {
+        reports.push(StepReport::LeaseHeld { lease, wait: Duration::ZERO });
+    }
+    if origin == (Origin::Free { was_held: true }) {
+        let author = last_author(workload.object(), &strategy::strategy_path(workload));
+        reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
+    }
+    let how = match origin {
+        Origin::Plan => Beginning::Resumed,
+        Origin::Replaced => Beginning::Replaced,
+        Origin::Pause | Origin::Free { .. } => Beginning::New,
+    };
+    reports.push(StepReport::Began { how, already_updated });
+    if record.plan.is_rolling_back()
+        && let Some(revision) = situation.observed.revisions.current()
+    {
+        reports.push(StepReport::RollingBack { revision: revision.label() });
+    }
+    if origin != Origin::Plan {
+        record.hold = record.hold.written_by(identity.by.as_deref(), &now.server_time.to_string());
+    }
+    record.lease = Some(Lease {
+        holder: identity.holder.clone(),
+        by: identity.by.clone(),
+        since: Some(now.stamp()),
+        renewed: Some(now.stamp()),
+        turn: 1,
+    });
+    let patch = record.patch(workload, set);
+    Ok(Decision::write(Purpose::AcquireLease, patch, reports, "the lease is free: acquire it"))
+}
+
+/// Returns the pods that a new plan does not release, because they are updated, or about to be.
+fn already_updated(situation: &Situation<'_>, existing: &ExistingPlan) -> Result<Vec<String>> {
+    if matches!(existing.origin, Origin::Plan | Origin::Pause) {
+        return Ok(Vec::new());
+    }
+    let held = existing.as_held(situation.observed);
+    let observed = held.as_ref().unwrap_or(situation.observed);
+    let situation =
+        Situation { observed, nodes: situation.nodes, record: None, slots: None, now: situation.now };
+    let slots = situation.slots_of(&existing.record)?.all;
+    let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
+    Ok(released.map(|slot| slot.name).filter(|name| name != UNKNOWN_NODE).collect())
+}
+
+/// Returns the lease of another process, unless this command takes it over or it has expired: this process
+/// saw it unchanged for the duration of a lease.
+fn foreign_lease(
+    command: &Command,
+    situation: &Situation<'_>,
+    timers: &Timers,
+    record: &PlanRecord,
+) -> Option<Lease> {
+    let lease = record.lease.as_ref().filter(|lease| lease.holder != command.identity.holder)?;
+    let has_expired = timers
+        .other_lease
+        .as_ref()
+        .is_some_and(|(other, since)| other == lease && situation.now.elapsed >= *since + LEASE_DURATION);
+    (!command.request.take_over && !has_expired).then(|| lease.clone())
+}
+
+/// The plan of another process ended while this one waited for its lease.
+fn plan_ended(workload: &Workload) -> StopReason {
+    let author = last_author(workload.object(), &FieldPath::annotation(HOLD_ANNOTATION));
+    StopReason::Changed {
+        manager: author.map(|author| author.manager),
+        changes: vec!["the plan of the other process ended, and outdated pods remain".to_owned()],
+    }
+}
+
+/// Returns the outcome when no slot is to be released: a StatefulSet whose own partition keeps every pod outdated
+/// is held by it.
+pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
+    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
+    if others > 0 {
+        return StepOutcome::Stopped(StopReason::NotSelected { others });
+    }
+    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
+    if is_all && slots.iter().any(|slot| !slot.is_updated) {
+        let partition = record.hold.original().map_or(0, strategy::partition_field);
+        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
+    }
+    StepOutcome::NothingOutdated
+}

@@ -1,0 +1,97 @@
+//! Batches: which slots come next.
+
+use super::kind::StepKind;
+use super::slot::PodSlot;
+use crate::model::change::hold::{BatchRecord, Batches, Pace, Reach};
+
+/// What comes after the batches so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A batch.
+    Batch(BatchRecord),
+    /// A pod on a node that is not ready, which cannot be skipped.
+    Blocked {
+        /// The pod.
+        pod: String,
+        /// Its node.
+        node: String,
+    },
+    /// Nothing: the plan released all that it may, or as much as the command asked for.
+    Nothing,
+}
+
+/// Counts the pods that run the new revision, or will because the plan or the partition released them. A pod
+/// that died on another node is not the plan's doing, and its slot shows nothing of the revision.
+pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
+    let counts = |slot: &&PodSlot<'_>| {
+        slot.is_updated || slot.is_released && (slot.awaits_deletion || slot.is_in_last_batch)
+    };
+    slots.iter().filter(counts).count()
+}
+
+/// Whether as many slots are released as a command with this reach asked for.
+pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
+    match reach {
+        None => true,
+        Some(Reach::To(amount)) => updated(slots) >= amount.of(slots.len()),
+        Some(Reach::Next | Reach::All) => false,
+    }
+}
+
+/// The longest sum of the slot names of one batch. An annotation stores them, and all annotations of an object
+/// may have 256 KiB.
+const MAX_NAMES: usize = 64 << 10;
+
+/// Returns the batch after number `before`, for the number of slots there are now.
+pub(super) fn next(
+    kind: &dyn StepKind,
+    slots: &[PodSlot<'_>],
+    pace: &Pace,
+    reach: Option<Reach>,
+    before: usize,
+) -> Next {
+    let (wanted, updated) = (slots.len(), updated(slots));
+    let canary = pace.canary && updated == 0;
+    let goal = if canary { 1 } else { goal(pace, updated, wanted) };
+    let goal = match reach {
+        Some(Reach::To(amount)) => goal.min(amount.of(wanted)),
+        _ => goal,
+    };
+    let mut names = Vec::new();
+    let (mut group, mut length) = (None, 0);
+    for slot in slots.iter().filter(|slot| slot.awaits_release()) {
+        if updated + names.len() >= goal || group.is_some_and(|group| group != &slot.group) {
+            break;
+        }
+        match &slot.unready_node {
+            None => {
+                group = Some(&slot.group);
+                length += slot.name.len();
+                if length > MAX_NAMES {
+                    break;
+                }
+                names.push(slot.name.clone());
+            }
+            Some(_) if kind.skips_unready_nodes() => {}
+            Some(node) if names.is_empty() => {
+                return Next::Blocked { pod: slot.name.clone(), node: node.clone() };
+            }
+            Some(_) => break,
+        }
+    }
+    if names.is_empty() {
+        return Next::Nothing;
+    }
+    Next::Batch(BatchRecord { number: before + 1, canary, slots: names, done: false })
+}
+
+/// Returns how many pods run the new revision after the next batch.
+fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
+    match &pace.batches {
+        Batches::By(amount) => updated.saturating_add(amount.of(wanted)),
+        Batches::Until(goals) => {
+            let mut goals = goals.iter().map(|goal| goal.of(wanted));
+            goals.find(|goal| *goal > updated).unwrap_or(wanted)
+        }
+    }
+}

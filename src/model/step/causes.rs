@@ -1,0 +1,106 @@
+//! Causes: the follower's, those that fail a batch, and the reason for each unavailable pod.
+
+use std::time::Duration;
+
+use super::report::StepReport;
+use super::slot::{PlanContext, PodSlot};
+use super::stepper::Output;
+use super::task::Task;
+use crate::model::follow::{
+    self, CauseReporter, FatalCauses, FollowerRequest, LogLines, Now, Options, ProgressClock, TargetId,
+};
+use crate::model::status::cause::{Cause, CauseId, causes, without_secrets_of};
+use crate::model::status::observation::Observation;
+use crate::model::status::pod_stage::PodStage;
+
+/// How long a fatal cause may last, as with `--fail-fast`.
+pub(super) const GRACE: Duration = Duration::from_secs(30);
+
+/// The causes that were reported, and since when fatal ones last.
+#[derive(Debug, Default)]
+pub(super) struct Causes {
+    reporter: CauseReporter,
+    fatal: FatalCauses,
+    progress: ProgressClock,
+    revision: Option<String>,
+}
+
+impl Causes {
+    /// Takes in the causes of an observation, and reports the changes.
+    pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Vec<Output>) {
+        let revision = observed.revisions.current().map(|running| running.name.clone());
+        if revision != self.revision {
+            self.fatal.reset();
+            self.revision = revision;
+        }
+        self.progress.record(&observed.workload, now.elapsed);
+        let mut causes = causes(observed, now.server_time);
+        causes.retain(|cause| !is_hold(cause));
+        let mut events = Vec::new();
+        self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
+        out.extend(events.into_iter().filter_map(output));
+        let options = Options { fail_fast: Some(GRACE), ..Options::default() };
+        self.fatal.record(&causes, observed, &options, self.progress.last_progress(), now.elapsed);
+    }
+
+    /// The fatal causes, each with its pods.
+    pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
+        self.fatal.all_expired(now).map(|id| {
+            let causes = self.reporter.active().filter(|cause| cause.id == id);
+            (id, causes.flat_map(|cause| cause.pods.clone()).collect())
+        })
+    }
+
+    /// The causes that were reported and have not gone.
+    pub(super) fn current(&self) -> impl Iterator<Item = &Cause> {
+        self.reporter.active()
+    }
+
+    /// When time alone changes them.
+    pub(super) fn due(&self) -> Option<Duration> {
+        self.reporter.due().into_iter().chain(self.fatal.due()).min()
+    }
+}
+
+/// Returns why each of these slots has no available pod, as far as it is known, as a clause.
+pub(super) fn reasons<'s>(
+    slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
+    observation: &PlanContext<'_>,
+) -> Vec<(String, String)> {
+    let causes = causes(observation.observed, observation.now.server_time);
+    slots.into_iter().map(|slot| (slot.name.clone(), reason(slot, &causes, observation))).collect()
+}
+
+fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -> String {
+    let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
+    let cause = causes.iter().find(|cause| !is_hold(cause) && cause.pods.contains(&pod.name));
+    if slot.is_available && slot.awaits_deletion {
+        return "it is about to be replaced".to_owned();
+    }
+    match (cause, &slot.unready_node) {
+        (Some(cause), _) => cause.summary.clone(),
+        (None, Some(node)) => format!("its node {node} is not ready"),
+        (None, None) => {
+            let min_ready_seconds = observation.observed.workload.min_ready_seconds();
+            PodStage::of(pod, min_ready_seconds, observation.now.server_time).word().to_owned()
+        }
+    }
+}
+
+/// Returns the last lines of a container without secrets.
+pub(super) fn redacted(log: LogLines, observed: Option<&Observation>) -> LogLines {
+    LogLines { lines: without_secrets_of(observed, &log.lines), ..log }
+}
+
+/// A workload that is stepped is always held.
+fn is_hold(cause: &Cause) -> bool {
+    matches!(cause.id, CauseId::Paused | CauseId::Partition | CauseId::OnDelete)
+}
+
+fn output(report: follow::Report) -> Option<Output> {
+    Some(match report {
+        follow::Report::Cause { cause, change, .. } => Output::Report(StepReport::Cause { cause, change }),
+        follow::Report::Request(FollowerRequest::ReadLog(_, place)) => Output::Perform(Task::ReadLog(place)),
+        _ => return None,
+    })
+}

@@ -1,0 +1,229 @@
+//! The plan that exists, or that a command would begin with.
+
+use serde_json::Value;
+
+use super::kind::{holding_strategy, step_kind};
+use super::outcome::{StepOutcome, StopReason};
+use super::request::{CheckOverride, Request};
+use super::validate;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::managed_fields::last_template_author;
+use crate::model::api::object::Object;
+use crate::model::change::hold::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+
+/// The plan that exists, or that a command would begin with.
+pub(super) struct ExistingPlan {
+    /// The record as this process would write it, without its lease.
+    pub(super) record: PlanRecord,
+    pub(super) origin: Origin,
+    /// The update strategy that has to be written to hold the workload, if any.
+    pub(super) set: Option<Value>,
+}
+
+/// What held the workload before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A plan that continues, forward or back.
+    Plan,
+    /// A plan that a new one replaces.
+    Replaced,
+    /// A pause.
+    Pause,
+    /// Nothing.
+    Free {
+        /// Whether there was a hold that another client ended.
+        was_held: bool,
+    },
+}
+
+impl ExistingPlan {
+    /// Whether a plan for the live template exists that still has to end, even if every pod is updated.
+    pub(super) fn has_to_end(&self) -> bool {
+        match self.origin {
+            Origin::Plan => true,
+            Origin::Replaced => self.set.is_none(),
+            Origin::Pause | Origin::Free { .. } => false,
+        }
+    }
+
+    /// Returns the observation with the workload held as the first write would hold it; none where it is held.
+    pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
+        let patch = self.record.patch(&observed.workload, Some(self.set.clone()?));
+        let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
+        Some(Observation { workload, ..observed.clone() })
+    }
+}
+
+/// Finds the plan that exists, or would.
+///
+/// # Errors
+/// How the command ends before it writes anything.
+pub(super) fn find(request: &Request, observed: &Observation) -> Result<ExistingPlan, StepOutcome> {
+    let workload = &observed.workload;
+    check(request, observed).map_err(StepOutcome::Error)?;
+    let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
+    let found = match hold {
+        Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
+            let record = new_plan(request, observed, hold.into_plan_hold()).adopting(workload);
+            ExistingPlan { record, origin: Origin::Pause, set: None }
+        }
+        Some(hold) if hold.is_in_force(workload) => continue_plan(request, observed, &hold)?,
+        hold => match rollback_without_hold(workload) {
+            Some(record) if record.is_for(workload) && !request.new_plan => {
+                ExistingPlan { record, origin: Origin::Plan, set: None }
+            }
+            rollback => {
+                let was_held = hold.is_some() && rollback.is_none();
+                // A lease in a hold that another client ended protects nothing.
+                let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
+                let hold = Hold::new(workload, HoldReason::Plan, &set);
+                let record = new_plan(request, observed, hold);
+                ExistingPlan { record, origin: Origin::Free { was_held }, set: Some(set) }
+            }
+        },
+    };
+    let plan = &found.record.plan;
+    if plan.reach == Some(Reach::All) && !plan.is_rolling_back() {
+        plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
+    }
+    Ok(found)
+}
+
+/// Refuses what the request, the workload and the permissions rule out.
+fn check(request: &Request, observed: &Observation) -> Result<()> {
+    let workload = &observed.workload;
+    step_kind(workload)?.check_request(workload, request)?;
+    validate::check_numbers(request, workload)?;
+    if observed.pods.is_none() {
+        return Err(unreadable(workload, "pods", "pods"));
+    }
+    // A controller that has observed the workload has stored a revision of it.
+    if observed.revisions.is_empty() && workload.is_observed() {
+        return Err(unreadable(workload, "revisions", workload.kind().revisions.type_().plural()));
+    }
+    Ok(())
+}
+
+/// Returns the record of a rollback under the original strategy, for whichever template.
+fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
+    let record = PlanRecord::of(workload).ok().flatten()?;
+    (record.plan.is_rolling_back() && !record.hold.is_in_force(workload)).then_some(record)
+}
+
+fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord {
+    let template = observed.workload.template().digest();
+    let reach = request.reach.unwrap_or(Reach::Next);
+    let pace = request.pace.apply_to(Pace::default());
+    let plan = Plan::new(&template, stable_revision(observed), pace, reach);
+    PlanRecord { hold, plan: Plan { below_partition: is_whole(request.reach), ..plan }, lease: None }
+}
+
+/// Continues the plan that is in force, unless it is paused or is for another template.
+fn continue_plan(
+    request: &Request,
+    observed: &Observation,
+    hold: &Hold,
+) -> Result<ExistingPlan, StepOutcome> {
+    let workload = &observed.workload;
+    if hold.is_paused() {
+        return Err(StepOutcome::Stopped(StopReason::Paused));
+    }
+    let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;
+    match record {
+        Some(record) if record.is_for(workload) && !request.new_plan => {
+            let plan = &record.plan;
+            if !plan.is_rolling_back() {
+                check_repeated(request, plan, workload).map_err(StepOutcome::Error)?;
+            }
+            let plan = Plan {
+                pace: request.pace.apply_to(plan.pace.clone()),
+                reach: Some(request.reach.or(plan.reach).unwrap_or(Reach::Next)),
+                below_partition: plan.below_partition || is_whole(request.reach),
+                ..plan.clone()
+            };
+            let record = PlanRecord { plan, ..record }.adopting(workload);
+            Ok(ExistingPlan { record, origin: Origin::Plan, set: None })
+        }
+        Some(record) if request.new_plan => replace_plan(request, observed, record),
+        _ => Err(StepOutcome::Stopped(another_template(workload))),
+    }
+}
+
+/// Replaces a plan. What that one released stays released: for the same template the strategy that holds
+/// stays as it is.
+fn replace_plan(
+    request: &Request,
+    observed: &Observation,
+    other: PlanRecord,
+) -> Result<ExistingPlan, StepOutcome> {
+    let workload = &observed.workload;
+    let is_same_template = other.is_for(workload);
+    let set =
+        if is_same_template { None } else { Some(holding_strategy(observed).map_err(StepOutcome::Error)?) };
+    let was_below = is_same_template
+        && other.plan.below_partition
+        && strategy::partition(workload) < other.hold.own_partition();
+    let mut record = new_plan(request, observed, other.hold).adopting(workload);
+    // The revision before that plan is still the one to go back to.
+    let from = other.plan.from.filter(|from| is_outdated(observed, from));
+    record.plan.from = from.or(record.plan.from);
+    record.plan.below_partition |= was_below;
+    record.lease = other.lease;
+    Ok(ExistingPlan { record, origin: Origin::Replaced, set })
+}
+
+/// The plan stores only the digest of a check, so the command has to give it again.
+fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result<()> {
+    let Some(stored) = &plan.pace.check else { return Ok(()) };
+    let target = workload.target();
+    let message = match &request.pace.check {
+        Some(CheckOverride::Skip) => return Ok(()),
+        Some(CheckOverride::Run(digest)) if *digest == stored.digest => return Ok(()),
+        Some(CheckOverride::Run(_)) => format!("the plan of {target} began with another --check"),
+        None => format!("the plan of {target} has a --check, and stores only its digest"),
+    };
+    Err(Error::usage(message).hint("give the same --check again, or --no-check"))
+}
+
+/// Returns the revision to go back to: the one that the controller of a StatefulSet calls current, while the
+/// live template is another; otherwise the one that most outdated pods run. A plan that mends a failed update
+/// goes back to the revision before that update, though most pods may run the failed one.
+fn stable_revision(observed: &Observation) -> Option<String> {
+    let is_kept = |name: &&str| is_outdated(observed, name);
+    if let Some(current) = observed.workload.recorded_stable_revision().filter(is_kept) {
+        return Some(current.to_owned());
+    }
+    let others = observed.revisions.iter().filter(|one| is_outdated(observed, &one.name));
+    let counted = others.map(|one| (observed.pods_of(one).filter(|pod| pod.is_active()).count(), one));
+    let counted = counted.filter(|(pods, _)| *pods > 0);
+    counted.max_by_key(|(pods, _)| *pods).map(|(_, revision)| revision.name.clone())
+}
+
+/// Whether a revision is stored, and is not the current one.
+fn is_outdated(observed: &Observation, name: &str) -> bool {
+    let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
+    !is_current && observed.revisions.iter().any(|one| one.name == name)
+}
+
+/// Whether a command goes below the StatefulSet's own partition.
+fn is_whole(reach: Option<Reach>) -> bool {
+    matches!(reach, Some(Reach::To(Amount::PerCent(100))))
+}
+
+fn another_template(workload: &Workload) -> StopReason {
+    StopReason::Changed {
+        manager: last_template_author(workload.object()).map(|author| author.manager),
+        changes: vec!["the live template is not the one of the plan".to_owned()],
+    }
+}
+
+fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
+    )
+    .hint(format!("ask for the right to list {plural}"))
+}

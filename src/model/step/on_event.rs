@@ -1,0 +1,187 @@
+//! Taking in events: facts, answers, signals.
+
+use std::time::Duration;
+
+use super::action::Purpose;
+use super::causes::redacted;
+use super::outcome::StepOutcome;
+use super::report::StepReport;
+use super::reporter::report;
+use super::stepper::{ClusterRequest, Output, Stepper};
+use super::task::{DeletionResult, StepEvent, WriteResult};
+use crate::error::{Error, ErrorKind};
+use crate::model::change::hold::LEASE_DURATION;
+use crate::model::follow::{Now, PodRef, TargetEvent};
+
+/// How long a request that failed waits before it is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// How long an eviction that was refused waits before it is tried again.
+const RETRY_EVICTION_AFTER: Duration = Duration::from_secs(5);
+
+/// How many writes in a row may fail their preconditions.
+const MAX_CONFLICTS: usize = 10;
+
+/// How many writes may fail to release the lease.
+const MAX_RELEASES: usize = 3;
+
+/// Reported of a refresh that is too old to decide on: it began longer ago than a lease lasts.
+const TOO_SLOW: &str = "a read of everything in less than 60s; the last one took longer";
+
+impl Stepper {
+    /// Takes in an event. Returns whether everything was read just now, because it was asked for.
+    pub(super) fn take(&mut self, event: StepEvent, now: Now, out: &mut Vec<Output>) -> bool {
+        match event {
+            // Of use even after the end.
+            StepEvent::Target(TargetEvent::Log(log)) => {
+                report(StepReport::Log(redacted(log, self.observed())), out);
+            }
+            _ if self.outcome.is_some() => {}
+            StepEvent::Target(news) => return self.take_news(news, now, out),
+            StepEvent::Nodes(nodes) => self.cluster.take_nodes(nodes),
+            StepEvent::Stopped(stop) => self.stop(stop, now, out),
+            StepEvent::Checked(result) => self.take_check(result),
+            StepEvent::Written(result) => self.take_written(result, now, out),
+            StepEvent::Deleted(results) => self.take_deleted(results, now, out),
+            StepEvent::Tick => {}
+        }
+        false
+    }
+
+    fn take_news(&mut self, news: TargetEvent, now: Now, out: &mut Vec<Output>) -> bool {
+        let recreated = || StepOutcome::Gone { recreated: true };
+        match news {
+            TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }, out),
+            TargetEvent::Unreadable(error) => self.end(StepOutcome::Error(error), out),
+            TargetEvent::Workload(workload) if self.cluster.is_recreated(&workload) => {
+                self.end(recreated(), out);
+            }
+            TargetEvent::Refreshed(observed) if self.cluster.is_recreated(&observed.workload) => {
+                self.end(recreated(), out);
+            }
+            TargetEvent::Workload(workload) => self.cluster.take_workload(workload),
+            TargetEvent::Refreshed(observed) => {
+                let fits = self.cluster.take_refresh(observed);
+                let is_refresh = |request: &ClusterRequest| matches!(request, ClusterRequest::Refresh);
+                let asked = self.in_flight.take_if(|in_flight| is_refresh(&in_flight.request));
+                let Some(asked) = asked.map(|in_flight| in_flight.since) else { return false };
+                self.must_refresh |= !fits;
+                let is_fresh = now.elapsed < asked + LEASE_DURATION;
+                if !is_fresh {
+                    self.reporter.trouble(TOO_SLOW.to_owned(), out);
+                }
+                return fits && is_fresh;
+            }
+            news => self.cluster.take(news),
+        }
+        false
+    }
+
+    fn take_written(&mut self, result: WriteResult, now: Now, out: &mut Vec<Output>) {
+        let is_write = |request: &ClusterRequest| matches!(request, ClusterRequest::Write(_));
+        let in_flight = self.in_flight.take_if(|in_flight| is_write(&in_flight.request));
+        let Some(ClusterRequest::Write(write)) = in_flight.map(|in_flight| in_flight.request) else { return };
+        match result {
+            WriteResult::Stored(workload) => {
+                self.cluster.take_workload(workload);
+                self.stored(*write, now, out);
+            }
+            WriteResult::Conflict(conflict) if conflict.recreated => {
+                self.end(StepOutcome::Gone { recreated: true }, out);
+            }
+            WriteResult::Conflict(_) => {
+                self.must_refresh = true;
+                self.conflicts += 1;
+                self.count_release(out);
+                if self.conflicts >= MAX_CONFLICTS && self.outcome.is_none() {
+                    let message = format!("{} is being changed all the time", self.workload().target());
+                    self.leave(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now, out);
+                }
+            }
+            WriteResult::Unknown(error) => {
+                self.timers.ownership.take_unanswered(*write);
+                self.must_refresh = true;
+                self.retry(&error, now, out);
+            }
+            WriteResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
+                self.retry(&error, now, out);
+            }
+            WriteResult::Refused(_) if write.purpose == Purpose::ReleaseLease => self.end_leaving(out),
+            WriteResult::Refused(error) if self.is_rolling_back() => {
+                self.timers.rollback.blocked =
+                    Some(format!("the server refused the write: {}", error.sentence()));
+            }
+            WriteResult::Refused(error) => self.leave(StepOutcome::Error(error), now, out),
+        }
+    }
+
+    /// Whether a rollback began, or is about to.
+    fn is_rolling_back(&self) -> bool {
+        self.timers.failure.is_some() || self.timers.rollback.revision.is_some()
+    }
+
+    fn take_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now, out: &mut Vec<Output>) {
+        let is_deletion =
+            |request: &ClusterRequest| matches!(request, ClusterRequest::Wave(_) | ClusterRequest::StuckPod);
+        let in_flight = self.in_flight.take_if(|in_flight| is_deletion(&in_flight.request));
+        let Some(request) = in_flight.map(|in_flight| in_flight.request) else { return };
+        for (pod, result) in results {
+            match result {
+                DeletionResult::Deleted => self.take_pod_deleted(&pod, &request, out),
+                DeletionResult::Superseded => self.must_refresh = true,
+                DeletionResult::Unknown(error) => {
+                    self.must_refresh = true;
+                    self.retry(&error, now, out);
+                }
+                DeletionResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
+                    self.retry(&error, now, out);
+                }
+                DeletionResult::Refused(error) if self.timers.rollback.revision.is_some() => {
+                    let why = format!("{} was not deleted: {}", pod.name, error.sentence());
+                    self.timers.rollback.blocked = Some(why);
+                }
+                DeletionResult::Refused(error) => self.leave(StepOutcome::Error(error), now, out),
+                DeletionResult::Disallowed(message) => {
+                    self.retry_at = Some(now.elapsed + RETRY_EVICTION_AFTER);
+                    self.reporter.eviction_refused(pod, message, out);
+                }
+            }
+        }
+    }
+
+    fn take_pod_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, out: &mut Vec<Output>) {
+        let ClusterRequest::Wave(wave) = request else {
+            self.timers.healing.record(&pod.uid);
+            self.timers.replaced.insert(pod.name.clone());
+            return;
+        };
+        let batch = self.cluster.record().and_then(|record| record.plan.batch.as_ref());
+        let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
+        if let (Some(batch), Some((slot, _))) = (batch, slot) {
+            report(StepReport::Released { batch: batch.number, slot: slot.clone() }, out);
+        }
+    }
+
+    /// Tries a request again that failed for now. Before the lease is acquired, it gives up after a while. After
+    /// that it does not: an expired lease is still ours if no other process took it, and every write tests that.
+    fn retry(&mut self, error: &Error, now: Now, out: &mut Vec<Output>) {
+        let since = *self.timers.renewed.get_or_insert(now.elapsed);
+        if self.timers.leaving.is_some() {
+            return self.count_release(out);
+        }
+        if !self.timers.ownership.has_acquired() && now.elapsed >= since + LEASE_DURATION {
+            return self.end(StepOutcome::Error(error.clone()), out);
+        }
+        self.retry_at = Some(now.elapsed + RETRY_AFTER);
+        self.reporter.trouble(format!("an answer of the server: {}", error.sentence()), out);
+    }
+
+    /// Counts an attempt to release the lease that failed. It expires after the last one.
+    fn count_release(&mut self, out: &mut Vec<Output>) {
+        let Some(leaving) = &mut self.timers.leaving else { return };
+        leaving.tries += 1;
+        if leaving.tries >= MAX_RELEASES {
+            self.end_leaving(out);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! How a `step` command ended.
+
+use std::time::Duration;
+
+use super::task::CheckResult;
+use crate::error::Error;
+
+/// How a `step` command ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepOutcome {
+    /// No pod that a plan would release is outdated, and nothing was written.
+    NothingOutdated,
+    /// The command went as far as it was asked to; the rest is held.
+    Reached {
+        /// How many pods run the new revision.
+        updated: usize,
+        /// How many pods there are.
+        of: usize,
+    },
+    /// Every batch is done, and the original strategy is restored.
+    Complete,
+    /// No more pods are released and none goes back; a person has to decide. Exit 5.
+    Stopped(StopReason),
+    /// A batch or a check failed. Exit 4.
+    Failed {
+        /// Why.
+        failure: BatchFailure,
+        /// What became of the rollback, where the plan asks for one.
+        rollback: Option<RollbackOutcome>,
+    },
+    /// The command's own timeout; the plan stays. Exit 3.
+    TimedOut(Duration),
+    /// SIGINT; the plan stays.
+    Interrupted,
+    /// SIGTERM; the plan stays.
+    Terminated,
+    /// The workload was deleted.
+    Gone {
+        /// Whether another workload has its name.
+        recreated: bool,
+    },
+    /// The command cannot continue. Exit as the error says.
+    Error(Error),
+}
+
+/// Why no more pods are released.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StopReason {
+    /// The plan is paused.
+    Paused,
+    /// Another process took the lease over.
+    LeaseLost {
+        /// Its holder.
+        by: Option<String>,
+    },
+    /// Another client changed the template, the strategy or the annotation.
+    Changed {
+        /// Its field manager, as far as the server stores it.
+        manager: Option<String>,
+        /// The changes, in words.
+        changes: Vec<String>,
+    },
+    /// Too many pods are unavailable to release another one.
+    Unhealthy {
+        /// The unavailable pods, each with the reason as far as it is known.
+        pods: Vec<(String, String)>,
+        /// How many pods may be unavailable.
+        allowed: usize,
+    },
+    /// The StatefulSet's own partition keeps every pod outdated, and the command does not go below it.
+    OwnPartition {
+        /// The partition.
+        partition: i64,
+    },
+    /// No selected node has an outdated pod.
+    NotSelected {
+        /// How many other nodes have one.
+        others: usize,
+    },
+    /// All outdated pods that are left are on these nodes, which are not ready.
+    OnUnreadyNodes(Vec<String>),
+    /// The next pod is on a node that is not ready, and cannot be skipped.
+    OnUnreadyNode {
+        /// The pod.
+        pod: String,
+        /// Its node.
+        node: String,
+    },
+}
+
+/// Why a batch failed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchFailure {
+    /// A fatal cause.
+    Cause {
+        /// The batch.
+        batch: usize,
+        /// The id of the cause.
+        id: &'static str,
+        /// The pods.
+        pods: Vec<String>,
+    },
+    /// Updated pods were not available in time.
+    TimedOut {
+        /// The batch.
+        batch: usize,
+        /// The batch timeout.
+        after: Duration,
+        /// The unavailable pods.
+        pods: Vec<String>,
+    },
+    /// Pods were not replaced in time: the controller does not run, or a budget allows no eviction. Those that
+    /// were replaced are available.
+    NotReplaced {
+        /// The batch.
+        batch: usize,
+        /// The batch timeout.
+        after: Duration,
+        /// The pods that were not replaced.
+        pods: Vec<String>,
+    },
+    /// The plan failed before, or `undo` ended it, and this command found it rolling back.
+    Earlier,
+    /// The check did not pass.
+    Check {
+        /// The batch.
+        batch: usize,
+        /// The result.
+        result: CheckResult,
+    },
+}
+
+/// What became of a rollback.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RollbackOutcome {
+    /// All pods run the revision before, and are available.
+    Done {
+        /// The label of that revision.
+        revision: String,
+    },
+    /// It began, and is not complete.
+    Unfinished {
+        /// The label of that revision.
+        revision: String,
+        /// Why, as a clause.
+        why: String,
+    },
+    /// It did not begin; why, as a clause.
+    NotStarted(String),
+}

@@ -1,0 +1,111 @@
+//! Ownership of the plan: whether the annotation is as this process stored it.
+//!
+//! The process remembers the annotation that it stored last, and its writes without an answer, each with
+//! another lease turn. An observation shows which of them the server stored. A write that arrives later fails its
+//! test of the annotation.
+
+use super::action::Write;
+use super::outcome::StopReason;
+use crate::model::change::conflict::Conflict;
+use crate::model::change::hold::{HOLD_ANNOTATION, Hold, PlanRecord, guarded};
+use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::revision::Revision;
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+
+/// The annotations that this process wrote.
+#[derive(Debug, Default)]
+pub(super) struct Ownership {
+    /// The annotation that is stored.
+    stored: Option<Stored>,
+    /// Writes without an answer: one of them may be stored by now, or later.
+    unanswered: Vec<Write>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    text: String,
+    record: PlanRecord,
+    /// Whether the record holds nothing, because the original strategy is restored for a rollback.
+    holds_nothing: bool,
+}
+
+impl Ownership {
+    /// Whether this process acquired the lease.
+    pub(super) fn has_acquired(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    /// Whether nothing of this process can be stored.
+    pub(super) fn wrote_nothing(&self) -> bool {
+        self.stored.is_none() && self.unanswered.is_empty()
+    }
+
+    /// Takes in that a write is stored. Those without an answer before it fail from now on.
+    pub(super) fn take_stored(&mut self, write: &Write) {
+        let after = Workload::of_json(write.patch.after());
+        self.stored = after.and_then(|after| {
+            let text = after.object().annotation(HOLD_ANNOTATION)?.to_owned();
+            let record = PlanRecord::of(&after).ok()??;
+            let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(&after);
+            Some(Stored { text, record, holds_nothing })
+        });
+        self.unanswered.clear();
+    }
+
+    /// Takes in that there was no answer to a write.
+    pub(super) fn take_unanswered(&mut self, write: Write) {
+        self.unanswered.push(write);
+    }
+
+    /// Returns the write without an answer that an observation shows to be stored.
+    pub(super) fn settled(&mut self, workload: &Workload) -> Option<Write> {
+        let place = FieldPath::annotation(HOLD_ANNOTATION);
+        let now = place.value_in(workload.object().json());
+        let is_stored = |write: &Write| match place.value_in(write.patch.after()) {
+            Some(after) => now == Some(after),
+            None => write.patch.is_applied_to(workload.object()),
+        };
+        let index = self.unanswered.iter().position(is_stored)?;
+        Some(self.unanswered.swap_remove(index))
+    }
+
+    /// Returns what another client changed of what the plan relies on.
+    pub(super) fn external_change(&self, observed: &Observation, holder: &str) -> Option<StopReason> {
+        let (stored, now) = (self.stored.as_ref()?, &observed.workload);
+        let is_template_kept = stored.record.is_for(now);
+        let hold = &stored.record.hold;
+        let is_held = stored.holds_nothing || hold.is_in_force(now) && hold.is_unchanged(now);
+        if now.object().annotation(HOLD_ANNOTATION) == Some(&stored.text) && is_template_kept && is_held {
+            return None;
+        }
+        let changed = || Some(Self::changed(stored, observed));
+        let Ok(Some(found)) = Hold::of(now) else { return changed() };
+        match found.lease() {
+            Some(lease) if lease.holder != holder => return Some(StopReason::LeaseLost { by: lease.by }),
+            _ if !is_template_kept || !is_held => return changed(),
+            None => return Some(StopReason::LeaseLost { by: None }),
+            Some(_) => {}
+        }
+        if found.is_paused() { Some(StopReason::Paused) } else { changed() }
+    }
+
+    /// Who changed what: the difference between the workload as this process stored it, and as it is.
+    fn changed(stored: &Stored, observed: &Observation) -> StopReason {
+        let (now, record) = (&observed.workload, &stored.record);
+        let mut as_stored = Patch::of(now.object());
+        let is_released = |revision: &&Revision| revision.digest.hex() == record.plan.template;
+        if let Some(revision) = observed.revisions.iter().find(is_released).filter(|_| !record.is_for(now)) {
+            as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
+        }
+        if !record.hold.is_unchanged(now) && !stored.holds_nothing {
+            as_stored.set(strategy::strategy_path(now), record.hold.set().clone());
+        }
+        as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.text.clone().into());
+        let as_stored = Workload::of_json(as_stored.after());
+        let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
+        let (manager, changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
+        StopReason::Changed { manager, changes }
+    }
+}

@@ -1,0 +1,306 @@
+//! The state of a plan for people: its batches so far, and those to come.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::acquire::nothing_to_release;
+use super::action::Situation;
+use super::batches::{self, Next};
+use super::existing::{ExistingPlan, Origin, find};
+use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::reconcile::too_many_unavailable;
+use super::request::Request;
+use super::slot::{PodSlot, unavailable};
+use super::soak::Soak;
+use super::state::{PlanState, skipped};
+use super::timers::{CheckState, Timers};
+use crate::model::api::node::Node;
+use crate::model::change::hold::{BatchRecord, Lease, Pace, Reach};
+use crate::model::follow::Now;
+use crate::model::revision::Revision;
+use crate::model::status::cause::Cause;
+use crate::model::status::observation::Observation;
+
+/// The most batches that a preview lists.
+const MAX_BATCHES: usize = 1000;
+
+/// The state of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanView {
+    /// The label of the revision to go back to, if it is stored.
+    pub from: Option<String>,
+    /// The label of the revision that is released, once it is stored.
+    pub to: Option<String>,
+    /// How many pods there should be.
+    pub wanted: usize,
+    /// How many of them run the new revision.
+    pub updated: usize,
+    /// The pace.
+    pub pace: Pace,
+    /// How many pods may be unavailable, for the replicas there are.
+    pub max_unavailable: usize,
+    /// How far the command goes.
+    pub reach: Reach,
+    /// The batches so far, and those to come.
+    pub batches: Vec<Batch>,
+    /// Whether more batches come than those.
+    pub has_more_batches: bool,
+    /// The final soak, once it began.
+    pub final_soak: Option<Soaked>,
+    /// The sum of the soaks to come, for those batches.
+    pub soaks: Duration,
+    /// The pods that are skipped because their nodes are not ready.
+    pub skipped: Vec<String>,
+    /// Whether `--ignore-unready-nodes` would lower the number of unavailable pods.
+    pub is_worse_by_nodes: bool,
+    /// The lease.
+    pub lease: Option<Lease>,
+    /// Whether the plan is paused.
+    pub is_paused: bool,
+    /// Why the next batch would not begin; only in a preview.
+    pub stops: Option<StopReason>,
+    /// The causes for which it does not progress.
+    pub causes: Vec<Cause>,
+}
+
+/// How far a soak is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Soaked {
+    /// For how long every pod has been available.
+    pub healthy: Duration,
+    /// How long they have to be.
+    pub of: Duration,
+}
+
+/// One batch of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The number, counted from 1.
+    pub number: usize,
+    /// Whether it is one pod before all others.
+    pub is_canary: bool,
+    /// How many slots it has.
+    pub size: usize,
+    /// The slots in the order of release; empty for a batch of an earlier process, of which the plan stores only
+    /// the size.
+    pub slots: Vec<SlotView>,
+    /// How far it is.
+    pub stage: BatchStage,
+}
+
+/// A slot of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotView {
+    /// The name of the pod, or of the node.
+    pub name: String,
+    /// How far it is.
+    pub state: SlotState,
+}
+
+/// How far a slot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// Its pod runs another revision.
+    Outdated,
+    /// Its pod is being replaced, or is not available yet.
+    Updating,
+    /// Its pod runs the new revision and is available.
+    Updated,
+}
+
+/// How far a batch is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchStage {
+    /// It did not begin.
+    Waiting,
+    /// Its pods are being replaced.
+    Updating,
+    /// Its pods are available, and have to stay so.
+    Soaking {
+        /// For how long they have been.
+        healthy: Duration,
+        /// How long they have to be.
+        of: Duration,
+    },
+    /// The check runs.
+    Checking,
+    /// It is done.
+    Done {
+        /// For how long its pods have been available.
+        healthy: Duration,
+    },
+    /// It failed.
+    Failed,
+}
+
+/// Returns the plan that a command would begin or continue.
+///
+/// # Errors
+/// How the command would end before it writes anything.
+pub fn preview(
+    request: &Request,
+    observed: &Observation,
+    nodes: Option<&[Node]>,
+    now: Now,
+) -> Result<PlanView, StepOutcome> {
+    let existing = find(request, observed)?;
+    if existing.record.plan.is_rolling_back() {
+        return Err(rolling_back(observed, &existing));
+    }
+    let held = existing.as_held(observed);
+    let observed = held.as_ref().unwrap_or(observed);
+    let situation = Situation { observed, nodes, record: None, slots: None, now };
+    let slots = situation.slots_of(&existing.record).map_err(StepOutcome::Error)?;
+    slots.kind.check_observation(&slots.observation).map_err(StepOutcome::Error)?;
+    if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
+        return Err(nothing_to_release(&slots.all, &existing.record));
+    }
+    let timers = Timers::default();
+    let state = PlanState { slots: &slots, timers: &timers };
+    Ok(PlanView { stops: stops(&state), ..plan_view(&state, &BTreeMap::new()) })
+}
+
+/// Why the next batch would not begin.
+fn stops(state: &PlanState<'_>) -> Option<StopReason> {
+    match state.next() {
+        _ if state.batch().is_some() => None,
+        Next::Batch(next) => too_many_unavailable(state, &next),
+        Next::Blocked { pod, node } => Some(StopReason::OnUnreadyNode { pod, node }),
+        Next::Nothing => None,
+    }
+}
+
+fn rolling_back(observed: &Observation, existing: &ExistingPlan) -> StepOutcome {
+    let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
+    let is_held = existing.origin == Origin::Plan && existing.record.hold.is_in_force(&observed.workload);
+    let why = if is_held {
+        "step waits for it, and then restores the original strategy"
+    } else {
+        "step waits for it"
+    };
+    let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
+    StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) }
+}
+
+/// Returns the state of a plan. `seen` has the slots of the batches that this process saw.
+pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
+    let (plan, pace) = (state.plan(), state.pace());
+    let (coming, has_more_batches) = coming(state);
+    let soaking = coming.len() + usize::from(state.batch().is_some());
+    let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
+    let observation = state.observation();
+    let revisions = &observation.observed.revisions;
+    let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
+    let mut batches = earlier(state, seen);
+    if let Some(record) = &plan.batch {
+        let slots: Vec<_> = state.all().iter().filter(|slot| record.slots.contains(&slot.name)).collect();
+        let done = BatchStage::Done { healthy: healthy(state, &slots) };
+        batches.push(batch(state, record, if state.batch().is_none() { done } else { stage(state) }));
+    }
+    batches.extend(coming);
+    let is_soaking = state.is_final() && !state.is_moving() && !pace.final_soak.is_zero();
+    let healthy = state.healthy().saturating_sub(pace.soak);
+    let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
+    PlanView {
+        from: plan.from.as_ref().and_then(label),
+        to: revisions.current().map(Revision::label),
+        wanted: state.all().len(),
+        updated: state.all().iter().filter(|slot| slot.is_updated).count(),
+        pace: pace.clone(),
+        max_unavailable: state.allowed(),
+        reach: plan.reach.unwrap_or(Reach::Next),
+        batches,
+        has_more_batches,
+        final_soak: is_soaking.then_some(Soaked { healthy, of: pace.final_soak }),
+        soaks: soaks.saturating_add(pace.final_soak),
+        skipped: skipped(state.all(), pace),
+        is_worse_by_nodes: unavailable(state.all(), &ignoring) < unavailable(state.all(), pace),
+        lease: observation.record.lease.clone(),
+        is_paused: observation.record.hold.is_paused(),
+        stops: None,
+        causes: state.timers.causes.current().cloned().collect(),
+    }
+}
+
+/// Returns how far the batch under way is.
+pub(super) fn stage(state: &PlanState<'_>) -> BatchStage {
+    match state.timers.check {
+        CheckState::Running(_) | CheckState::Finished(_) => BatchStage::Checking,
+        _ if state.is_moving() => BatchStage::Updating,
+        CheckState::NotRun => BatchStage::Soaking { healthy: state.healthy(), of: state.soak() },
+    }
+}
+
+/// Returns a batch with the state of its slots.
+pub(super) fn batch(plan: &PlanState<'_>, record: &BatchRecord, stage: BatchStage) -> Batch {
+    let slots = plan.all().iter().filter(|slot| record.slots.contains(&slot.name));
+    let slots: Vec<SlotView> = slots.map(slot_view).collect();
+    Batch { number: record.number, is_canary: record.canary, size: slots.len(), slots, stage }
+}
+
+/// Returns the batch that soaked and passed its check.
+pub(super) fn finished_batch(state: &PlanState<'_>, record: &BatchRecord) -> Batch {
+    batch(state, record, BatchStage::Done { healthy: state.healthy() })
+}
+
+fn slot_view(slot: &PodSlot<'_>) -> SlotView {
+    let state = match slot {
+        slot if slot.is_ready() => SlotState::Updated,
+        slot if slot.is_released || slot.is_updated => SlotState::Updating,
+        _ => SlotState::Outdated,
+    };
+    SlotView { name: slot.name.clone(), state }
+}
+
+/// The batches before the one that began last: their sizes, and the slots of those that this process saw.
+fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Batch> {
+    let plan = state.plan();
+    let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
+        let number = index + 1;
+        let names = seen.get(&number).filter(|names| names.len() == *size);
+        let is_in_it = |slot: &&PodSlot<'_>| names.is_some_and(|names| names.contains(&slot.name));
+        let slots: Vec<_> = state.all().iter().filter(is_in_it).collect();
+        Batch {
+            number,
+            is_canary: index == 0 && *size == 1 && plan.pace.canary,
+            size: *size,
+            stage: BatchStage::Done { healthy: healthy(state, &slots) },
+            slots: slots.into_iter().map(slot_view).collect(),
+        }
+    });
+    batches.collect()
+}
+
+/// For how long these slots have been ready, by their stamps.
+fn healthy(state: &PlanState<'_>, slots: &[&PodSlot<'_>]) -> Duration {
+    let healthy = Soak::default().healthy(slots.iter().copied(), state.observation().now);
+    Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+}
+
+/// The batches to come if every one is done, and whether there are more than those.
+fn coming(state: &PlanState<'_>) -> (Vec<Batch>, bool) {
+    let plan = state.plan();
+    let mut slots = state.all().to_vec();
+    release(&mut slots, state.batch().map_or(&[], |batch| &batch.slots));
+    let mut number = plan.batch.as_ref().map_or(0, |batch| batch.number);
+    let mut batches = Vec::new();
+    let mut reach = plan.reach.unwrap_or(Reach::Next);
+    loop {
+        match batches::next(state.slots.kind, &slots, &plan.pace, Some(reach), number) {
+            Next::Batch(_) if batches.len() >= MAX_BATCHES => return (batches, true),
+            Next::Batch(next) => {
+                batches.push(batch(state, &next, BatchStage::Waiting));
+                release(&mut slots, &next.slots);
+                number = next.number;
+            }
+            Next::Nothing if reach != Reach::All => reach = Reach::All,
+            Next::Nothing | Next::Blocked { .. } => return (batches, false),
+        }
+    }
+}
+
+fn release(slots: &mut [PodSlot<'_>], names: &[String]) {
+    for slot in slots.iter_mut().filter(|slot| names.contains(&slot.name)) {
+        (slot.is_updated, slot.is_released) = (true, true);
+    }
+}

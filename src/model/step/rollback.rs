@@ -1,0 +1,136 @@
+//! Rolling back: the released pods go back to the revision that the plan began from.
+//!
+//! One path for `--on-failure undo`, for `undo` of a plan, and for pods below the StatefulSet's own partition. See
+//! [`PartitionRollback`](crate::model::change::hold::PartitionRollback) for what the annotation says meanwhile.
+
+use super::action::{Action, Decision, Purpose};
+use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome};
+use super::report::StepReport;
+use super::slot::PlanContext;
+use super::state::PlanState;
+use crate::model::api::pod::Pod;
+use crate::model::change::hold::HOLD_ANNOTATION;
+use crate::model::change::patch::FieldPath;
+use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
+use crate::model::follow::PodRef;
+use crate::model::revision::Revision;
+use crate::model::status::observation::Observation;
+use crate::model::workload::strategy;
+
+const ON_DELETE: &str = "the original strategy is OnDelete, so each pod goes back when it is deleted";
+
+/// Writes the template of the revision before, and the original strategy unless pods below the own partition go
+/// back too.
+pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decision {
+    let not_started = |why: String| {
+        let rollback = Some(RollbackOutcome::NotStarted(why));
+        Decision::finish(
+            StepOutcome::Failed { failure: failure.clone(), rollback },
+            "the rollback cannot begin",
+        )
+    };
+    if let Some(why) = &state.timers.rollback.blocked {
+        return not_started(why.clone());
+    }
+    let observation = state.observation();
+    let (observed, workload) = (observation.observed, &observation.observed.workload);
+    let record = observation.record.renewed(observation.now.stamp());
+    let before = observed.revisions.iter().find(|one| Some(&one.name) == record.plan.from.as_ref());
+    let Some(before) = before.filter(|before| !is_live(observed, before)) else {
+        return not_started("the revision before is not stored any more".to_owned());
+    };
+    let held = record.rolling_back_held(workload, &before.digest);
+    let options = UndoOptions { keep_hold: held.is_some(), ..UndoOptions::default() };
+    let mut patch = match undo(observed, before, &options) {
+        Ok(Undo { patch, .. }) => patch,
+        Err(error) => return not_started(error.sentence()),
+    };
+    let reports = vec![StepReport::RollingBack { revision: before.label() }];
+    let why = format!("the batch failed: roll back to revision {}", before.label());
+    let is_on_delete = record.hold.original().is_some_and(strategy::is_on_delete_strategy);
+    if is_on_delete && held.is_none() {
+        let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
+        let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
+        return Decision::write(Purpose::EndPlan(outcome), patch, reports, why);
+    }
+    let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
+    patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.to_hold().annotation().into());
+    Decision::write(Purpose::RollBack, patch, reports, why)
+}
+
+/// Waits until all pods are back, deletes those that block the controller, and ends the plan.
+pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
+    let (observation, timers) = (state.observation(), state.timers);
+    let (observed, workload) = (observation.observed, &observation.observed.workload);
+    // The controller gives the revision a new number, but the rollback was reported with this label.
+    let reported = timers.rollback.revision.clone();
+    let revision = reported.or(observation.current().map(Revision::label)).unwrap_or_default();
+    let failure = timers.failure.clone().unwrap_or(BatchFailure::Earlier);
+    let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
+    let unfinished = |why: &str| {
+        let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };
+        Decision::finish(outcome(rollback), format!("the rollback is not complete: {why}"))
+    };
+    if let Some(why) = &timers.rollback.blocked {
+        return unfinished(why);
+    }
+    if strategy::is_on_delete(workload) {
+        return unfinished(ON_DELETE);
+    }
+    let returned = Returned::of(observation);
+    let is_complete = returned.is_all && observed.is_observed();
+    let is_held = observation.record.hold.is_in_force(workload);
+    if is_complete && (!is_held || is_settled(observed)) {
+        let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
+        let patch = observation.record.ending(workload);
+        return Decision::write(
+            Purpose::EndPlan(outcome),
+            patch,
+            Vec::new(),
+            "every pod is back: end the plan",
+        );
+    }
+    let limit = state.pace().batch_timeout;
+    if timers.rollback.since.is_some_and(|since| observation.now.elapsed >= since.saturating_add(limit)) {
+        let not_current = "the controller does not report the revision as the current one";
+        return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
+    }
+    let why = format!("rolling back to revision {revision}: {} pods are back", returned.count);
+    match timers.healing.next(observed) {
+        Some(pod) => Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why),
+        None => Decision::new(Action::Wait, format!("{why}: wait")),
+    }
+}
+
+/// The released pods that run the live template again, and are available.
+pub(super) struct Returned {
+    pub(super) count: usize,
+    is_all: bool,
+}
+
+impl Returned {
+    pub(super) fn of(observation: &PlanContext<'_>) -> Self {
+        let observed = observation.observed;
+        let workload = &observed.workload;
+        let is_back = |pod: &&Pod| observation.is_updated(pod) && observation.is_available(pod);
+        let partition = strategy::partition(workload);
+        let is_released = |pod: &&Pod| {
+            strategy::partition_index(workload, &pod.name).is_none_or(|index| index >= partition)
+        };
+        let pods = observed.own_pods().filter(|pod| !pod.has_ended());
+        let (back, others): (Vec<&Pod>, Vec<&Pod>) = pods.filter(is_released).partition(is_back);
+        let wanted = workload.wanted() - partition.min(workload.wanted());
+        let is_enough = i64::try_from(back.len()).is_ok_and(|back| back >= wanted);
+        Self { count: back.len(), is_all: others.is_empty() && is_enough }
+    }
+}
+
+/// Whether the controller reports the revision as the current one, where every pod runs it. The plan may have made
+/// the failed one current, and below a partition a pod that dies gets the current one.
+fn is_settled(observed: &Observation) -> bool {
+    let workload = &observed.workload;
+    let status = |name: &str| workload.object().text(&format!("/status/{name}"));
+    let Some(live) = observed.revisions.current() else { return false };
+    let is_whole = observed.own_pods().all(|pod| workload.runs(pod, live));
+    !is_whole || status("currentRevision") == status("updateRevision")
+}

@@ -1,0 +1,149 @@
+//! What one process measures itself. It can be lost at any time: the next process waits longer, and that is all.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::causes::Causes;
+use super::outcome::{BatchFailure, StepOutcome};
+use super::ownership::Ownership;
+use super::request::Request;
+use super::soak::Soak;
+use super::task::CheckResult;
+use crate::model::change::hold::Lease;
+use crate::model::change::stuck_pods::StuckPodDeletions;
+
+/// What one process measures itself, and what became of its own requests.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    /// The annotation values that this process wrote.
+    pub(super) ownership: Ownership,
+    /// The lease of another process, and since when it is unchanged.
+    pub(super) other_lease: Option<(Lease, Duration)>,
+    /// When this process last wrote its lease, or first tried to.
+    pub(super) renewed: Option<Duration>,
+    /// How long the batch has been waiting for its next pod.
+    pub(super) progress: BatchProgress,
+    pub(super) soak: Soak,
+    /// When the last wave of deletions was sent.
+    pub(super) last_wave: Option<Duration>,
+    pub(super) check: CheckState,
+    /// How the batch failed.
+    pub(super) failure: Option<BatchFailure>,
+    pub(super) rollback: RollbackProgress,
+    /// The stuck pods that this process deleted, by uid.
+    pub(super) healing: StuckPodDeletions,
+    /// The same by name.
+    pub(super) replaced: BTreeSet<String>,
+    /// The slots that were unavailable when a batch was forced. They do not fail it.
+    pub(super) excused: BTreeSet<String>,
+    /// Whether this process finished the batch that began last.
+    pub(super) has_finished_batch: bool,
+    pub(super) causes: Causes,
+    /// Whether the next batch begins although too many pods are unavailable.
+    pub(super) force: bool,
+    /// Whether the rest of the soak is skipped.
+    pub(super) skip_soak: bool,
+    /// How the command ends once it has released its lease.
+    pub(super) leaving: Option<Leaving>,
+}
+
+/// The outcome of a command that still holds the lease.
+#[derive(Clone, Debug)]
+pub(super) struct Leaving {
+    pub(super) outcome: StepOutcome,
+    pub(super) since: Duration,
+    /// How many writes of it failed.
+    pub(super) tries: usize,
+}
+
+/// How long a batch has been waiting for its next pod. Soaking does not count.
+#[derive(Debug, Default)]
+pub(super) struct BatchProgress {
+    /// The most slots of the batch that were ready at one time.
+    furthest: usize,
+    total: Duration,
+    since: Option<Duration>,
+}
+
+/// How long a rollback has been waiting for its next pod.
+#[derive(Debug, Default)]
+pub(super) struct RollbackProgress {
+    /// The most pods that were back at one time.
+    furthest: usize,
+    pub(super) since: Option<Duration>,
+    /// The label of the revision, once the rollback is stored.
+    pub(super) revision: Option<String>,
+    /// Why it cannot continue.
+    pub(super) blocked: Option<String>,
+}
+
+/// The check of the batch under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum CheckState {
+    /// It did not run.
+    #[default]
+    NotRun,
+    /// It runs since this time.
+    Running(Duration),
+    /// It has this result.
+    Finished(CheckResult),
+}
+
+impl Timers {
+    pub(super) fn new(request: &Request) -> Self {
+        Self { force: request.force, skip_soak: request.complete, ..Self::default() }
+    }
+
+    /// Takes in whether pods of the batch are on their way, and how many of it are ready.
+    pub(super) fn observe_batch(&mut self, ready: usize, is_moving: bool, now: Duration) {
+        self.progress.observe(ready, is_moving, now);
+        self.skip_soak &= !is_moving; // there is no soak to skip yet
+        if is_moving && self.check == CheckState::Finished(CheckResult::Passed) {
+            self.check = CheckState::NotRun; // it passed for pods that are not ready any more
+        }
+    }
+
+    /// A batch begins.
+    pub(super) fn begin_batch(&mut self) {
+        (self.progress, self.check, self.last_wave) = (BatchProgress::default(), CheckState::NotRun, None);
+        (self.skip_soak, self.force, self.has_finished_batch) = (false, false, false);
+    }
+
+    /// A batch is done.
+    pub(super) fn finish_batch(&mut self) {
+        (self.progress.total, self.progress.since) = (Duration::ZERO, None);
+        (self.check, self.skip_soak, self.has_finished_batch) = (CheckState::NotRun, false, true);
+        self.excused.clear();
+    }
+}
+
+impl BatchProgress {
+    /// The time starts again when more slots are ready than ever before: a large batch is released pod by pod, and
+    /// a pod that crashes is ready again and again.
+    fn observe(&mut self, ready: usize, is_moving: bool, now: Duration) {
+        if ready > self.furthest {
+            *self = Self { furthest: ready, ..Self::default() };
+        }
+        if let Some(since) = self.since.take() {
+            self.total += now.saturating_sub(since);
+        }
+        self.since = is_moving.then_some(now);
+    }
+
+    pub(super) fn is_over(&self, limit: Duration) -> bool {
+        self.total >= limit
+    }
+
+    pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
+        Some(self.since? + limit.saturating_sub(self.total))
+    }
+}
+
+impl RollbackProgress {
+    /// The time starts again when more pods are back than ever before.
+    pub(super) fn observe(&mut self, back: usize, now: Duration) {
+        if self.since.is_none() || back > self.furthest {
+            (self.furthest, self.since) = (back, Some(now));
+        }
+    }
+}

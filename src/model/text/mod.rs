@@ -1,0 +1,9 @@
+//! Text: secrets, hidden characters, shell commands, and the formats of Go and YAML.
+
+pub mod go_duration;
+pub mod go_json;
+pub mod hidden_character;
+pub mod plural;
+pub mod secret;
+pub mod shell_command;
+pub(crate) mod yaml_scalar;

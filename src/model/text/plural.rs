@@ -1,0 +1,25 @@
+//! Counts with their nouns: `1 pod`, `2 pods`.
+
+use std::fmt::Display;
+
+/// Returns a count with its noun, in the plural unless the count is 1. `noun` is the regular singular.
+pub fn plural<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = match noun {
+        _ if count == N::from(1) => "",
+        noun if ["ch", "ss", "x"].iter().any(|end| noun.ends_with(end)) => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_is_singular() {
+        assert_eq!([0, 1, 2].map(|count| plural(count, "pod")), ["0 pods", "1 pod", "2 pods"]);
+        assert_eq!(plural(3_usize, "batch"), "3 batches");
+        assert_eq!(plural(-1_i64, "replica"), "-1 replicas");
+    }
+}

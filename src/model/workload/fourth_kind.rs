@@ -1,0 +1,179 @@
+//! A kind that exists in tests only. It needs this file and a line in the table, nothing else: whatever
+//! the other files do for it follows from the entry.
+//!
+//! It is of another group and unlike each of the three: its pods are interchangeable and its revisions
+//! ControllerRevisions, it has a partition in per cent and a `paused` of its own.
+
+use serde_json::{Value, json};
+
+use super::counts::Counts;
+use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::strategy::{self, limit};
+use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
+use super::{KindSpec, Workload};
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::change::hold::{HoldMethod, Pause, Resume, pause, resume};
+use crate::model::change::restart::restart;
+use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
+use crate::model::revision::Revisions;
+use crate::model::status::effect::HeldBy;
+use crate::model::status::history::History;
+use crate::model::status::observation::{Observation, Role};
+use crate::model::status::verdict::verdict as rollout_verdict;
+use crate::model::workload::table::{TypeWord, read_type};
+
+/// `pools.apps.example.io`.
+pub(super) static POOL: KindSpec = KindSpec {
+    type_: ResourceType::workload(
+        "Pool",
+        ["pool", "pools", "pl"],
+        "apps.example.io",
+        &["v1beta1", "v1alpha1"],
+    ),
+    is_built_in: false,
+    revisions: RevisionStore::ControllerRevisions {
+        hash_label: "controller-revision-hash",
+        is_verifiable: false,
+        pods_name: PodLabelValue::Name,
+    },
+    pods: PodIdentity::Interchangeable,
+    wanted: ("/spec/size", 1),
+    counters: Counters {
+        total: "size",
+        updated: "updated",
+        ready: "ready",
+        available: "available",
+        writes_zero_available: true,
+    },
+    strategy: &["spec", "update"],
+    strategy_fields: &[("paused", StrategyField::Flag), ("partition", StrategyField::CountOrPercent)],
+    partition: Some(kept_by_partition),
+    hold: HoldBy::Paused(&["spec", "update", "paused"]),
+    stable_revision: Some("/status/oldRevision"),
+    update_revision: Some("/status/newRevision"),
+    has_progress_deadline: false,
+    update_budget,
+    verdict,
+    kubectl_status,
+    step: Err("its controller chooses the pods"),
+};
+
+fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
+    let kept = strategy.get("partition").and_then(IntOrPercent::read);
+    kept.map_or(0, |kept| kept.rounded_up(wanted).min(wanted))
+}
+
+fn update_budget(workload: &Workload) -> UpdateBudget {
+    let unavailable =
+        limit(workload, "maxUnavailable", IntOrPercent::Percent(20)).rounded_up(workload.wanted());
+    UpdateBudget { unavailable, surge: 0 }
+}
+
+fn verdict(workload: &Workload, _: &RolloutFacts<'_>) -> Verdict {
+    let counts = Counts::of(workload);
+    let released = counts.wanted - strategy::partition(workload);
+    let line = format!("{} of {released} pods have been updated", counts.updated);
+    let is_held = counts.outdated() > 0 && (workload.is_paused() || released == 0);
+    let state = match is_held {
+        _ if !workload.is_observed() => RolloutState::Unobserved,
+        true if workload.is_paused() => RolloutState::Paused,
+        true => RolloutState::Held,
+        false if counts.updated >= released => RolloutState::Complete,
+        false => RolloutState::Progressing,
+    };
+    Verdict::new(state, line)
+}
+
+fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
+    Err(format!("no status viewer has been implemented for {}", workload.kind().type_().group_kind()))
+}
+
+/// A pool `w` of 5 pods that goes from `x:1` to `x:2`: 2 of them are updated.
+fn observation(update: &Value) -> Observation {
+    let template = |image: &str| json!({"spec": {"containers": [{"name": "c", "image": image}]}});
+    let object = json!({
+        "apiVersion": "apps.example.io/v1alpha1", "kind": "Pool",
+        "metadata": {"name": "w", "namespace": "shop", "uid": "u", "generation": 3},
+        "spec": {"size": 5, "template": template("x:2"), "update": update},
+        "status": {"observedGeneration": 3, "size": 5, "updated": 2, "ready": 5, "available": 5,
+            "oldRevision": "w-1", "newRevision": "w-2"},
+    });
+    let workload = Workload::of_json(&object).unwrap();
+    let owner = json!([{"controller": true, "uid": "u"}]);
+    let revisions = [1, 2].map(|number| {
+        let revision = json!({"kind": "ControllerRevision", "revision": number, "metadata": {"name": format!("w-{number}"), "ownerReferences": owner},
+            "data": {"spec": {"template": template(&format!("x:{number}"))}}});
+        Object::read(revision).unwrap()
+    });
+    let pods = [("a", 1), ("b", 2), ("c", 1), ("d", 2), ("e", 1)].map(|(name, revision)| {
+        let pod = json!({"kind": "Pod", "metadata": {"name": name, "labels": {"controller-revision-hash": format!("w-{revision}")}, "ownerReferences": owner},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+        Pod::read(&Object::read(pod).unwrap())
+    });
+    Observation {
+        revisions: Revisions::of(&workload, revisions),
+        pods: Some(pods.to_vec()),
+        events: None,
+        workload,
+    }
+}
+
+#[test]
+fn it_is_found_by_its_group_and_spellings() {
+    for word in ["pool", "Pools", "pl", "pools.apps.example.io", "pl.v1alpha1.apps.example.io"] {
+        assert_eq!(read_type(word), TypeWord::Kind(&POOL), "{word}");
+    }
+    assert!(!KindSpec::built_in().any(|kind| *kind == POOL));
+    let workload = observation(&json!({})).workload;
+    assert_eq!((workload.kind(), workload.reference()), (&POOL, "pool.apps.example.io/w".to_owned()));
+    assert_eq!(workload.kind().type_().api_version(), "apps.example.io/v1beta1");
+}
+
+#[test]
+fn its_rollout_has_a_verdict_roles_and_a_stable_revision() {
+    for (update, state) in [
+        (json!({}), RolloutState::Progressing),
+        (json!({"partition": "60%"}), RolloutState::Complete),
+        (json!({"partition": "100%"}), RolloutState::Held),
+        (json!({"paused": true}), RolloutState::Paused),
+    ] {
+        assert_eq!(rollout_verdict(&observation(&update)).state, state, "{update}");
+    }
+    let observation = observation(&json!({}));
+    let history = History::of(&observation, "2026-11-20T13:00:00Z".parse().unwrap());
+    let entries = history.entries.iter().map(|entry| (entry.pods.map(|pods| pods.ready), entry.role));
+    assert_eq!(entries.collect::<Vec<_>>(), [(Some(3), Some(Role::Stable)), (Some(2), Some(Role::Updating))]);
+    assert!(observation.is_observed());
+    assert_eq!(observation.workload.update_budget(), UpdateBudget { unavailable: 1, surge: 0 });
+}
+
+#[test]
+fn it_is_undone_and_restarted_with_the_pods_that_its_partition_releases() {
+    let observation = observation(&json!({"partition": 2}));
+    let target = TargetRevision::Stable.find(&observation).unwrap();
+    let undo = undo(&observation, target, &UndoOptions::default()).unwrap();
+    assert_eq!(undo.patch.after()["spec"]["template"]["spec"]["containers"][0]["image"], "x:1");
+    assert_eq!((undo.effect.already, undo.effect.held_by), (3, Some(HeldBy::Partition(2))));
+    let restarted = restart(&observation.workload, "2026-11-20T13:00:00Z".parse().unwrap(), None).unwrap();
+    let tests: Vec<_> =
+        restarted.operations().iter().map(|operation| operation["path"].to_string()).collect();
+    assert!(tests.contains(&r#""/spec/update/paused""#.to_owned()), "{tests:?}");
+    let effect = crate::model::change::restart::effect(&observation, &restarted);
+    assert_eq!(effect.replaced.map(|pods| pods.len()), Some(3));
+    assert_eq!(effect.held.len(), 2);
+}
+
+#[test]
+fn it_is_paused_by_its_own_field_and_resumed() {
+    let running = observation(&json!({"partition": 2}));
+    let Ok(Pause::Change { patch, method: HoldMethod::Paused }) = pause(&running, Some("ada"), "now") else {
+        panic!("it can be paused");
+    };
+    assert_eq!(patch.after()["spec"]["update"], json!({"partition": 2, "paused": true}));
+    let paused = Workload::of_json(patch.after()).unwrap();
+    let Ok(Resume::End(patch)) = resume(&paused, false) else { panic!("it can be resumed") };
+    assert_eq!(patch.after()["spec"]["update"], json!({"partition": 2}));
+}

@@ -1,0 +1,135 @@
+//! The facts by which kinds of workload differ. Code outside this folder matches on these, never on a kind.
+
+use serde_json::Value;
+
+use crate::model::api::resource_type::{CONTROLLER_REVISION, REPLICA_SET, ResourceType};
+
+/// Which objects keep the revisions of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevisionStore {
+    /// ReplicaSets. The controller numbers them in an annotation, and copies the number of the current
+    /// one to the workload. A pod names its revision by its owner.
+    ReplicaSets,
+    /// ControllerRevisions, which carry the number in `.revision`.
+    ControllerRevisions {
+        /// The label that keeps the hash.
+        hash_label: &'static str,
+        /// Whether the hash follows from the stored data, so that it can be verified.
+        is_verifiable: bool,
+        /// What the pods' label `controller-revision-hash` names.
+        pods_name: PodLabelValue,
+    },
+}
+
+/// What the label `controller-revision-hash` of a pod names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodLabelValue {
+    /// The hash of the revision.
+    Hash,
+    /// The name of the ControllerRevision.
+    Name,
+}
+
+/// What tells the pods of a workload apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodIdentity {
+    /// Nothing: they are replaced by pods with other names, and counted.
+    Interchangeable,
+    /// The node: one pod a node.
+    Node,
+    /// The ordinal at the end of the name, which the replacement has too. The controller updates pods
+    /// in the order of their ordinals.
+    Ordinal,
+}
+
+/// What holds the outdated pods of a workload from updating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldBy {
+    /// A field of the kind's own, at this path, that is true while the workload is paused. Nothing has to
+    /// be remembered to end the hold.
+    Paused(&'static [&'static str]),
+    /// The partition of the update strategy.
+    Partition,
+    /// The update strategy `OnDelete`.
+    OnDelete,
+}
+
+impl HoldBy {
+    /// Whether a hold replaces the user's strategy, which an annotation has to remember.
+    #[must_use]
+    pub fn is_remembered(self) -> bool {
+        match self {
+            Self::Paused(_) => false,
+            Self::Partition | Self::OnDelete => true,
+        }
+    }
+}
+
+/// How `step` releases the pods of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepBy {
+    /// Lowers the partition; the controller replaces the pods.
+    Partition,
+    /// Deletes the pods of a workload held by `OnDelete`; the controller creates the updated ones.
+    PodDeletion,
+}
+
+/// The names of a kind's counters in `status`. One that is absent is 0, as in Go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// All pods; for a DaemonSet, the nodes that have one.
+    pub total: &'static str,
+    /// The updated pods.
+    pub updated: &'static str,
+    /// The ready pods.
+    pub ready: &'static str,
+    /// The available pods.
+    pub available: &'static str,
+    /// Whether the controller always writes `available`, zero included. An absent counter then means an
+    /// API server that does not know it.
+    pub writes_zero_available: bool,
+}
+
+impl RevisionStore {
+    /// Returns the type of the objects.
+    #[must_use]
+    pub fn type_(self) -> &'static ResourceType {
+        match self {
+            Self::ReplicaSets => &REPLICA_SET,
+            Self::ControllerRevisions { .. } => &CONTROLLER_REVISION,
+        }
+    }
+}
+
+/// The type of a field of an update strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrategyField {
+    /// A word: `RollingUpdate`.
+    Word,
+    /// `true` or `false`.
+    Flag,
+    /// A number of pods, at least 0.
+    Count,
+    /// A number of pods, or a percentage: `25%`.
+    CountOrPercent,
+    /// Any value: a field whose own fields belong to another API.
+    Any,
+}
+
+impl StrategyField {
+    /// Whether a value has this type.
+    pub(super) fn has(self, value: &Value) -> bool {
+        match self {
+            Self::Word => value.is_string(),
+            Self::Flag => value.is_boolean(),
+            Self::Count => value.as_i64().is_some_and(|count| (0..=i64::from(i32::MAX)).contains(&count)),
+            Self::CountOrPercent => Self::Count.has(value) || value.as_str().is_some_and(is_percent),
+            Self::Any => true,
+        }
+    }
+}
+
+fn is_percent(text: &str) -> bool {
+    let digits = text.strip_suffix('%').unwrap_or_default();
+    (1..=3).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,156 @@
+//! The update strategy of a workload: which pods an update replaces, and which it holds.
+
+use serde_json::{Value, json};
+
+use crate::model::api::field_path::FieldPath;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::{HoldBy, PodIdentity};
+use crate::model::workload::update_budget::IntOrPercent;
+
+/// Returns the path of the update strategy.
+#[must_use]
+pub fn strategy_path(workload: &Workload) -> FieldPath {
+    FieldPath::of(workload.kind().strategy.iter().copied())
+}
+
+/// Returns the path of the field that a hold changes: the kind's own field, or the strategy.
+#[must_use]
+pub fn hold_path(workload: &Workload) -> FieldPath {
+    match workload.kind().hold {
+        HoldBy::Paused(path) => FieldPath::of(path.iter().copied()),
+        HoldBy::Partition | HoldBy::OnDelete => strategy_path(workload),
+    }
+}
+
+/// Returns the update strategy; none if the object has none.
+#[must_use]
+pub fn update_strategy(workload: &Workload) -> Option<&Value> {
+    strategy_path(workload).value_in(workload.object().json())
+}
+
+/// Whether the strategy is `OnDelete`: the controller replaces a pod only after it was deleted.
+#[must_use]
+pub fn is_on_delete(workload: &Workload) -> bool {
+    update_strategy(workload).is_some_and(is_on_delete_strategy)
+}
+
+/// Whether a strategy is `OnDelete`.
+#[must_use]
+pub fn is_on_delete_strategy(strategy: &Value) -> bool {
+    strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
+}
+
+/// Returns how many pods the partition holds. For a StatefulSet this is the first index that is
+/// updated. 0 without a partition.
+#[must_use]
+pub fn partition(workload: &Workload) -> i64 {
+    let held = workload.kind().partition.zip(update_strategy(workload));
+    held.map_or(0, |(held_by, strategy)| held_by(strategy, workload.wanted()))
+}
+
+/// Returns the first index that a StatefulSet with this strategy updates.
+#[must_use]
+pub fn effective_partition(strategy: &Value) -> i64 {
+    if is_on_delete_strategy(strategy) { 0 } else { partition_field(strategy).max(0) }
+}
+
+/// Returns `rollingUpdate.partition` of a strategy.
+#[must_use]
+pub fn partition_field(strategy: &Value) -> i64 {
+    strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// Whether the controller replaces outdated pods gradually: the strategy `RollingUpdate`, the API's default.
+pub(super) fn is_rolling(workload: &Workload) -> bool {
+    let type_ = update_strategy(workload).and_then(|strategy| strategy.get("type")?.as_str());
+    type_.is_none_or(|type_| type_ == "RollingUpdate")
+}
+
+/// kubectl has no status for a DaemonSet or StatefulSet with another strategy than `RollingUpdate`.
+pub(super) fn refuse_other_strategies(workload: &Workload) -> Result<(), String> {
+    if is_rolling(workload) {
+        return Ok(());
+    }
+    Err("rollout status is only available for RollingUpdate strategy type".to_owned())
+}
+
+/// Returns how many pods an update always leaves available. Returns none for `Recreate`, `OnDelete`
+/// and a budget of all pods, which guarantee nothing.
+#[must_use]
+pub fn min_available(workload: &Workload) -> Option<i64> {
+    let floor = workload.wanted().saturating_sub(workload.update_budget().unavailable);
+    (is_rolling(workload) && floor > 0).then_some(floor)
+}
+
+/// Returns a limit in `rollingUpdate` of the strategy.
+pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> IntOrPercent {
+    let rolling = update_strategy(workload).and_then(|strategy| strategy.get("rollingUpdate"));
+    rolling.and_then(|rolling| rolling.get(name)).and_then(IntOrPercent::read).unwrap_or(default)
+}
+
+/// A partition above every possible pod. With a partition of `replicas`, a scale-up would start
+/// pods on the new revision.
+pub const ABOVE_EVERY_POD: i64 = i32::MAX as i64;
+
+/// Returns the strategy of a StatefulSet with another partition. Its other fields stay, known or
+/// not.
+#[must_use]
+pub fn with_partition(workload: &Workload, partition: i64) -> Value {
+    let mut strategy = match update_strategy(workload) {
+        Some(strategy) if strategy.is_object() => strategy.clone(),
+        _ => json!({}),
+    };
+    strategy["type"] = "RollingUpdate".into();
+    match strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
+        Some(rolling) => drop(rolling.insert("partition".to_owned(), partition.into())),
+        None => strategy["rollingUpdate"] = json!({"partition": partition}),
+    }
+    strategy
+}
+
+/// Returns the index of a StatefulSet's pod: its ordinal minus `spec.ordinals.start`, as partitions
+/// count. Returns none for other names and for pods of other kinds.
+#[must_use]
+pub fn partition_index(workload: &Workload, pod: &str) -> Option<i64> {
+    if workload.kind().pods != PodIdentity::Ordinal {
+        return None;
+    }
+    let ordinal: i64 = pod.strip_prefix(workload.name())?.strip_prefix('-')?.parse().ok()?;
+    let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
+    ordinal.checked_sub(start).filter(|index| *index >= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+
+    fn stateful_set(spec: &Value) -> Workload {
+        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec});
+        Workload::of(Object::read(object).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn partitions_count_from_the_first_ordinal() {
+        let set = stateful_set(&json!({"ordinals": {"start": 5}}));
+        for (pod, expected) in
+            [("db-5", Some(0)), ("db-12", Some(7)), ("db-4", None), ("dbx-9", None), ("db-x", None)]
+        {
+            assert_eq!(partition_index(&set, pod), expected, "{pod}");
+        }
+    }
+
+    #[test]
+    fn a_strategy_reads_as_the_controller_reads_it() {
+        for (strategy, expected) in [
+            (json!(null), (false, 0)),
+            (json!({"type": "RollingUpdate"}), (false, 0)),
+            (json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}), (false, 3)),
+            (json!({"type": "OnDelete", "rollingUpdate": {"partition": 3}}), (true, 0)),
+            (json!({"type": 7, "rollingUpdate": {"partition": "3"}}), (false, 0)),
+        ] {
+            let set = stateful_set(&json!({"updateStrategy": strategy}));
+            assert_eq!((is_on_delete(&set), partition(&set)), expected, "{strategy}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The verdict of a rollout, and the facts that a kind derives it from.
+
+use std::fmt::Display;
+
+/// The state of a rollout, with kubectl's line for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The state.
+    pub state: RolloutState,
+    /// The line, in one of kubectl's phrases.
+    pub line: String,
+}
+
+/// The state of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RolloutState {
+    /// Every pod to update is updated and available.
+    Complete,
+    /// Pods remain to be updated or to become available, and no hold keeps them.
+    Progressing,
+    /// Outdated pods remain because the workload is paused.
+    Paused,
+    /// Outdated pods remain because of `OnDelete`, or a partition that lets no pod update.
+    Held,
+    /// The controller has not observed the current spec.
+    Unobserved,
+    /// The progress deadline passed, or another revision replaced the expected one.
+    Failed,
+}
+
+impl RolloutState {
+    /// All states.
+    pub const ALL: [Self; 6] =
+        [Self::Complete, Self::Progressing, Self::Paused, Self::Held, Self::Unobserved, Self::Failed];
+
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Progressing => "progressing",
+            Self::Paused => "paused",
+            Self::Held => "held",
+            Self::Unobserved => "unobserved",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The facts for a verdict besides the workload itself. The file of a kind needs neither the
+/// revisions nor the pods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+pub struct RolloutFacts<'a> {
+    /// The name of the current revision; none while the live template has no revision yet.
+    pub current: Option<&'a str>,
+    /// Whether the workload has any revision.
+    pub has_revisions: bool,
+    /// Whether some updated pod is not ready. Only determined for `OnDelete`, which holds once they
+    /// are ready.
+    pub is_starting: bool,
+    /// Whether a hold of `pause` or `step` is in force.
+    pub is_held: bool,
+    /// Whether a rollback by `step` is under way and pods that the partition released are not back yet.
+    pub is_rolling_back: bool,
+}
+
+/// kubectl's line for a workload, and whether kubectl stops waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KubectlStatus {
+    /// The line.
+    pub line: String,
+    /// Whether kubectl considers the rollout done.
+    pub done: bool,
+}
+
+impl Verdict {
+    pub(in crate::model) fn new(state: RolloutState, line: impl Into<String>) -> Self {
+        Self { state, line: line.into() }
+    }
+}
+
+impl KubectlStatus {
+    pub(super) fn waiting(line: impl Into<String>) -> Self {
+        Self { line: line.into(), done: false }
+    }
+
+    pub(super) fn done(line: impl Into<String>) -> Self {
+        Self { line: line.into(), done: true }
+    }
+}
+
+impl From<KubectlStatus> for Verdict {
+    /// Takes over kubectl's conclusion.
+    fn from(line: KubectlStatus) -> Self {
+        let state = if line.done { RolloutState::Complete } else { RolloutState::Progressing };
+        Self { state, line: line.line }
+    }
+}
+
+/// Returns kubectl's message for a rollout of another revision than the expected one.
+#[must_use]
+pub fn taken_over_line(wanted: &impl Display, running: &impl Display) -> String {
+    format!("desired revision ({wanted}) is different from the running revision ({running})")
+}

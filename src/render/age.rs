@@ -1,0 +1,83 @@
+//! Formats ages as `kubectl get` does.
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 365 * DAY;
+
+/// Formats the time from `then` to `now`: `45s`, `3m10s`, `5h2m`, `3d2h`, `2y40d`.
+///
+/// The units and thresholds are those of apimachinery's `HumanDuration`. A time up to one second ahead of
+/// `now` is `0s`, because clocks differ; a later one is `<invalid>`.
+#[must_use]
+pub fn age(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second() - then.as_second();
+    if seconds < -1 { "<invalid>".to_owned() } else { in_words(seconds.max(0)) }
+}
+
+/// Formats a duration as an age.
+#[must_use]
+pub fn lasting(duration: Duration) -> String {
+    in_words(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Formats seconds as an age.
+fn in_words(seconds: i64) -> String {
+    let (minutes, hours, days, years) = (seconds / MINUTE, seconds / HOUR, seconds / DAY, seconds / YEAR);
+    match seconds {
+        ..120 => format!("{seconds}s"),
+        120..600 => pair(minutes, "m", seconds % MINUTE, "s"),
+        600..10_800 => format!("{minutes}m"),
+        10_800..28_800 => pair(hours, "h", minutes % 60, "m"),
+        28_800..172_800 => format!("{hours}h"),
+        172_800..691_200 => pair(days, "d", hours % 24, "h"),
+        _ if years < 2 => format!("{days}d"),
+        _ if years < 8 => pair(years, "y", days % 365, "d"),
+        _ => format!("{years}y"),
+    }
+}
+
+fn pair(large: i64, large_unit: &str, small: i64, small_unit: &str) -> String {
+    if small == 0 {
+        format!("{large}{large_unit}")
+    } else {
+        format!("{large}{large_unit}{small}{small_unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_read_as_kubectl_writes_them() {
+        for (seconds, text) in [
+            (-5, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (190, "3m10s"),
+            (600, "10m"),
+            (3 * HOUR - 1, "179m"),
+            (3 * HOUR, "3h"),
+            (5 * HOUR + 120, "5h2m"),
+            (8 * HOUR + 120, "8h"),
+            (47 * HOUR, "47h"),
+            (2 * DAY, "2d"),
+            (3 * DAY + 2 * HOUR, "3d2h"),
+            (8 * DAY + 2 * HOUR, "8d"),
+            (400 * DAY, "400d"),
+            (2 * YEAR + 40 * DAY, "2y40d"),
+            (9 * YEAR + 40 * DAY, "9y"),
+        ] {
+            let then = Timestamp::UNIX_EPOCH;
+            let now = Timestamp::from_second(seconds).unwrap();
+            assert_eq!(age(then, now), text, "{seconds} seconds");
+        }
+    }
+}

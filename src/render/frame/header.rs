@@ -1,0 +1,151 @@
+//! The header of a block: name, revisions, state, elapsed time and time left.
+
+use super::line::FrameLine;
+use super::state_words::{about, lasting, state_in_row, state_text};
+use super::wrap::wrapped;
+use crate::model::follow::{Now, TargetTracker};
+use crate::model::revision::Revision;
+use crate::model::status::observation::Observation;
+use crate::render::status::NameContext;
+use crate::render::style::Style;
+
+/// The parts of a header.
+pub(super) struct BlockHeader {
+    name: FrameLine,
+    /// The old and the new revision; empty while they are not known.
+    revisions: FrameLine,
+    state: FrameLine,
+    /// How long the target was followed.
+    elapsed: String,
+    /// The estimate of the time left; empty while there is none.
+    left: String,
+    row: SummaryRow,
+}
+
+/// The parts that differ when the block is folded into one row.
+struct SummaryRow {
+    /// The name in kubectl's short form.
+    name: FrameLine,
+    state: FrameLine,
+    /// The reason of a failure.
+    why: Option<FrameLine>,
+}
+
+/// The most columns of a row that a name may take, in per cent.
+const MAX_NAME_PERCENT: usize = 40;
+
+/// The minimum width of a shortened name.
+const MIN_NAME_WIDTH: usize = 12;
+
+/// Below this width a row has only a name and a cause.
+const NARROW_WIDTH: usize = 60;
+
+impl BlockHeader {
+    pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext) -> Self {
+        let (style, state) = state_text(tracker);
+        let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
+        Self {
+            name: heading(tracker.workload().reference(), tracker, names),
+            revisions: FrameLine::of(
+                tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
+            ),
+            state: FrameLine::default().with(style, state),
+            elapsed: lasting(tracker.result().map_or(now.elapsed, |result| result.elapsed)),
+            left: left.unwrap_or_default(),
+            row: SummaryRow::of(tracker, names),
+        }
+    }
+
+    /// Returns the header as one row, with the first cause or else the progress. A narrow row has only the name
+    /// and the cause.
+    pub(super) fn row(
+        self,
+        first_cause: Option<FrameLine>,
+        how_far: FrameLine,
+        width: usize,
+    ) -> Vec<FrameLine> {
+        let SummaryRow { name, state, why } = self.row;
+        let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
+        match first_cause.or(why) {
+            Some(first_cause) if width < NARROW_WIDTH => vec![name, first_cause],
+            first_cause => {
+                let words = first_cause.unwrap_or(how_far);
+                vec![
+                    name,
+                    state,
+                    FrameLine::of(self.elapsed),
+                    words,
+                    self.revisions,
+                    FrameLine::of(self.left),
+                ]
+            }
+        }
+    }
+
+    /// Returns the header as lines. Parts that do not fit into one line begin another one.
+    pub(super) fn lines(&self, width: usize) -> Vec<FrameLine> {
+        let revisions = if self.revisions.cells() == 0 {
+            FrameLine::default()
+        } else {
+            FrameLine::of("revision ").joined_with(self.revisions.clone())
+        };
+        let comma = if self.left.is_empty() { "" } else { ", " };
+        let time = FrameLine::of(format!("{}{comma}{}", self.elapsed, self.left));
+        let mut lines: Vec<FrameLine> = vec![self.name.clone()];
+        for part in [revisions, self.state.clone(), time] {
+            let gap = if part.cells() == 0 { "" } else { "   " };
+            match lines.last_mut() {
+                Some(line) if line.cells() + gap.len() + part.cells() <= width => {
+                    *line = std::mem::take(line).with(Style::Plain, gap).joined_with(part);
+                }
+                _ => lines.extend(on_its_own(&part, width)),
+            }
+        }
+        lines
+    }
+}
+
+/// Returns a part on its own line, wrapped if it is longer.
+fn on_its_own(part: &FrameLine, width: usize) -> impl Iterator<Item = FrameLine> {
+    let style = part.spans().first().map_or(Style::Plain, |span| span.style);
+    let lines = wrapped(&format!("  {}", part.text()), "    ", width);
+    lines.into_iter().map(move |line| FrameLine::default().with(style, line))
+}
+
+impl SummaryRow {
+    fn of(tracker: &TargetTracker, names: NameContext) -> Self {
+        let (style, state, why) = state_in_row(tracker);
+        let workload = tracker.workload();
+        let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
+        Self {
+            name: heading(name, tracker, names),
+            state: FrameLine::default().with(style, state),
+            why: why.map(|why| FrameLine::default().with(style, why)),
+        }
+    }
+}
+
+/// Returns a name, with the namespace if the output has several.
+fn heading(name: String, tracker: &TargetTracker, names: NameContext) -> FrameLine {
+    let namespace = tracker.workload().object().namespace();
+    let name = if names.namespaces { format!("{name} in {namespace}") } else { name };
+    FrameLine::default().with(Style::Heading, name)
+}
+
+/// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now.
+fn revisions(tracker: &TargetTracker, observed: &Observation) -> String {
+    let running = observed.revisions.current();
+    let to = running.map_or_else(|| "new".to_owned(), short_label);
+    let began_on = tracker.start_state().and_then(|origin| origin.stable_revision(observed));
+    let from =
+        began_on.or_else(|| observed.stable()).filter(|from| running.is_none_or(|to| to.name != from.name));
+    match from.or_else(|| observed.revisions.current_or_newest().filter(|_| running.is_none())) {
+        Some(from) => format!("{} -> {to}", short_label(from)),
+        None => to,
+    }
+}
+
+/// Returns the number of a revision, or `new` before it has one.
+fn short_label(revision: &Revision) -> String {
+    revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string())
+}

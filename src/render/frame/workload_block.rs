@@ -1,0 +1,196 @@
+//! The block of one workload in a frame, and which of its lines are shown when they do not all fit.
+
+use std::borrow::Cow;
+
+use super::bars::bars;
+use super::causes::{self, RenderedCause};
+use super::header::BlockHeader;
+use super::line::FrameLine;
+use super::revisions;
+use crate::model::follow::{Now, Outcome, TargetTracker};
+use crate::model::status::cause::Cause;
+use crate::model::status::verdict::{Counts, RolloutState};
+use crate::render::status::{NameContext, RolloutStatus, cause_style};
+
+/// The lines of one workload.
+#[derive(Debug)]
+pub(super) struct WorkloadBlock {
+    /// How much attention the workload needs.
+    pub(super) severity: Severity,
+    /// The workload folded into one line, as the cells of a row.
+    pub(super) folded: Vec<FrameLine>,
+    header: Vec<FrameLine>,
+    body: Vec<(LinePriority, FrameLine)>,
+    /// The first cause in one line, without the pods it affects.
+    first_cause: Option<FrameLine>,
+}
+
+/// How much attention a workload needs, most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Severity {
+    Broken,
+    Progressing,
+    Held,
+    Complete,
+}
+
+/// The priority of a line when the block does not fit, highest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LinePriority {
+    FirstCause,
+    Bar,
+    FirstEvidence,
+    NewRevision,
+    Cause,
+    OldRevision,
+    Evidence,
+}
+
+impl WorkloadBlock {
+    /// Builds the block of a target at a moment, for lines of the given width.
+    pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext, width: usize) -> Self {
+        let causes = causes(tracker);
+        let header = BlockHeader::of(tracker, now, names);
+        let first_cause = causes.first().map(in_short);
+        let severity = Severity::of(tracker, &causes);
+        let lines = header.lines(width);
+        let folded = header.row(first_cause.clone(), progress(tracker), width);
+        Self { severity, folded, header: lines, body: body(tracker, &causes, now, names, width), first_cause }
+    }
+
+    /// Returns the number of lines.
+    pub(super) fn height(&self) -> usize {
+        self.header.len() + self.body.len()
+    }
+
+    /// Returns all lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = FrameLine> {
+        self.header.iter().chain(self.body.iter().map(|(_, line)| line)).cloned()
+    }
+
+    /// Returns the lines with the highest priority that fit into `height`, in their usual order.
+    pub(super) fn lines_within(&self, height: usize) -> Vec<FrameLine> {
+        let room = height.saturating_sub(self.header.len());
+        let body = self.body_for(room);
+        let mut ranks: Vec<(LinePriority, usize)> =
+            body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
+        ranks.sort_unstable();
+        ranks.truncate(room);
+        let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
+        let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
+        self.header.iter().take(height).cloned().chain(body.map(|(_, (_, line))| line.clone())).collect()
+    }
+
+    /// Returns the lines below the header. If the first cause does not fit, it is shortened to one line without
+    /// the pods it affects.
+    fn body_for(&self, room: usize) -> Cow<'_, [(LinePriority, FrameLine)]> {
+        let is_first_cause = |(rank, _): &&(LinePriority, FrameLine)| *rank == LinePriority::FirstCause;
+        let Some(first_cause) =
+            self.first_cause.as_ref().filter(|_| self.body.iter().filter(is_first_cause).count() > room)
+        else {
+            return Cow::Borrowed(&self.body);
+        };
+        let first = (LinePriority::FirstCause, FrameLine::of("  ").joined_with(first_cause.clone()));
+        let others = self.body.iter().filter(|line| !is_first_cause(line)).cloned();
+        Cow::Owned(std::iter::once(first).chain(others).collect())
+    }
+}
+
+impl Severity {
+    fn of(tracker: &TargetTracker, causes: &[Cause]) -> Self {
+        let state = tracker.verdict().map(|verdict| verdict.state);
+        let is_broken = causes.iter().any(|cause| !cause.is_transient && !cause.id.is_hold());
+        match tracker.result().map(|result| &result.outcome) {
+            Some(Outcome::Reached) => Self::Complete,
+            Some(Outcome::Held) => Self::Held,
+            Some(Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp) | None => match state {
+                _ if is_broken => Self::Broken,
+                Some(RolloutState::Failed) => Self::Broken,
+                Some(RolloutState::Complete) => Self::Complete,
+                Some(RolloutState::Paused | RolloutState::Held) => Self::Held,
+                Some(RolloutState::Progressing | RolloutState::Unobserved) | None => Self::Progressing,
+            },
+            Some(_) => Self::Broken,
+        }
+    }
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Broken => "with errors",
+            Self::Progressing => "progressing",
+            Self::Held => "held",
+            Self::Complete => "complete",
+        }
+    }
+}
+
+/// Returns the causes to show. Causes that need a person come first. A cause that disappeared stays for a
+/// while, because it may return, but not after all of its pods are gone.
+fn causes(tracker: &TargetTracker) -> Vec<Cause> {
+    let pods = tracker.observation().and_then(|observed| observed.pods.as_ref());
+    let is_there = |name: &String| pods.is_none_or(|pods| pods.iter().any(|pod| pod.name == *name));
+    let has_pods = |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(is_there);
+    let mut causes: Vec<_> = tracker.causes().filter(has_pods).cloned().collect();
+    causes.sort_by_key(|cause| (cause.is_transient, cause.id.is_hold()));
+    causes
+}
+
+fn body(
+    tracker: &TargetTracker,
+    causes: &[Cause],
+    now: Now,
+    names: NameContext,
+    width: usize,
+) -> Vec<(LinePriority, FrameLine)> {
+    let (Some(observed), Some(verdict)) = (tracker.observation(), tracker.verdict()) else {
+        return Vec::new();
+    };
+    let mut body: Vec<(LinePriority, FrameLine)> = bars(&observed.workload, verdict.state, width)
+        .into_iter()
+        .map(|bar| (LinePriority::Bar, bar))
+        .collect();
+    let new = if observed.revisions.current().is_some() {
+        LinePriority::NewRevision
+    } else {
+        LinePriority::OldRevision
+    };
+    let ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
+    body.extend(ranks.zip(revisions::lines(tracker, observed, now.server_time, width)));
+    let (lines, more) = causes::lines(
+        |cause| tracker.log_for(cause),
+        &RolloutStatus { observed, verdict, causes },
+        names,
+        width,
+    );
+    for (index, RenderedCause { cause, evidence }) in lines.into_iter().enumerate() {
+        let ranks = if index == 0 {
+            (LinePriority::FirstCause, LinePriority::FirstEvidence)
+        } else {
+            (LinePriority::Cause, LinePriority::Evidence)
+        };
+        body.extend(cause.into_iter().map(|line| (ranks.0, line)));
+        body.extend(evidence.map(|evidence| (ranks.1, evidence)));
+    }
+    body.extend(more.map(|more| (LinePriority::Cause, more)));
+    body
+}
+
+/// Returns a cause without the pods it affects: `! app: CrashLoopBackOff, exit 1`.
+fn in_short(cause: &Cause) -> FrameLine {
+    let mark = crate::render::status::mark(cause);
+    let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
+    FrameLine::default().with(cause_style(cause), format!("{mark} {container}{}", cause.summary))
+}
+
+/// Returns the progress of a workload: `6/10 updated, 10 available`.
+fn progress(tracker: &TargetTracker) -> FrameLine {
+    if tracker.verdict().is_none() {
+        return FrameLine::default();
+    }
+    let counts = Counts::of(tracker.workload());
+    let available = match counts.available {
+        Some(available) => format!("{available} available"),
+        None => format!("{} ready", counts.ready),
+    };
+    FrameLine::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
+}

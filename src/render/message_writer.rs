@@ -1,0 +1,150 @@
+//! Writes messages to stderr, above the live frame on stdout.
+//!
+//! Both streams usually go to the same terminal. So the writer erases the frame, prints the message, and draws
+//! the frame again below it.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::appearance::is_build;
+use super::escape;
+use super::frame::Frame;
+use super::live::{DrawnFrame, drawing};
+use super::workflow_command::disarmed;
+use crate::model::text::secret::without_secrets;
+use crate::world::{Environment, Stream, Terminal};
+
+/// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a
+/// command holds the [`Screen`](super::screen::Screen).
+#[derive(Clone)]
+pub struct MessageWriter(Arc<Mutex<MessageState>>);
+
+struct MessageState {
+    err: Stream,
+    /// Whether a program reads it that obeys some lines.
+    in_build: bool,
+    printed_once: HashSet<String>,
+    frame: Option<LiveFrame>,
+    failure: Option<io::Error>,
+}
+
+/// A frame on a terminal.
+struct LiveFrame {
+    out: Stream,
+    colored: bool,
+    drawn: DrawnFrame,
+}
+
+impl MessageWriter {
+    /// Creates a writer for a stream.
+    #[must_use]
+    pub fn new(err: Stream, environment: &Environment) -> Self {
+        Self(Arc::new(Mutex::new(MessageState {
+            err,
+            in_build: is_build(environment),
+            printed_once: HashSet::new(),
+            frame: None,
+            failure: None,
+        })))
+    }
+
+    /// Prints one line. Escapes line breaks and control characters, and masks secret-looking values, because
+    /// API servers, webhooks and plugins may quote the values they refuse.
+    pub fn note(&self, line: &str) {
+        self.lock().print(&safe(line));
+    }
+
+    /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder.
+    pub(super) fn hint(&self, line: &str) {
+        self.lock().print(&escape::line(&format!("hint: {line}")));
+    }
+
+    /// Prints several lines.
+    pub(super) fn lines(&self, text: &str) {
+        self.lock().print(&escape::block(text));
+    }
+
+    /// Prints one line as [`MessageWriter::note`], unless the same line was printed before.
+    pub fn note_once(&self, line: &str) {
+        let mut state = self.lock();
+        if state.printed_once.insert(line.to_owned()) {
+            state.print(&safe(line));
+        }
+    }
+
+    /// Draws a frame on a terminal, in place of the one before it.
+    pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
+        self.lock().draw(frame, out, size, colored);
+    }
+
+    /// Keeps the last frame on the terminal as ordinary text.
+    pub(super) fn leave(&self) {
+        self.lock().frame = None;
+    }
+
+    /// Returns the stream, for the output of another program.
+    pub(super) fn stream(&self) -> Stream {
+        self.lock().err.clone()
+    }
+
+    /// Takes the first error of a write, if there was one.
+    pub(super) fn failure(&self) -> Option<io::Error> {
+        self.lock().failure.take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, MessageState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MessageState {
+    /// Prints an escaped line above the frame.
+    fn print(&mut self, line: &str) {
+        let is_terminal = self.err.terminal().is_some();
+        let frame = self.frame.as_ref().filter(|_| is_terminal);
+        let (erasure, drawing) = frame.map(LiveFrame::erase_and_draw).unwrap_or_default();
+        self.write(&erasure);
+        let line = format!("{line}\n");
+        let written = self.err.write(&if self.in_build { disarmed(&line) } else { line.as_str().into() });
+        self.remember(written);
+        self.write(&drawing);
+    }
+
+    fn draw(&mut self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
+        let drawn = self.frame.as_ref().map(|frame| &frame.drawn);
+        let text = match drawn {
+            Some(drawn) => drawn.replacement(&frame, size, colored),
+            None => drawing(&frame, colored),
+        };
+        self.frame = Some(LiveFrame { out: out.clone(), colored, drawn: DrawnFrame::new(frame, size) });
+        self.write(&text);
+    }
+
+    /// Writes to the terminal of the frame.
+    fn write(&mut self, text: &str) {
+        let written = match &mut self.frame {
+            Some(frame) if !text.is_empty() => frame.out.write(text),
+            _ => Ok(()),
+        };
+        self.remember(written);
+    }
+
+    fn remember(&mut self, written: io::Result<()>) {
+        if let Err(failure) = written {
+            self.failure.get_or_insert(failure);
+        }
+    }
+}
+
+impl LiveFrame {
+    /// Returns the text that erases the frame, and the text that draws it again at the cursor.
+    fn erase_and_draw(&self) -> (String, String) {
+        let size = self.out.terminal().unwrap_or_default();
+        (self.drawn.erasure(size), drawing(self.drawn.frame(), self.colored))
+    }
+}
+
+fn safe(line: &str) -> String {
+    escape::line(&without_secrets(line)).into_owned()
+}

@@ -1,0 +1,69 @@
+//! Warnings about the owners of a manifest that may revert a change: kubectl apply, Helm, Argo CD, Flux.
+
+use crate::model::change::owners::ManifestOwner;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::Workload;
+
+/// Returns kubectl's warning (since 1.36) about a rollback of an object that `kubectl apply` manages.
+#[must_use]
+pub fn last_applied_warning(workload: &Workload) -> String {
+    format!(
+        "Warning: resource {}/{} was previously managed with 'kubectl apply'. Rolling back will not update the \
+         kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected behavior on future \
+         'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.",
+        workload.kind().type_().plural(),
+        workload.name()
+    )
+}
+
+/// Returns the warning that an owner may revert a rollback.
+#[must_use]
+pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
+    if *owner == ManifestOwner::Apply {
+        return last_applied_warning(workload);
+    }
+    let (who, advice) = introduced(owner);
+    format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())
+}
+
+/// Returns the warning that an owner may end a hold.
+#[must_use]
+pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {
+    let target = workload.target();
+    if *owner == ManifestOwner::Apply {
+        return format!(
+            "warning: {target} was applied from a manifest that sets its update strategy; applying it again ends the pause"
+        );
+    }
+    let (who, _) = introduced(owner);
+    format!("warning: {who} manages {target} and may end the pause with its own update strategy")
+}
+
+fn introduced(owner: &ManifestOwner) -> (String, String) {
+    let named = |what: &str, name: &Option<String>| match name {
+        Some(name) => format!("{what} ({name})"),
+        None => what.to_owned(),
+    };
+    match owner {
+        ManifestOwner::Apply => ("kubectl apply".to_owned(), "apply the earlier manifest".to_owned()),
+        ManifestOwner::ArgoCd(name) => {
+            (named("Argo CD", name), "revert its source, or stop its sync first".to_owned())
+        }
+        ManifestOwner::Flux(name) => {
+            (named("Flux", name), "revert its source, or suspend it first".to_owned())
+        }
+        ManifestOwner::Helm(name) => {
+            let release = Word::name(name.as_deref().unwrap_or_default(), "RELEASE");
+            (
+                named("Helm", name),
+                command("to keep the release history of Helm correct: helm rollback {}", [release]),
+            )
+        }
+        ManifestOwner::KruiseRollout(name) => {
+            (named("a Kruise Rollout", name), "it controls this rollout".to_owned())
+        }
+        ManifestOwner::ServerSideApply(manager) => {
+            (format!("{manager:?} (server-side apply)"), "it owns fields of the template".to_owned())
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The outcome of `step`, with hints below it.
+
+use super::hints;
+use super::words::{slots, time};
+use super::{Closing, Printed};
+use crate::model::change::hold::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
+use crate::model::status::verdict::Counts;
+use crate::model::step::{
+    BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
+    StopReason,
+};
+use crate::model::workload::Workload;
+use crate::model::workload::strategy;
+use crate::render::change::names;
+use crate::render::escape;
+
+/// Returns the lines of an outcome: on stdout when the command went as far as asked, otherwise on stderr. Errors are
+/// printed by the caller.
+#[must_use]
+pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
+    let Closing { workload, view, .. } = closing;
+    let name = workload.reference();
+    let printed = match outcome {
+        StepOutcome::NothingOutdated => Printed::result(format!("{name}: {}", nothing_outdated(workload))),
+        StepOutcome::Reached { updated, of } => {
+            let to = view.and_then(|view| view.to.as_deref()).unwrap_or("new");
+            Printed::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
+        }
+        StepOutcome::Complete => Printed::result(format!("{name} stepped: {}", complete(workload))),
+        StepOutcome::Stopped(reason) => stopped(workload, reason),
+        StepOutcome::Failed { failure, rollback } => {
+            let printed = Printed::note(format!("error: {name}: {}", failed(failure)));
+            printed.and_note(rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back))
+        }
+        StepOutcome::TimedOut(limit) => {
+            let line = format!("error: {name}: timed out after {}; {}", time(*limit), left_behind(closing));
+            cut_short(closing, &line)
+        }
+        StepOutcome::Interrupted => {
+            cut_short(closing, &format!("interrupted: {name}: {}", left_behind(closing)))
+        }
+        StepOutcome::Terminated => {
+            cut_short(closing, &format!("terminated: {name}: {}", left_behind(closing)))
+        }
+        StepOutcome::Gone { recreated: false } => {
+            Printed::note(format!("error: object has been deleted: {name}"))
+        }
+        StepOutcome::Gone { recreated: true } => {
+            Printed::note(format!("error: object has been deleted, and created again: {name}"))
+        }
+        StepOutcome::Error(_) => Printed::default(),
+    };
+    let hints = hints::of(workload, view, outcome);
+    let printed = hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")));
+    let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
+    Printed { results: safe(printed.results), notes: safe(printed.notes) }
+}
+
+/// A command that ends during a rollback also prints why there is one.
+fn cut_short(closing: Closing<'_>, line: &str) -> Printed {
+    match closing.rollback {
+        Some((failure, _)) => {
+            let name = closing.workload.reference();
+            Printed::note(format!("error: {name}: {}", failed(failure))).and_note(line)
+        }
+        None => Printed::note(line),
+    }
+}
+
+fn nothing_outdated(workload: &Workload) -> String {
+    match strategy::partition(workload) {
+        partition @ 1.. if Counts::of(workload).outdated() > 0 => {
+            format!("no pod is outdated at or above its own partition {partition}")
+        }
+        _ => "no pod is outdated, so there is nothing to step".to_owned(),
+    }
+}
+
+fn complete(workload: &Workload) -> String {
+    let restored = "the original update strategy is restored";
+    match (strategy::partition(workload), Counts::of(workload).outdated()) {
+        (partition @ 1.., outdated @ 1..) => {
+            let stay = if outdated == 1 {
+                "1 pod below it stays".to_owned()
+            } else {
+                format!("{outdated} pods below it stay")
+            };
+            format!(
+                "every pod at or above its own partition {partition} is updated, {stay} outdated; {restored}"
+            )
+        }
+        _ => format!("every pod is updated, and {restored}"),
+    }
+}
+
+/// What a command leaves behind that does not continue: what holds the workload, and what continues in the cluster.
+fn left_behind(closing: Closing<'_>) -> String {
+    let Closing { workload, view, rollback, holder } = closing;
+    if let Some((_, revision)) = rollback {
+        let held = if is_rollback_held(workload) { ", held by the plan" } else { "" };
+        return format!("the rollback to revision {revision} continues in the cluster{held}");
+    }
+    let Some(hold) = Hold::in_force(workload) else {
+        return "it is not held, and its rollout continues in the cluster".to_owned();
+    };
+    match hold.lease() {
+        Some(lease) if holder == Some(lease.holder.as_str()) => {
+            let (under_way, wait) = (under_way(view), time(LEASE_DURATION));
+            format!(
+                "it stays held; {under_way}; its lease was not released, so the next step waits {wait} for it to \
+                 expire (--take-over: now)"
+            )
+        }
+        Some(lease) => {
+            format!("it stays held, and is stepped by {}", lease.by.as_deref().unwrap_or("another process"))
+        }
+        None if hold.reason() == HoldReason::Pause => "it stays paused".to_owned(),
+        None => format!("it stays held; {}", under_way(view)),
+    }
+}
+
+/// What of a batch continues in the cluster. The rest of it waits for the next step.
+fn under_way(view: Option<&PlanView>) -> String {
+    let batches = view.map(|view| view.batches.as_slice()).unwrap_or_default();
+    let batch = batches.iter().find(|batch| matches!(batch.stage, BatchStage::Updating));
+    let of_batch = batch.iter().flat_map(|batch| &batch.slots);
+    let updating: Vec<SlotView> =
+        of_batch.filter(|slot| slot.state == SlotState::Updating).cloned().collect();
+    match (batch, updating.len()) {
+        (None, _) | (_, 0) => "no pod is being replaced".to_owned(),
+        (Some(batch), 1) => {
+            format!("{} of batch {} continues in the cluster", slots(&updating), batch.number)
+        }
+        (Some(batch), _) => format!("{} of batch {} continue in the cluster", slots(&updating), batch.number),
+    }
+}
+
+fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
+    let name = workload.reference();
+    match reason {
+        StopReason::Paused => {
+            Printed::note(format!("held: {name}: the plan is paused, so no more pods are released"))
+        }
+        StopReason::LeaseLost { by } => Printed::note(format!(
+            "held: {name}: {} took the lease of the plan over",
+            by.as_deref().unwrap_or("another process")
+        )),
+        StopReason::Changed { manager, changes } => {
+            let changes =
+                if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
+            let manager = manager.as_deref().unwrap_or("another client");
+            if hints::is_held(workload) {
+                Printed::note(format!(
+                    "held: {name} was changed by {manager}, so no more pods are released{changes}"
+                ))
+            } else {
+                Printed::note(format!(
+                    "stopped: {name} was changed by {manager} and is not held any more, so its rollout continues in the cluster{changes}"
+                ))
+            }
+        }
+        StopReason::Unhealthy { pods, allowed } => {
+            let count =
+                if pods.len() == 1 { "1 pod is".to_owned() } else { format!("{} pods are", pods.len()) };
+            let line =
+                format!("held: {name}: {count} not available, {allowed} may be, so no pod is released");
+            pods.iter().fold(Printed::note(line), |printed, (pod, why)| match why.as_str() {
+                "" => printed.and_note(format!("  ! {pod}")),
+                why => printed.and_note(format!("  ! {pod}  {why}")),
+            })
+        }
+        StopReason::OwnPartition { partition } => {
+            Printed::note(format!("held: {name}: its own partition {partition} lets no pod update"))
+        }
+        StopReason::NotSelected { others } => Printed::note(format!(
+            "held: {name}: no node that --node-selector selects has an outdated pod, {others} other nodes have one"
+        )),
+        StopReason::OnUnreadyNodes(nodes) => {
+            let count = if nodes.len() == 1 { "1 pod".to_owned() } else { format!("{} pods", nodes.len()) };
+            Printed::note(format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes)))
+        }
+        StopReason::OnUnreadyNode { pod, node } => Printed::note(format!(
+            "held: {name}: {pod} is next, its node {node} is NotReady, and a StatefulSet cannot skip a pod"
+        )),
+    }
+}
+
+fn failed(failure: &BatchFailure) -> String {
+    match failure {
+        BatchFailure::Cause { batch, id, pods } => format!("batch {batch} failed: {id}: {}", names(pods)),
+        BatchFailure::TimedOut { batch, after, pods } => {
+            let are = if pods.len() == 1 { "is" } else { "are" };
+            format!("batch {batch} failed: after {} {} {are} not available", time(*after), names(pods))
+        }
+        BatchFailure::NotReplaced { batch, after, pods } => {
+            let were = if pods.len() == 1 { "was" } else { "were" };
+            format!("batch {batch} failed: after {} {} {were} not replaced", time(*after), names(pods))
+        }
+        BatchFailure::Earlier => "the plan failed or was undone before, and was rolling back".to_owned(),
+        BatchFailure::Check { batch, result } => match result {
+            CheckResult::Failed(Some(code)) => format!("the check of batch {batch} failed: exit {code}"),
+            CheckResult::Failed(None) => format!("the check of batch {batch} was killed by a signal"),
+            CheckResult::TimedOut => format!("the check of batch {batch} timed out, and was killed"),
+            CheckResult::NotRun | CheckResult::Passed => {
+                format!("the check of batch {batch} could not be run")
+            }
+        },
+    }
+}
+
+fn rolled_back(rollback: &RollbackOutcome) -> String {
+    match rollback {
+        RollbackOutcome::Done { revision } => format!("error: rolled back to revision {revision}"),
+        RollbackOutcome::Unfinished { revision, why } => {
+            format!("error: the rollback to revision {revision} is not complete: {why}")
+        }
+        RollbackOutcome::NotStarted(why) => format!("error: the rollback did not start: {why}"),
+    }
+}
+
+fn held_after_failure(view: Option<&PlanView>) -> String {
+    match view {
+        Some(view) => format!(
+            "note: no more pods are released; {} of {} run the new revision",
+            view.updated, view.wanted
+        ),
+        None => "note: no more pods are released".to_owned(),
+    }
+}

@@ -1,0 +1,239 @@
+//! What real nodes did, followed by the whole program: which cause is shown from when to when, with which words
+//! and log lines, and how it ends. Times are seconds of the recording.
+
+#![expect(clippy::panic, reason = "a recording without a description is a failed test")]
+
+use std::fmt::Write as _;
+
+use harness::Ended;
+use harness::replay::Replay;
+use serde_json::Value;
+
+const RECORDINGS: [&str; 30] = [
+    "good",
+    "crash",
+    "oom",
+    "two",
+    "oldcrash",
+    "never",
+    "net",
+    "i404",
+    "badname",
+    "pulling",
+    "notready",
+    "sick",
+    "live",
+    "startup",
+    "nocm",
+    "nocmvol",
+    "nocmd",
+    "nodir",
+    "poststart",
+    "slow",
+    "stubborn",
+    "prestop",
+    "nonode",
+    "bigcpu",
+    "nopvc",
+    "evict",
+    "inithang",
+    "sysctl",
+    "sandbox",
+    "restartall",
+];
+
+/// What a recording is about.
+fn truth(recording: &str) -> &'static str {
+    match recording {
+        "good" => "every pod starts",
+        "crash" => "exits with 1 at once; no readiness probe",
+        "oom" => "exceeds its memory limit at once; no readiness probe",
+        "two" => "the second container exits with 1",
+        "oldcrash" => "crashes twice until 9.2, runs from 20.6 on, readiness probe fails",
+        "never" => "imagePullPolicy Never, image not on the node",
+        "net" => "no way to the registry",
+        "i404" => "the registry has no such image",
+        "badname" => "the image name is invalid",
+        "pulling" => "the registry never answers",
+        "notready" => "readiness probe fails",
+        "sick" => "liveness and readiness probe fail after 5s, again and again",
+        "live" => "the same; ready at first",
+        "startup" => "startup probe fails, killed again and again",
+        "nocm" => "a ConfigMap for the environment is missing",
+        "nocmvol" => "a ConfigMap for a volume is missing",
+        "nocmd" => "the command is missing",
+        "nodir" => "the working directory cannot be used",
+        "poststart" => "postStart hook exits with 7",
+        "slow" => "old pods take 20s to end",
+        "stubborn" => "Recreate; old pods ignore SIGTERM, grace period 15s",
+        "prestop" => "Recreate; preStop hook of old pods takes 18s",
+        "nonode" => "no node has the label",
+        "bigcpu" => "no node has 64 CPUs",
+        "nopvc" => "the claim is missing",
+        "evict" => "emptyDir over its limit, evicted every minute from 18.5 on",
+        "inithang" => "an init container never ends",
+        "sysctl" => "the kubelet refuses every pod",
+        "sandbox" => "the RuntimeClass has no handler",
+        "restartall" => "a container exits with 9 every 7s and restarts all of its pod",
+        other => panic!("{other} is not described"),
+    }
+}
+
+/// Follows a recording from the change on, or from a later second, to its end or for so many seconds.
+async fn follow(recording: &str, from: Option<f64>, words: &str) -> (Replay, Ended) {
+    let replay = Replay::of(recording);
+    replay.changed().await;
+    if let Some(from) = from {
+        replay.at(from).await;
+    }
+    let words = words.replace("REST", &format!("{}s", replay.remaining()));
+    let ended = replay.status(&words).await;
+    (replay, ended)
+}
+
+/// The causes that a run in JSON printed, a line each: from, to, id, container.
+fn spans(stdout: &str, began: f64) -> String {
+    let mut spans: Vec<(f64, Option<f64>, String)> = Vec::new();
+    let events = stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    for event in events.filter(|event| event["event"] == "cause") {
+        let at = began + event["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
+        let text = |member: &str| event["cause"][member].as_str().unwrap_or_default();
+        let what = format!("{} {}", text("id"), text("container"));
+        match event["step"].as_str().unwrap() {
+            "appeared" => spans.push((at, None, what)),
+            "gone" => {
+                let open = spans.iter_mut().rfind(|span| span.1.is_none() && span.2 == what).unwrap();
+                open.1 = Some(at);
+            }
+            _ => {}
+        }
+    }
+    let mut text = String::new();
+    for (from, to, what) in spans {
+        let to = to.map_or("end".to_owned(), |to| format!("{to:.1}"));
+        writeln!(text, "  {from:5.1} - {to:5}  {}", what.trim_end()).unwrap();
+    }
+    text
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cause_of_every_recording_is_shown_while_it_lasts() {
+    let mut table = String::new();
+    for recording in RECORDINGS {
+        let replay = Replay::of(recording);
+        replay.changed().await;
+        let began = replay.elapsed().as_secs_f64();
+        let rest = replay.remaining();
+        let ended = replay.status(&format!("-o json --stable 5m --timeout {rest}s")).await;
+        writeln!(table, "{recording}: {}\n{}", truth(recording), spans(&ended.stdout, began)).unwrap();
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_recording_is_told_in_few_lines() {
+    let mut transcripts = String::new();
+    for recording in RECORDINGS {
+        let (_, ended) = follow(recording, None, "--stable 5m --timeout REST").await;
+        writeln!(transcripts, "# {recording}: {}\n{}", truth(recording), ended.transcript).unwrap();
+        let lines = ended.transcript.lines().count();
+        assert!(lines <= 32, "{lines} lines: {}", ended.transcript);
+        for answer in ["unable to retrieve container logs", "failed to try resolving symlinks"] {
+            assert!(!ended.transcript.contains(answer), "{}", ended.transcript);
+        }
+    }
+    insta::assert_snapshot!(transcripts);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_fails_fast_by_its_own_cause_or_not_at_all() {
+    let mut table = String::new();
+    for (recording, from) in [
+        ("good", None),
+        ("slow", None),
+        ("prestop", None),
+        ("stubborn", None),
+        ("crash", None),
+        ("crash", Some(9.8)),   // ready for an instant after the first crash
+        ("crash", Some(11.55)), // the same after the second
+        ("oom", Some(15.5)),
+        ("two", Some(5.3)),
+        ("oldcrash", None),
+        ("oldcrash", Some(50.0)), // it has run for 30s
+        ("sick", Some(20.0)),
+        ("live", Some(12.05)),
+        ("startup", None),
+        ("never", None),
+        ("i404", None),
+        ("badname", None),
+        ("nocm", None),
+        ("nocmvol", None),
+        ("nocmd", None),
+        ("nopvc", None),
+        ("poststart", None),
+        ("net", None),
+        ("pulling", None),
+        ("notready", None),
+        ("inithang", None),
+        ("nonode", None),
+        ("sandbox", None),
+        ("restartall", Some(17.0)),
+    ] {
+        let (replay, ended) = follow(recording, from, "--fail-fast --timeout REST").await;
+        let at = replay.elapsed().as_secs_f64();
+        let from = from.map(|from| format!(" from {from} on")).unwrap_or_default();
+        let why = ended.stderr.lines().last().filter(|line| line.starts_with("error: ")).unwrap_or("done");
+        let why = why.split(": Waiting").next().unwrap_or_default();
+        writeln!(table, "{recording}{from}: exit {} at {at:.1}, {why}", ended.exit).unwrap();
+    }
+    let (_, ended) = follow("sysctl", None, "--fail-fast=5s --timeout REST").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    insta::assert_snapshot!(table);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_of_long_ago_is_not_the_cause_of_today() {
+    let (_, ended) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
+    assert_eq!(ended.exit, 3, "{}", ended.transcript);
+    assert!(ended.stderr.contains("app: readiness probe fails, GET :8080/healthz"), "{}", ended.transcript);
+    assert!(!ended.stderr.contains("exit 3"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_loop_without_a_readiness_probe_is_no_success() {
+    for from in [8.4, 9.8, 10.1] {
+        let (_, ended) = follow("crash", Some(from), "--fail-fast --timeout REST").await;
+        assert_eq!(ended.exit, 4, "{}", ended.transcript);
+        assert!(!ended.stdout.contains("successfully rolled out"), "{}", ended.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_eviction_is_no_crash_and_an_innocent_container_no_culprit() {
+    let (_, ended) = follow("evict", Some(15.0), "--stable 5m --timeout REST").await;
+    assert!(ended.stderr.contains("Evicted   \"Usage of EmptyDir volume"), "{}", ended.transcript);
+    assert!(!ended.stderr.contains("crashed"), "{}", ended.transcript);
+    let (_, ended) = follow("restartall", None, "--stable 5m --timeout REST").await;
+    assert!(
+        ended.stderr.contains("log: crashed, and all containers of its pod restart"),
+        "{}",
+        ended.transcript
+    );
+    assert!(!ended.stderr.contains("app: "), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn old_pods_are_gone_once_none_is_listed() {
+    let (replay, ended) = follow("slow", None, "--until old-gone --timeout REST").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    assert!(
+        ended.stderr.contains("note: deployment.apps/web: waiting for 2 old pods to end"),
+        "{}",
+        ended.transcript
+    );
+    let is_old = |pod: &Value| pod["spec"]["containers"][0]["image"] == "app:1-slow";
+    let old = replay.cluster.store(|store| {
+        store.list(&simcluster::resource::PODS, Some("slow")).filter(|(_, pod)| is_old(pod)).count()
+    });
+    assert_eq!(old, 0, "{}", ended.transcript);
+}

@@ -1,0 +1,75 @@
+//! The annotation that remembers a hold or a plan: whatever it says, what follows from it is one workload with
+//! another update strategy, or an error in one line.
+
+use rollout2::model::api::object::Object;
+use rollout2::model::change::hold::{Hold, HoldSummary, Pause, Resume, pause, resume};
+use rollout2::model::change::patch::Patch;
+use rollout2::model::revision::Revisions;
+use rollout2::model::status::observation::Observation;
+use rollout2::model::workload::Workload;
+use serde_json::{Value, json};
+
+/// One annotation, of a workload of each kind that has one.
+pub fn one(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    for (kind, strategy) in [
+        ("StatefulSet", json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}})),
+        ("DaemonSet", json!({"type": "OnDelete"})),
+    ] {
+        let object = json!({
+            "kind": kind, "apiVersion": "apps/v1",
+            "metadata": {"name": "w", "namespace": "n", "uid": "u", "annotations": {"kubectl-rollout2/held": text, "a": "b"}},
+            "spec": {"replicas": 3, "updateStrategy": strategy, "template": {"spec": {"containers": [{"name": "a"}]}}},
+        });
+        let Some(workload) = Object::read(object).ok().and_then(Workload::of) else { return };
+        tried(workload);
+    }
+}
+
+fn tried(workload: Workload) {
+    if let Err(error) = Hold::of(&workload) {
+        assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+        assert!(error.sentence().len() < 1000, "{}", error.sentence());
+    }
+    if let Some(summary) = HoldSummary::of(&workload) {
+        assert!(summary.json().is_object() && !summary.words(&workload).is_empty());
+    }
+    for release_all in [false, true] {
+        match resume(&workload, release_all) {
+            Ok(Resume::End(patch) | Resume::Forget(patch) | Resume::Continue(patch)) => {
+                only_ours(&workload, &patch);
+            }
+            Ok(Resume::NotPaused | Resume::Stepping) | Err(_) => {}
+        }
+    }
+    let observation = Observation {
+        revisions: Revisions::of(&workload, []),
+        workload,
+        pods: Some(Vec::new()),
+        events: None,
+    };
+    if let Ok(Pause::Change { patch, .. }) = pause(&observation, Some("me"), "2026-11-20T13:00:00Z") {
+        only_ours(&observation.workload, &patch);
+    }
+}
+
+/// A patch changes the update strategy and the annotation, and the strategy stays one.
+fn only_ours(workload: &Workload, patch: &Patch) {
+    let without_ours = |value: &Value| {
+        let mut value = value.clone();
+        let strategy = value["spec"].as_object_mut().and_then(|spec| spec.remove("updateStrategy"));
+        if let Some(annotations) = value.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+            annotations.remove("kubectl-rollout2/held");
+        }
+        (value, strategy.unwrap_or_default())
+    };
+    let (before, _) = without_ours(workload.object().json());
+    let (after, strategy) = without_ours(patch.after());
+    assert_eq!(before, after);
+    let names = ["type", "rollingUpdate"];
+    let is_known = |(name, _): (&String, &Value)| names.contains(&name.as_str());
+    assert!(
+        strategy.is_null() || strategy.as_object().is_some_and(|members| members.iter().all(is_known)),
+        "{strategy}"
+    );
+}

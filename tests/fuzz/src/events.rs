@@ -1,0 +1,74 @@
+//! The JSON of events: whatever one says of a pod, its causes are told in one line each.
+
+use k8s_openapi::jiff::Timestamp;
+use rollout2::model::api::event::{Event, Events};
+use rollout2::model::api::object::Object;
+use rollout2::model::api::pod::Pod;
+use rollout2::model::revision::Revisions;
+use rollout2::model::status::cause::causes;
+use rollout2::model::status::observation::Observation;
+use rollout2::model::status::verdict::verdict;
+use rollout2::model::workload::Workload;
+use rollout2::render::status;
+use serde_json::{Value, json};
+
+/// Some events, one a line, about a pod that does not start and the workload it belongs to.
+pub fn one(data: &[u8]) {
+    let events = data.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let events: Vec<Object> = events.filter_map(|event| Object::read(about_ours(event)?).ok()).collect();
+    let Some(observed) = observation(&events) else { return };
+    let now = Timestamp::constant(1_795_183_200, 0);
+    let (verdict, causes) = (verdict(&observed), causes(&observed, now));
+    let rollout_status = status::RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
+    let names = status::NameContext::default();
+    for cause in &causes {
+        let line = status::cause_line(cause, &rollout_status, names, None);
+        assert!(!line.contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
+    }
+    let line = status::json_line(&rollout_status);
+    assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
+}
+
+/// The event with the names that make it one of ours, where it does not say them itself.
+fn about_ours(mut event: Value) -> Option<Value> {
+    let members = event.as_object_mut()?;
+    for (name, value) in [
+        ("kind", json!("Event")),
+        ("type", json!("Warning")),
+        ("metadata", json!({"name": "e", "namespace": "n"})),
+        ("involvedObject", json!({"uid": "p", "fieldPath": "spec.containers{app}"})),
+    ] {
+        members.entry(name).or_insert(value);
+    }
+    Some(event)
+}
+
+fn observation(events: &[Object]) -> Option<Observation> {
+    let owner = |kind: &str, name: &str, uid: &str| json!([{"kind": kind, "name": name, "uid": uid, "controller": true}]);
+    let template = json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "app", "image": "i"}]}});
+    let workload = json!({
+        "kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "w", "namespace": "n", "uid": "w", "generation": 1},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "w"}}, "template": template},
+        "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1},
+    });
+    let set = json!({
+        "kind": "ReplicaSet", "apiVersion": "apps/v1",
+        "metadata": {"name": "w-1", "namespace": "n", "uid": "s", "ownerReferences": owner("Deployment", "w", "w"),
+            "annotations": {"deployment.kubernetes.io/revision": "1"}, "labels": {"pod-template-hash": "1"}},
+        "spec": {"replicas": 1, "template": template},
+    });
+    let pod = json!({
+        "kind": "Pod", "apiVersion": "v1",
+        "metadata": {"name": "w-1-a", "namespace": "n", "uid": "p", "ownerReferences": owner("ReplicaSet", "w-1", "s"),
+            "labels": {"app": "w", "pod-template-hash": "1"}},
+        "spec": {"containers": [{"name": "app"}]}, "status": {"phase": "Pending"},
+    });
+    let [workload, set, pod] = [workload, set, pod].map(|object| Object::read(object).ok());
+    let workload = Workload::of(workload?)?;
+    Some(Observation {
+        revisions: Revisions::of(&workload, set),
+        workload,
+        pods: Some(pod.iter().map(Pod::read).collect()),
+        events: Some(Events::of(events.iter().filter_map(Event::read))),
+    })
+}

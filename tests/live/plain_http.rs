@@ -1,0 +1,145 @@
+//! Over plain HTTP no credential is sent and no plugin is run, as with kubectl.
+
+use std::sync::{Arc, Mutex};
+
+use harness::Ended;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::ground::{Ground, directory, run_with};
+
+/// A server without TLS that refuses everybody and keeps what it was sent.
+struct Plain {
+    address: String,
+    heard: Arc<Mutex<String>>,
+}
+
+impl Plain {
+    async fn serve() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let heard = Arc::new(Mutex::new(String::new()));
+        let tape = Arc::clone(&heard);
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                let mut bytes = vec![0; 65_536];
+                let length = socket.read(&mut bytes).await.unwrap_or_default();
+                tape.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..length]).to_lowercase());
+                let answer = "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+                let _ = socket.write_all(answer.as_bytes()).await;
+            }
+        });
+        Self { address, heard }
+    }
+
+    fn heard(&self) -> String {
+        std::mem::take(&mut *self.heard.lock().unwrap())
+    }
+}
+
+fn kubeconfig(server: &str, user: &Value) -> Value {
+    let mut kubeconfig = Ground::of("shop").kubeconfig();
+    kubeconfig["clusters"][0]["cluster"]["server"] = json!(server);
+    kubeconfig["users"][0]["user"] = user.clone();
+    kubeconfig
+}
+
+/// A plugin that leaves a mark when it is run.
+fn plugin(mark: &std::path::Path) -> Value {
+    let script = format!(
+        "touch {}; echo '{{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1\", \
+         \"status\": {{\"token\": \"s3same\"}}}}'",
+        mark.display()
+    );
+    json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
+        "command": "/bin/sh", "args": ["-c", script]}})
+}
+
+async fn history(kubeconfig: &Value, more: &[&str]) -> Ended {
+    let args = ["history", "deployment/web", "--request-timeout", "5s"];
+    run_with(kubeconfig, args).args(more).env("PATH", "/usr/bin:/bin").run_here().await
+}
+
+#[tokio::test]
+async fn a_server_without_tls_gets_no_credential_and_no_plugin_is_run() {
+    let server = Plain::serve().await;
+    let mark = directory().join("was-run");
+    let users = [
+        json!({"token": "s3same"}),
+        json!({"tokenFile": crate::ground::file("token", "s3same")}),
+        json!({"username": "u", "password": "s3same"}),
+        json!({"auth-provider": {"name": "oidc", "config": {"id-token": "e30.e30.s3same"}}}),
+        plugin(&mark),
+    ];
+    for user in users {
+        let kubeconfig = kubeconfig(&format!("http://{}", server.address), &user);
+        for more in [&[][..], &["--compat"]] {
+            let ended = history(&kubeconfig, more).await;
+            let warning = format!("warning: no credentials are sent to http://{}, because", server.address);
+            assert_eq!(ended.stderr.matches(&warning).count(), 1, "once: {}", ended.stderr);
+            assert!(ended.stderr.contains("https://HOST:PORT"), "{}", ended.stderr);
+            assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+            let heard = server.heard();
+            assert!(heard.starts_with("get /"), "{heard}");
+            assert!(!heard.contains("authorization") && !heard.contains("s3same"), "{user}: {heard}");
+        }
+    }
+    assert!(!mark.exists(), "the plugin was run");
+}
+
+#[tokio::test]
+async fn nor_does_it_get_what_is_typed_and_who_to_act_as_is_no_credential() {
+    let server = Plain::serve().await;
+    let kubeconfig = kubeconfig(&format!("http://{}", server.address), &json!({}));
+    let flags = ["--token=s3same", "--username=s3same", "--password=s3same"];
+    for words in [&flags[..1], &flags[1..]] {
+        let ended = history(&kubeconfig, &[words, &["--as=gina"]].concat()).await;
+        assert!(ended.stderr.starts_with("warning: no credentials are sent"), "{}", ended.stderr);
+        let heard = server.heard();
+        assert!(!heard.contains("authorization") && !heard.contains("s3same"), "{heard}");
+        assert!(heard.contains("impersonate-user: gina"), "kubectl sends it too: {heard}");
+    }
+    let ended = history(&kubeconfig, &[]).await;
+    assert!(!ended.stderr.contains("warning"), "there was no credential: {}", ended.stderr);
+}
+
+#[tokio::test]
+async fn the_loopback_address_gets_them_when_a_flag_names_it() {
+    let server = Plain::serve().await;
+    let mark = directory().join("was-run");
+    let allowed = kubeconfig(&format!("http://{}", server.address), &plugin(&mark));
+    let ended = history(&allowed, &["--insecure-loopback-credentials"]).await;
+    assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
+    assert!(server.heard().contains("authorization: bearer s3same") && mark.exists());
+
+    // The flag names the loopback address and no other; what a proxy gets leaves the machine.
+    let mut proxied = kubeconfig("http://far.invalid", &json!({"token": "s3same"}));
+    proxied["clusters"][0]["cluster"]["proxy-url"] = json!(format!("http://{}", server.address));
+    let mut proxied_loopback = proxied.clone();
+    proxied_loopback["clusters"][0]["cluster"]["server"] = json!("http://127.0.0.1:1");
+    for kubeconfig in [proxied, proxied_loopback] {
+        let ended = history(&kubeconfig, &["--insecure-loopback-credentials"]).await;
+        assert!(ended.stderr.starts_with("warning: no credentials are sent"), "{}", ended.stderr);
+        assert!(!server.heard().contains("s3same"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_a_scheme_that_wants_tls_or_credentials_is_an_error() {
+    let server = Plain::serve().await;
+    let with_authority = kubeconfig(&server.address, &json!({}));
+    let mut with_token = kubeconfig(&server.address, &json!({"token": "s3same"}));
+    with_token["clusters"][0]["cluster"] = json!({"server": server.address});
+    for (kubeconfig, what) in [(with_authority, "a certificate authority"), (with_token, "a token")] {
+        let ended = history(&kubeconfig, &[]).await;
+        let mut lines = ended.stderr.lines();
+        let error = format!(
+            "error: the server {:?} has no scheme, and context \"simcluster\" has {what}",
+            server.address
+        );
+        assert_eq!(lines.next(), Some(error.as_str()));
+        assert!(lines.next().unwrap().starts_with("hint: write the server as https://HOST:PORT"));
+        assert_eq!((ended.exit, server.heard().as_str()), (2, ""));
+    }
+}

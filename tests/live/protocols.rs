@@ -1,0 +1,65 @@
+//! Which protocol is spoken, over how many connections, and what a server does to them.
+
+use std::collections::BTreeSet;
+
+use harness::Ended;
+use http::Version;
+use simcluster::Protocols;
+use simcluster::fault::{Act, Fault, Requests};
+
+use crate::ground::Ground;
+
+async fn history(ground: &Ground) -> Ended {
+    ground.run(["history", "deployment/web"]).run_here().await
+}
+
+fn connections(ground: &Ground) -> usize {
+    let requests = ground.cluster.requests();
+    requests.iter().map(|request| request.connection).collect::<BTreeSet<_>>().len()
+}
+
+#[tokio::test]
+async fn the_server_says_by_alpn_which_it_is() {
+    for (protocols, version) in [
+        (Protocols::Http2AndHttp1, Version::HTTP_2),
+        (Protocols::Http1, Version::HTTP_11),
+        (Protocols::NoAlpn, Version::HTTP_11),
+    ] {
+        let ground = Ground::over(protocols, "shop");
+        let ended = history(&ground).await;
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{protocols:?}");
+        let requests = ground.cluster.requests();
+        assert!(requests.iter().all(|request| request.version == version), "{protocols:?}");
+        // HTTP/2 has the name in a field of its own.
+        let host =
+            if version == Version::HTTP_2 { String::new() } else { ground.served.address().to_string() };
+        assert!(requests.iter().all(|request| request.header("host") == host), "{protocols:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_leaves_is_replaced_without_a_word() {
+    for protocols in Protocols::EACH {
+        for (answers, expected) in [(1, 2), (usize::MAX, 3)] {
+            let ground = Ground::over(protocols, "shop");
+            let leaves = Fault::on(Requests::any(), Act::LeaveConnection).times(answers);
+            ground.cluster.fault(leaves);
+            let ended = ground.run(["undo", "deployment/web", "--dry-run=server"]).run_here().await;
+            let narration: Vec<_> =
+                ended.stderr.lines().filter(|line| !line.starts_with("Warning: ")).collect();
+            assert_eq!((narration, ended.exit), (Vec::<&str>::new(), 0), "{protocols:?}");
+            assert_eq!(ground.lines().len(), 4, "{protocols:?}: nothing is sent twice");
+            assert!(connections(&ground) >= expected, "{protocols:?}: {}", connections(&ground));
+        }
+    }
+}
+
+/// The answers on the connection's other streams go on.
+#[tokio::test]
+async fn a_request_that_the_server_resets_costs_no_connection_over_http2() {
+    let ground = Ground::of("shop");
+    ground.cluster.fault(Fault::on(Requests::any(), Act::ResetStream).once());
+    let ended = history(&ground).await;
+    assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 0), "{}", ended.stderr);
+    assert_eq!((ground.lines().len(), connections(&ground)), (4, 1));
+}

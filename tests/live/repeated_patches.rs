@@ -1,0 +1,65 @@
+//! Patches that are sent again: after a 409, and in other words when an unrelated field appeared.
+
+use serde_json::Value;
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
+use simcluster::rules::{Author, Part};
+use simcluster::{Refusal, SimCluster, Verb};
+
+use crate::changes::{db, object, web};
+use crate::ground::Ground;
+
+fn conflict() -> Act {
+    Act::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))
+}
+
+fn patches(cluster: &SimCluster) -> Vec<Value> {
+    let requests = cluster.requests().into_iter().filter(|request| request.method == "PATCH");
+    requests.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() {
+    let ground = Ground::of("shop");
+    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(3));
+    let before = object(&ground.cluster, &web());
+    let ended = ground.run(["undo", "deployment/web"]).run_here().await;
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("error: deployment \"web\" "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("nothing was written"), "{}", ended.stderr);
+    assert_eq!(object(&ground.cluster, &web()), before);
+    assert_eq!(patches(&ground.cluster).len(), 3);
+}
+
+#[tokio::test]
+async fn two_conflicts_in_a_row_are_repeated_and_succeed() {
+    let ground = Ground::of("shop");
+    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(2));
+    let ended = ground.run(["undo", "deployment/web"]).run_here().await;
+    assert_eq!(ended.exit, 0, "{}", ended.stderr);
+    let image = &object(&ground.cluster, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
+    assert_eq!(image, "shop/web:1.1");
+    assert_eq!(patches(&ground.cluster).len(), 3);
+}
+
+/// A pause of a StatefulSet creates the map of annotations, because the workload had none. Another client creates
+/// that map first, so the server refuses the patch although no field of the change differs.
+#[tokio::test]
+async fn a_patch_is_reworded_when_another_client_added_an_unrelated_annotation() {
+    let ground = Ground::of("shop");
+    let author = Author::new("colleague");
+    let without = |db: &mut Value| drop(db["metadata"].as_object_mut().unwrap().remove("annotations"));
+    ground.cluster.store(|store| store.edit(&db(), Part::Object, &author, without).unwrap());
+    let annotate = Act::interfere(|store| {
+        let annotate = |db: &mut Value| db["metadata"]["annotations"]["pager"] = "bob".into();
+        store.edit(&db(), Part::Object, &Author::new("colleague"), annotate).unwrap();
+    });
+    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());
+    let ended = ground.run(["pause", "statefulset/db"]).run_here().await;
+    assert_eq!(ended.exit, 0, "{}", ended.stderr);
+    let after = object(&ground.cluster, &db());
+    assert_eq!(after["metadata"]["annotations"]["pager"], "bob");
+    assert_eq!(after["metadata"]["annotations"].as_object().unwrap().len(), 2, "{}", after["metadata"]);
+    let [first, second] = patches(&ground.cluster).try_into().unwrap();
+    assert_ne!(first, second);
+}

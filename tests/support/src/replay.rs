@@ -1,0 +1,142 @@
+//! What real nodes did, played again as it was recorded: objects, warnings and logs, each at its time.
+
+#![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::panic, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::must_use_candidate, reason = "the results are for assertions")]
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+use simcluster::patch::Format;
+use simcluster::resource::{DEPLOYMENTS, EVENTS, PODS, REPLICASETS};
+use simcluster::{Clock, Key, Resource, SimCluster, Upkeep};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+
+use crate::{Ended, Run, data};
+
+/// A cluster that does what a recorded one did, in tokio's time. It must be made on a test's runtime.
+#[derive(Debug)]
+pub struct Replay {
+    /// The cluster.
+    pub cluster: SimCluster,
+    name: String,
+    start: Timestamp,
+    began: Instant,
+    /// When the controller's first answer to the change under test was recorded, in seconds.
+    changed: f64,
+    /// When the recording ends, in seconds.
+    ends: f64,
+    player: JoinHandle<()>,
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        self.player.abort();
+    }
+}
+
+impl Replay {
+    /// Begins to play `tests/data/node/NAME.jsonl`.
+    pub fn of(name: &str) -> Self {
+        let text = std::fs::read_to_string(data().join("node").join(format!("{name}.jsonl"))).unwrap();
+        let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let head = lines.next().unwrap();
+        let start: Timestamp = head["start"].as_str().unwrap().parse().unwrap();
+        let records: Vec<Value> = lines.collect();
+        let is_change =
+            |record: &&Value| record["patch"] == "Deployment" && record["by"].get("spec").is_some();
+        let changed = seconds(records.iter().find(is_change).unwrap());
+        let ends = head["end"].as_f64().unwrap();
+        let builder = SimCluster::builder().unattributed().namespace(name).history(100_000);
+        let cluster = builder.clock(Clock::tokio(start)).upkeep(Upkeep::ByControllers).build();
+        let began = Instant::now();
+        let player = tokio::spawn(play(cluster.clone(), name.to_owned(), began, records));
+        Self { cluster, name: name.to_owned(), start, began, changed, ends, player }
+    }
+
+    /// Waits until the change under test is in the cluster.
+    pub async fn changed(&self) {
+        self.at(self.changed).await;
+    }
+
+    /// Waits until a time of the recording, in seconds.
+    pub async fn at(&self, seconds: f64) {
+        sleep_until(self.began + Duration::from_secs_f64(seconds)).await;
+        tokio::task::yield_now().await; // the player is woken at the same time
+    }
+
+    /// How many seconds of the recording are left.
+    pub fn remaining(&self) -> u64 {
+        Duration::from_secs_f64(self.ends).saturating_sub(self.elapsed()).as_secs()
+    }
+
+    /// How long the recording has been played.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Runs `status deployment/web` with further words. The transcript has the recording's time before
+    /// each line.
+    pub async fn status(&self, words: &str) -> Ended {
+        let words = format!("status deployment/web -n {} {words}", self.name);
+        let client = kube::Client::new(self.cluster.service(), "default");
+        let run = Run::of(words.split_whitespace()).at(self.start).timed(self.began);
+        run.run_through(client).await
+    }
+}
+
+async fn play(cluster: SimCluster, namespace: String, began: Instant, records: Vec<Value>) {
+    let mut first = Vec::<Value>::new();
+    for record in records {
+        sleep_until(began + Duration::from_secs_f64(seconds(&record))).await;
+        cluster.store(|store| {
+            let text = |member: &str| record[member].as_str();
+            if let Some(log) = record.get("log") {
+                let pod = Key::new(&PODS, &namespace, log["pod"].as_str().unwrap());
+                let Some(uid) =
+                    store.get(&pod).map(|pod| pod["metadata"]["uid"].as_str().unwrap().to_owned())
+                else {
+                    return;
+                };
+                let lines = (log["code"] == 200)
+                    .then(|| log["text"].as_str().unwrap().lines().map(str::to_owned).collect());
+                let output = store.logs_mut().of_mut(&uid, log["container"].as_str().unwrap());
+                let which = if log["previous"] == true { &mut output.previous } else { &mut output.current };
+                *which = lines;
+            } else if let Some(kind) = text("new") {
+                let like = text("like")
+                    .and_then(|like| first.iter().find(|value| value["metadata"]["name"] == like));
+                let state = like.map_or_else(|| record["by"].clone(), |like| changed(like, &record["by"]));
+                first.push(state.clone());
+                store.replay(&Key::of(resource(kind), &state), Some(state));
+            } else if let Some(kind) = text("patch") {
+                let key = Key::new(resource(kind), &namespace, text("name").unwrap());
+                let state = changed(store.get(&key).unwrap(), &record["by"]);
+                store.replay(&key, Some(state));
+            } else if let Some(kind) = text("gone") {
+                store.replay(&Key::new(resource(kind), &namespace, text("name").unwrap()), None);
+            }
+        });
+    }
+}
+
+fn changed(state: &Value, by: &Value) -> Value {
+    Format::Merge.apply(state, by).unwrap()
+}
+
+fn seconds(record: &Value) -> f64 {
+    record["t"].as_f64().unwrap()
+}
+
+fn resource(kind: &str) -> &'static Resource {
+    match kind {
+        "Deployment" => &DEPLOYMENTS,
+        "ReplicaSet" => &REPLICASETS,
+        "Pod" => &PODS,
+        "Event" => &EVENTS,
+        other => panic!("{other} is not recorded"),
+    }
+}
