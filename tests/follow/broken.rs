@@ -94,7 +94,7 @@ async fn follow(name: &str, case: &Case) {
     assert_eq!(ended.exit, case.exit, "{name}\n{}", ended.transcript);
     let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.last().unwrap()["exitCode"], case.exit, "{name}");
-    let told = lines.iter().filter(|line| line["step"] == "appeared");
+    let told = lines.iter().filter(|line| line["change"] == "appeared");
     let told: Vec<_> = told
         .map(|line| (line["cause"]["id"].as_str().unwrap(), line["elapsedMilliseconds"].as_u64().unwrap()))
         .collect();

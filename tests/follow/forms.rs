@@ -23,7 +23,7 @@ fn set<'a>(words: &'a str, more: &'a str) -> BTreeSet<&'a str> {
 
 /// Exactly the fields that the README documents.
 #[tokio::test(start_paused = true)]
-async fn every_change_is_one_line_of_json_and_the_last_one_is_the_verdict() {
+async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     lab.pass(30).await;
@@ -35,11 +35,11 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_the_verdict() {
     let common = "apiVersion kind event elapsedMilliseconds";
     let of_event = |event: &str| lines.iter().filter(move |line| line["event"] == event).collect::<Vec<_>>();
     for (event, more, at_least) in [
-        ("standing", "workload verdict message revision pods goingBack", 2),
-        ("cause", "workload step cause", 1),
+        ("status", "workload verdict message revision pods rollingBack", 2),
+        ("cause", "workload change cause", 1),
         ("log", "workload pod container lines", 1),
-        ("ended", "workload outcome reason limitSeconds error message undone", 1),
-        ("verdict", "exitCode workloads", 1),
+        ("ended", "workload outcome reason limitSeconds error message rollback", 1),
+        ("summary", "exitCode workloads", 1),
     ] {
         let of_event = of_event(event);
         assert!(of_event.len() >= at_least, "{event}: {}", ended.stdout);
@@ -49,19 +49,16 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_the_verdict() {
         );
     }
     let last = lines.last().unwrap();
-    assert_eq!((&last["event"], &last["exitCode"]), (&json!("verdict"), &json!(4)));
+    assert_eq!((&last["event"], &last["exitCode"]), (&json!("summary"), &json!(4)));
     let workload = &last["workloads"][0];
-    let known = "workload outcome reason limitSeconds error message undone pods revision causes unknown";
+    let known = "workload outcome reason limitSeconds error message rollback pods revision causes unknown";
     assert_eq!(fields(workload), set(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");
     assert_eq!(fields(&workload["workload"]), set("kind namespace name uid generation", ""));
     assert_eq!(fields(&workload["pods"]), set("wanted total updated ready available", ""));
     let cause = &of_event("cause")[0]["cause"];
-    assert_eq!(
-        fields(cause),
-        set("id healsByItself hold summary container pods example restarts evidence", "")
-    );
+    assert_eq!(fields(cause), set("id transient hold summary container pods example restarts evidence", ""));
     let elapsed: Vec<_> = lines.iter().map(|line| line["elapsedMilliseconds"].as_u64().unwrap()).collect();
     assert!(elapsed.is_sorted(), "{elapsed:?}");
 }

@@ -99,7 +99,7 @@ fn spans(stdout: &str, began: f64) -> String {
         let at = began + event["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
         let text = |member: &str| event["cause"][member].as_str().unwrap_or_default();
         let what = format!("{} {}", text("id"), text("container"));
-        match event["step"].as_str().unwrap() {
+        match event["change"].as_str().unwrap() {
             "appeared" => spans.push((at, None, what)),
             "gone" => {
                 let open = spans.iter_mut().rfind(|span| span.1.is_none() && span.2 == what).unwrap();

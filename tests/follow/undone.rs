@@ -294,14 +294,14 @@ async fn the_same_facts_are_in_json() {
     let ended = lab.status("deployment/web --undo-on-failure -o json").await;
     let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    let going = of("going-back");
-    assert_eq!(going.len(), 1, "{}", ended.stdout);
-    assert_eq!((&going[0]["toRevision"], &going[0]["reason"]), (&json!("1"), &json!("image-not-found")));
-    let way_back = of("standing").iter().filter(|line| line["goingBack"] == true).count();
-    assert!(way_back > 1 && way_back < of("standing").len(), "{}", ended.stdout);
-    let undone = json!({"toRevision": "1", "outcome": "reached", "whyNot": null});
-    assert_eq!((&of("ended")[0]["undone"], &of("ended")[0]["outcome"]), (&undone, &json!("failed")));
-    assert_eq!(of("verdict")[0]["exitCode"], 4);
+    let started = of("rolling-back");
+    assert_eq!(started.len(), 1, "{}", ended.stdout);
+    assert_eq!((&started[0]["toRevision"], &started[0]["reason"]), (&json!("1"), &json!("image-not-found")));
+    let during_rollback = of("status").iter().filter(|line| line["rollingBack"] == true).count();
+    assert!(during_rollback > 1 && during_rollback < of("status").len(), "{}", ended.stdout);
+    let rollback = json!({"toRevision": "1", "outcome": "reached", "reason": null});
+    assert_eq!((&of("ended")[0]["rollback"], &of("ended")[0]["outcome"]), (&rollback, &json!("failed")));
+    assert_eq!(of("summary")[0]["exitCode"], 4);
 }
 
 /// Reading commands must not write, and writing ones warn first.

@@ -108,7 +108,7 @@ fn one_document_a_workload() {
             "pods": {"wanted": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
             "causes": [{
                 "id": "crash-loop",
-                "healsByItself": false,
+                "transient": false,
                 "hold": false,
                 "summary": "CrashLoopBackOff, exit 1",
                 "container": "app",

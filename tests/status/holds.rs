@@ -164,7 +164,7 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     let ordered = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(2)]));
     assert_eq!(cause_ids(&ordered), ["blocked-by-pod"]);
     let cause = &ordered["causes"][0];
-    assert_eq!((&cause["example"], &cause["healsByItself"]), (&json!("web-2"), &json!(false)));
+    assert_eq!((&cause["example"], &cause["transient"]), (&json!("web-2"), &json!(false)));
     assert_eq!(
         summary(&ordered),
         "ImagePullBackOff, no image x:2; the pod runs revision 2 and blocks the rollout until it is ready or deleted"

@@ -56,7 +56,7 @@ fn a_quota_is_named_and_the_verdict_is_the_deadline() {
     let cause = &documents[0]["causes"][0];
     assert_eq!(cause["summary"], "pods refused, quota q is used up");
     assert_eq!(cause["evidence"], "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2");
-    assert_eq!(cause["healsByItself"], true);
+    assert_eq!(cause["transient"], true);
 }
 
 #[test]

@@ -85,7 +85,7 @@ async fn who_steps_already_is_said_of_a_plan_too() {
     assert!(planned.stderr.ends_with(", and the next step waits for its lease\n"), "{}", planned.transcript);
     let planned = lab.run("step statefulset/db --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
-    assert_eq!((&plan["steppedBy"]["by"], &plan["stops"]), (&json!("ada@laptop"), &json!(null)));
+    assert_eq!((&plan["steppedBy"]["by"], &plan["blockedBy"]), (&json!("ada@laptop"), &json!(null)));
 }
 
 /// A process that takes everything back, and is killed right then.

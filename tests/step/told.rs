@@ -121,7 +121,7 @@ async fn a_plan_and_an_end_are_documents_with_documented_fields() {
     assert_eq!((&plan["kind"], &plan["reach"]), (&json!("StepPlan"), &json!("50%")));
     assert_eq!(plan["pace"]["soakSeconds"], 60.0);
     assert_eq!(plan["pods"], json!({"wanted": 3, "updated": 0}));
-    assert_eq!(plan["batches"][0]["places"], json!([{"name": "db-2", "state": "outdated"}]));
+    assert_eq!(plan["batches"][0]["slots"], json!([{"name": "db-2", "state": "outdated"}]));
     for (words, exit, outcome, reason) in [
         ("--timeout 1s --soak 1m", 3, "timed-out", json!(null)),
         ("--complete --check false", 4, "failed", json!("check")),

@@ -156,8 +156,6 @@ fn pods_that_outlive_their_grace_period() {
         let document = document("Deployment", &[workload("Deployment"), pod]);
         let found = document["causes"].as_array().unwrap().first();
         assert_eq!(found.map(|cause| cause["summary"].as_str().unwrap()), summary, "{document:#}");
-        assert!(
-            found.is_none_or(|cause| cause["id"] == "stuck-terminating" && cause["healsByItself"] == true)
-        );
+        assert!(found.is_none_or(|cause| cause["id"] == "stuck-terminating" && cause["transient"] == true));
     }
 }

@@ -54,7 +54,7 @@ async fn the_soak_is_of_the_batch_whatever_comes_and_dies_elsewhere() {
     let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
     assert_eq!(told("added-by-cluster").len(), 1, "{}", ended.transcript);
-    assert_eq!(told("soak-begins-anew"), Vec::<&Value>::new());
+    assert_eq!(told("soak-restarted"), Vec::<&Value>::new());
     let took = told("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
     assert!((90.0..120.0).contains(&took), "{took} seconds: {}", ended.transcript);
 }

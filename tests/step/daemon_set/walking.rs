@@ -68,7 +68,7 @@ fn batches_at_the_end(ended: &harness::Ended) -> Vec<String> {
     let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
     let batches = last["batches"].as_array().unwrap().iter().map(|batch| {
         let names: Vec<&str> =
-            batch["places"].as_array().unwrap().iter().map(|place| place["name"].as_str().unwrap()).collect();
+            batch["slots"].as_array().unwrap().iter().map(|slot| slot["name"].as_str().unwrap()).collect();
         if names.is_empty() { batch["size"].to_string() } else { names.join(" ") }
     });
     batches.collect()
