@@ -11,7 +11,7 @@ fn text(namespace: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn without_revisions_the_previous_one_and_the_current_one_are_compared() {
+fn the_default_compares_the_previous_and_the_current_revision() {
     let expected = text("shop", &["deployment/web", "4", "5"]);
     assert_eq!(text("shop", &["deployment/web"]), expected);
     assert_eq!(text("shop", &["deployment", "web"]), expected);
@@ -20,7 +20,7 @@ fn without_revisions_the_previous_one_and_the_current_one_are_compared() {
 }
 
 #[test]
-fn stat_is_the_words_alone() {
+fn stat_prints_only_the_summary() {
     insta::assert_snapshot!(text("shop", &["deploy/checkout", "--stat"]), @"
     deployment.apps/checkout  revision 1 -> 2
       container checkout   image        shop/checkout:1.0.0 -> shop/checkout:1.1.0
@@ -32,7 +32,7 @@ fn stat_is_the_words_alone() {
 }
 
 #[test]
-fn lines_around_a_change_are_as_many_as_asked_for() {
+fn unified_sets_the_number_of_context_lines() {
     insta::assert_snapshot!(text("shop", &["sts/db", "3", "live", "-U", "0"]), @"
     statefulset.apps/db  revision 3 -> live
       container db   image   shop/db:1.2 -> shop/db:2.0
@@ -50,7 +50,7 @@ fn lines_around_a_change_are_as_many_as_asked_for() {
 }
 
 #[test]
-fn another_order_is_no_difference() {
+fn another_order_is_not_a_change() {
     let env = |name: &str| json!({"name": name, "value": "1"});
     let from =
         web(&json!({"env": [env("A"), env("B")], "ports": [{"containerPort": 1}, {"containerPort": 2}]}));
@@ -65,7 +65,7 @@ fn another_order_is_no_difference() {
 }
 
 #[test]
-fn a_template_does_not_differ_from_itself() {
+fn a_template_equals_itself() {
     for args in [&["deploy/web", "5", "live"][..], &["deploy/web", "3", "3", "--exit-code"]] {
         let ended = diff("shop", args).run();
         assert!(ended.stdout.ends_with("\nno differences\n"), "{}", ended.stdout);
@@ -74,7 +74,7 @@ fn a_template_does_not_differ_from_itself() {
 }
 
 #[test]
-fn a_restart_is_one_word_line() {
+fn a_restart_is_one_summary_line() {
     let restarted = |at: &str| {
         let mut template = web(&json!({"image": "web:1"}));
         template["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/restartedAt": at});
@@ -89,7 +89,7 @@ fn a_restart_is_one_word_line() {
 }
 
 #[test]
-fn the_exit_code_tells_of_differences_only_when_asked_to() {
+fn exit_code_reports_differences_only_with_the_flag() {
     for (args, exit) in [
         (&["deploy/web", "3", "5"][..], 0),
         (&["deploy/web", "3", "5", "--exit-code"], 1),
@@ -102,7 +102,7 @@ fn the_exit_code_tells_of_differences_only_when_asked_to() {
 }
 
 #[test]
-fn colour_marks_the_words_that_changed() {
+fn colour_marks_the_changed_words() {
     let ended =
         diff("shop", &["deploy/web", "1", "3", "-U", "0"]).terminal(80, 24).env("TERM", "xterm").run();
     let line = "\u{1b}[31m-\u{1b}[0m\u{1b}[31m    image: shop/web:\u{1b}[0m\u{1b}[1;7;31m1.0\u{1b}[0m\n";

@@ -46,7 +46,7 @@ fn daemon_set(spec: Value, change: Value, exit: u8, cause: Option<CauseId>) -> C
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_broken_workload_ends_with_its_true_cause_told_at_once() {
+async fn every_broken_workload_ends_with_its_cause() {
     use CauseId::{
         CrashLoop, ImageNotFound, MissingConfigMap, NotReady, OnDelete, OutOfMemory, Paused, Unschedulable,
     };
@@ -138,7 +138,7 @@ fn first_sight(lab: &Lab, key: &Key, cause: CauseId) -> tokio::task::JoinHandle<
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_is_told_and_its_own_deadline_is_the_end() {
+async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
     let lab = Lab::with(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }));
     let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 8}));
     lab.pass(60).await;
@@ -150,7 +150,7 @@ async fn a_quota_is_told_and_its_own_deadline_is_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_first_release_that_never_runs_and_an_undo_of_it() {
+async fn a_failed_first_release_and_its_undo() {
     let lab = Lab::new();
     let containers = json!([{"name": "app", "image": "app:1.0-bad"}]);
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}});

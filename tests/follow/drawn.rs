@@ -46,7 +46,7 @@ async fn drawn_on(size: Terminal, lab: &Lab, user: &str, words: &str) -> Ended {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rollout_is_drawn_in_one_place_from_its_beginning_to_its_end() {
+async fn a_rollout_is_drawn_in_place_until_it_ends() {
     let lab = Lab::new();
     let web = lab.deployment(10, &json!({"minReadySeconds": 3}));
     lab.pass(60).await;
@@ -67,7 +67,7 @@ async fn a_rollout_is_drawn_in_one_place_from_its_beginning_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_stays_on_the_screen_with_its_cause_and_is_said_on_stderr() {
+async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     let lab = Lab::new();
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
@@ -79,7 +79,7 @@ async fn a_failure_stays_on_the_screen_with_its_cause_and_is_said_on_stderr() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_said_meanwhile_stands_above_the_frame() {
+async fn notes_are_printed_above_the_frame() {
     let lab = Lab::new();
     let resources = ["deployments", "replicasets", "pods", "events"];
     let rules = vec![Rule::allow(&["get", "list", "watch"], &resources)];
@@ -94,7 +94,7 @@ async fn what_is_said_meanwhile_stands_above_the_frame() {
 
 /// The revision of a rollback is printed at every width.
 #[tokio::test(start_paused = true)]
-async fn the_way_back_is_drawn_to_its_end() {
+async fn a_rollback_is_drawn_until_it_ends() {
     let lab = Lab::new();
     let web = lab.deployment(10, &json!({}));
     lab.pass(60).await;
@@ -111,7 +111,7 @@ async fn the_way_back_is_drawn_to_its_end() {
 
 /// The last frame shows the counters that the verdict is based on, whatever pods were read by then.
 #[tokio::test(start_paused = true)]
-async fn what_went_back_is_not_drawn_with_the_pods_of_before() {
+async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     let lab = Lab::new();
     let web = lab.deployment(10, &json!({}));
     lab.pass(60).await;
@@ -128,7 +128,7 @@ async fn what_went_back_is_not_drawn_with_the_pods_of_before() {
 
 /// With many targets a failed row shows one word, and the causes below explain it.
 #[tokio::test(start_paused = true)]
-async fn of_many_one_that_failed_is_a_row_that_says_why() {
+async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     let lab = Lab::new();
     let services: Vec<_> = (0..8)
         .map(|number| lab.hands().workload(&DEPLOYMENTS, &format!("svc-{number}"), &json!({"replicas": 3})))
@@ -149,7 +149,7 @@ async fn of_many_one_that_failed_is_a_row_that_says_why() {
 
 /// Lines instead of frames: without a terminal, on a dumb terminal, and on request.
 #[tokio::test(start_paused = true)]
-async fn lines_are_told_where_no_frames_can_be_or_shall_be() {
+async fn lines_are_printed_where_frames_cannot_be_drawn() {
     let lab = Lab::new();
     lab.deployment(2, &json!({}));
     lab.pass(60).await;

@@ -82,7 +82,7 @@ fn write_logs(lab: &Lab) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_lines_of_a_crashed_container_are_told_below_its_cause() {
+async fn the_last_log_lines_of_a_crash_follow_its_cause() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     lab.pass(30).await;
@@ -101,7 +101,7 @@ async fn the_last_lines_of_a_crashed_container_are_told_below_its_cause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_company_every_line_says_whose_it_is() {
+async fn with_several_targets_every_line_has_a_name() {
     let lab = Lab::new();
     let web = lab.deployment(2, &json!({}));
     let db = lab.stateful_set(2, &json!({}));
@@ -129,7 +129,7 @@ async fn in_company_every_line_says_whose_it_is() {
 /// kubectl follows one target after the other, each with its own timeout, and prints errors at the
 /// end.
 #[tokio::test(start_paused = true)]
-async fn compat_goes_from_one_to_the_next() {
+async fn compat_follows_one_target_after_another() {
     let lab = Lab::new();
     let web = lab.deployment(2, &json!({}));
     let db = lab.stateful_set(2, &json!({}));
@@ -170,7 +170,7 @@ async fn compat_ends_as_kubectl_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_is_waited_for_and_another_that_takes_over_fails() {
+async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -219,7 +219,7 @@ async fn a_mistake_never_reaches_the_cluster() {
 
 /// One GET of the workload and the first request of each watch.
 #[tokio::test(start_paused = true)]
-async fn what_is_done_costs_seven_requests_at_most() {
+async fn a_complete_rollout_takes_at_most_seven_requests() {
     let lab = Lab::new();
     lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -231,7 +231,7 @@ async fn what_is_done_costs_seven_requests_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_container_says_of_its_secrets_is_masked() {
+async fn secrets_in_container_logs_are_masked() {
     let lab = Lab::new();
     let web = lab.deployment(1, &json!({"progressDeadlineSeconds": 30}));
     lab.pass(30).await;
@@ -257,7 +257,7 @@ async fn what_a_container_says_of_its_secrets_is_masked() {
 
 /// The last line has the exit code of the process.
 #[tokio::test(start_paused = true)]
-async fn one_that_is_missing_counts_in_the_last_line_too() {
+async fn a_missing_target_counts_in_the_summary_too() {
     let lab = Lab::new();
     lab.deployment(1, &json!({}));
     let ended = lab.status("deployment/web deployment/nope -o json").await;

@@ -52,33 +52,33 @@ fn lists(act: Act) -> Fault {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_are_closed_every_few_events() {
+async fn watches_close_every_few_events() {
     both_ends(|| vec![watches(Act::CloseWatch(2))]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_are_closed_at_once() {
+async fn watches_close_immediately() {
     both_ends(|| vec![watches(Act::CloseWatch(0)).times(40)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_lost_their_place() {
+async fn watches_expire() {
     both_ends(|| vec![watches(Act::ExpireWatch(1)).times(30)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_go_silent() {
+async fn watches_go_silent() {
     both_ends(|| vec![watches(Act::SilenceWatch(1)).times(12)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_has_too_much_to_do() {
+async fn a_server_is_overloaded() {
     let busy = || Act::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
     both_ends(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn bursts_of_500_and_503() {
+async fn requests_fail_in_bursts_of_500_and_503() {
     for code in [500, 503] {
         let broken = || Act::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
         both_ends(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)]).await;
@@ -86,26 +86,26 @@ async fn bursts_of_500_and_503() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_that_answers_with_a_web_page() {
+async fn a_proxy_answers_with_a_web_page() {
     both_ends(|| vec![watches(Act::Html(502)).times(9), lists(Act::Html(502)).times(9)]).await;
     both_ends(|| vec![watches(Act::Html(200)).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn bodies_that_break_off() {
+async fn response_bodies_are_truncated() {
     both_ends(|| vec![lists(Act::TruncateJson(500)).times(9)]).await;
     both_ends(|| vec![lists(Act::CutBody(500)).times(9)]).await;
     both_ends(|| vec![lists(Act::StallBody(500)).times(3)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reset_in_the_middle_of_an_event() {
+async fn a_connection_is_reset_in_the_middle_of_an_event() {
     both_ends(|| vec![watches(Act::CutBody(3_000))]).await;
     both_ends(|| vec![watches(Act::TruncateJson(3_000))]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_away_for_a_while_and_forgot_what_was_before() {
+async fn a_server_is_unreachable_and_forgets_its_history() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -123,7 +123,7 @@ async fn a_server_that_is_away_for_a_while_and_forgot_what_was_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_away_when_the_time_is_up() {
+async fn a_server_is_unreachable_when_the_timeout_expires() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -137,7 +137,7 @@ async fn a_server_that_is_away_when_the_time_is_up() {
 
 /// A silent watch hides the success; the final refresh before the timeout finds it.
 #[tokio::test(start_paused = true)]
-async fn a_silent_watch_does_not_make_a_timeout_of_a_success() {
+async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
     let lab = Lab::new();
     let web = lab.deployment(1, &json!({}));
     lab.pass(30).await;
@@ -149,7 +149,7 @@ async fn a_silent_watch_does_not_make_a_timeout_of_a_success() {
 
 /// Only the server's `Date` and the monotonic clock are compared.
 #[tokio::test(start_paused = true)]
-async fn a_local_clock_that_is_wrong() {
+async fn the_local_clock_is_wrong() {
     for now in ["2026-11-20T03:00:00Z", "2001-01-01T00:00:00Z", "2040-01-01T00:00:00Z"] {
         let lab = Lab::new();
         let web = lab.deployment(3, &json!({"minReadySeconds": 5}));
@@ -166,7 +166,7 @@ async fn a_local_clock_that_is_wrong() {
 /// The machine is suspended while the cluster continues. After the resume only the present state
 /// counts.
 #[tokio::test(start_paused = true)]
-async fn a_long_sleep() {
+async fn the_process_is_suspended() {
     for (image, our_clock_sleeps, exit) in
         [("app:2.0-slow", true, 0), ("app:2.0-slow", false, 0), ("app:2.0-crash", false, 4)]
     {
@@ -193,7 +193,7 @@ async fn a_long_sleep() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_deleted() {
+async fn a_target_is_deleted() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -209,7 +209,7 @@ async fn an_object_that_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_deleted_while_nobody_sees_it() {
+async fn a_target_is_deleted_during_an_outage() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -225,7 +225,7 @@ async fn an_object_that_is_deleted_while_nobody_sees_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_deleted_and_created_again_while_nobody_sees_it() {
+async fn a_target_is_recreated_during_an_outage() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -246,7 +246,7 @@ async fn an_object_that_is_deleted_and_created_again_while_nobody_sees_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_that_goes() {
+async fn a_namespace_is_deleted() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -287,7 +287,7 @@ fn is_watch(request: &simcluster::Recorded, resource: &simcluster::Resource) -> 
 
 /// A proxy between may hand on the beginning of every watch and then nothing.
 #[tokio::test(start_paused = true)]
-async fn watches_that_all_go_silent_after_their_first_event_are_made_up_for() {
+async fn silent_watches_are_replaced_by_lists() {
     let lab = Lab::new();
     let web = lab.deployment(4, &json!({}));
     lab.pass(30).await;

@@ -24,14 +24,14 @@ fn ends(ended: &harness::Ended, exit: u8, notes: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_may_only_get_is_served_by_polling() {
+async fn permission_to_get_only_means_polling() {
     let rules = || vec![Rule::allow(&["get"], &["deployments"])];
     ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 1);
     ends(&as_user(rules(), "app:2.0-bad", "deployment/web").await, 4, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_may_get_and_list_is_served_by_polling() {
+async fn permission_to_get_and_list_means_polling() {
     let rules = || vec![Rule::allow(&["get", "list"], &["deployments", "replicasets", "pods", "events"])];
     ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 0);
     let ended = as_user(rules(), "app:2.0-bad", "deployment/web").await;
@@ -40,7 +40,7 @@ async fn who_may_get_and_list_is_served_by_polling() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_may_not_be_read_are_said_once() {
+async fn unreadable_pods_are_reported_once() {
     let rules = vec![Rule::allow(&["get", "list", "watch"], &APPS)];
     let ended = as_user(rules, "app:2.0-bad", "deployment/web").await;
     ends(&ended, 4, 1);
@@ -48,7 +48,7 @@ async fn pods_that_may_not_be_read_are_said_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_that_may_not_be_read_are_said_once() {
+async fn unreadable_events_are_reported_once() {
     let rules = vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods"])];
     let ended = as_user(rules, "app:2.0-bad", "deployment/web").await;
     ends(&ended, 4, 1);
@@ -57,7 +57,7 @@ async fn events_that_may_not_be_read_are_said_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn logs_that_may_not_be_read_are_said_once() {
+async fn unreadable_logs_are_reported_once() {
     let rules =
         vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods", "events"])];
     let ended = as_user(rules, "app:2.0-crash", "deployment/web").await;
@@ -70,7 +70,7 @@ async fn logs_that_may_not_be_read_are_said_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_may_nothing_is_told_and_not_left_waiting() {
+async fn missing_permissions_end_the_command_with_an_error() {
     let ended = as_user(Vec::new(), "app:2.0", "deployment/web").await;
     assert_eq!(ended.exit, 1, "{}", ended.transcript);
     assert!(ended.stderr.contains("forbidden"), "{}", ended.transcript);

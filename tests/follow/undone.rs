@@ -34,7 +34,7 @@ fn left_as_it_is(lab: &Lab, key: &Key, ended: &Ended, live: &str, why: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bad_release_undoes_itself() {
+async fn a_failed_release_is_rolled_back() {
     let lab = Lab::new();
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
@@ -47,7 +47,7 @@ async fn a_bad_release_undoes_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_way_to_fail_is_undone() {
+async fn every_failure_is_rolled_back() {
     let slow = json!({"progressDeadlineSeconds": 20});
     for (spec, image_of, words) in [
         (json!({}), "app:2.0-crash", "crash-loop"),
@@ -68,7 +68,7 @@ async fn every_way_to_fail_is_undone() {
 
 /// A DaemonSet has no deadline of its own and gets ten minutes.
 #[tokio::test(start_paused = true)]
-async fn a_daemon_set_that_stands_still_goes_back_after_ten_minutes() {
+async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
     let lab = Lab::new();
     let agent = lab.daemon_set(&json!({}));
     lab.pass(60).await;
@@ -82,7 +82,7 @@ async fn a_daemon_set_that_stands_still_goes_back_after_ten_minutes() {
 
 /// A broken pod blocks the rollback of a StatefulSet until it is deleted.
 #[tokio::test(start_paused = true)]
-async fn a_stateful_set_goes_back_and_its_stuck_pod_is_replaced_if_wished() {
+async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() {
     for (words, ended_well) in [("--replace-stuck-pods", true), ("", false)] {
         let lab = Lab::new();
         let db = lab.stateful_set(3, &json!({}));
@@ -111,7 +111,7 @@ async fn a_stateful_set_goes_back_and_its_stuck_pod_is_replaced_if_wished() {
 
 /// A rollout by another client is not rolled back, even if it fails.
 #[tokio::test(start_paused = true)]
-async fn what_a_colleague_deploys_in_between_is_left_alone() {
+async fn a_later_external_release_is_not_rolled_back() {
     let lab = Lab::new();
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
@@ -135,7 +135,7 @@ async fn what_a_colleague_deploys_in_between_is_left_alone() {
 /// Another client writes between the decision and our write: before the refresh, and before the
 /// patch arrives.
 #[tokio::test(start_paused = true)]
-async fn what_a_colleague_deploys_at_the_last_moment_is_left_alone() {
+async fn an_external_release_just_before_the_write_is_not_rolled_back() {
     for verb in [Verb::Get, Verb::Patch] {
         let lab = Lab::new();
         let web = lab.deployment(4, &json!({}));
@@ -160,7 +160,7 @@ async fn what_a_colleague_deploys_at_the_last_moment_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_targets_only_the_one_that_failed_goes_back() {
+async fn only_the_failed_target_of_two_is_rolled_back() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     let agent = lab.daemon_set(&json!({}));
@@ -181,7 +181,7 @@ async fn of_two_targets_only_the_one_that_failed_goes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nothing_carried_the_service_before_nothing_is_written() {
+async fn nothing_is_written_without_a_stable_revision() {
     let lab = Lab::new();
     let web = lab.hands().workload(&DEPLOYMENTS, "web", &json!({"replicas": 2}));
     lab.hands().image(&web, "app:1.0-bad");
@@ -192,7 +192,7 @@ async fn where_nothing_carried_the_service_before_nothing_is_written() {
 
 /// After two bad releases in a row the rollback is to the revision that serves.
 #[tokio::test(start_paused = true)]
-async fn it_goes_back_to_what_carried_the_service_and_not_to_what_came_before() {
+async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
     for (resource, words) in [
         (&DEPLOYMENTS, "deployment/web"),
         (&DAEMONSETS, "daemonset/web"),
@@ -217,7 +217,7 @@ async fn it_goes_back_to_what_carried_the_service_and_not_to_what_came_before() 
 /// A timeout, a deletion, a replaced revision and a refused request are not failures of the
 /// rollout.
 #[tokio::test(start_paused = true)]
-async fn what_is_no_failure_of_the_rollout_undoes_nothing() {
+async fn other_outcomes_than_failure_roll_nothing_back() {
     let released = async || {
         let lab = Lab::new();
         let web = lab.deployment(4, &json!({}));
@@ -252,7 +252,7 @@ async fn what_is_no_failure_of_the_rollout_undoes_nothing() {
 
 /// After a lost response the workload is read again: the change was applied.
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_is_looked_into() {
+async fn an_unknown_write_result_is_resolved_by_reading() {
     let lab = Lab::new();
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
@@ -273,7 +273,7 @@ async fn a_lost_answer_is_looked_into() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_that_fails_goes_back() {
+async fn a_failed_restart_is_rolled_back() {
     let lab = Lab::with(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }));
     let web = lab.deployment(3, &json!({}));
     lab.pass(60).await;
@@ -286,7 +286,7 @@ async fn a_restart_that_fails_goes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_facts_are_in_json() {
+async fn json_reports_the_rollback() {
     let lab = Lab::new();
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
@@ -306,7 +306,7 @@ async fn the_same_facts_are_in_json() {
 
 /// Reading commands must not write, and writing ones warn first.
 #[tokio::test(start_paused = true)]
-async fn it_is_refused_where_nothing_is_followed() {
+async fn undo_on_failure_without_following_is_refused() {
     let lab = Lab::new();
     lab.deployment(1, &json!({}));
     lab.pass(60).await;

@@ -29,7 +29,7 @@ fn on_delete() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_undo_is_followed_with_kubectls_lines_to_its_end() {
+async fn undo_wait_follows_to_the_end() {
     let lab = Lab::new();
     let web = bad_release(&lab).await;
     let from = lab.revision();
@@ -61,7 +61,7 @@ async fn a_restart_into_a_crash_fails_fast() {
 
 /// `--wait` follows the rollout that it wrote, and not one that another client starts later.
 #[tokio::test(start_paused = true)]
-async fn what_a_colleague_deploys_meanwhile_is_not_what_was_waited_for() {
+async fn an_external_release_fails_the_wait() {
     let lab = Lab::new();
     let web = bad_past(&lab).await;
     lab.later(2_000, move |hands| hands.image(&web, "app:4.0"));
@@ -79,7 +79,7 @@ async fn what_a_colleague_deploys_meanwhile_is_not_what_was_waited_for() {
 
 /// A scale by an autoscaler does not change the template.
 #[tokio::test(start_paused = true)]
-async fn what_is_no_part_of_the_template_takes_nothing_over() {
+async fn changes_outside_the_template_do_not_fail_the_wait() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -92,7 +92,7 @@ async fn what_is_no_part_of_the_template_takes_nothing_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_exit_codes_are_those_of_status() {
+async fn wait_has_the_exit_codes_of_status() {
     for (words, exit, last) in [
         ("restart deployment/web --wait", 0, ""),
         ("restart deployment/web --wait -o name", 0, ""),
@@ -116,7 +116,7 @@ async fn the_exit_codes_are_those_of_status() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_deleted_meanwhile_is_an_error() {
+async fn a_target_deleted_meanwhile_is_an_error() {
     let lab = Lab::new();
     let web = bad_past(&lab).await;
     lab.later(2_000, move |hands| hands.delete(&web));
@@ -127,7 +127,7 @@ async fn one_that_is_deleted_meanwhile_is_an_error() {
 
 /// All targets are written before any is followed, under one timeout.
 #[tokio::test(start_paused = true)]
-async fn several_are_written_first_and_followed_at_once() {
+async fn several_targets_are_written_first_and_followed_together() {
     let lab = Lab::new();
     let web = lab.deployment(2, &json!({}));
     let agent = lab.daemon_set(&json!({}));
@@ -145,7 +145,7 @@ async fn several_are_written_first_and_followed_at_once() {
 
 /// The undo writes nothing, and the rollout may still be progressing.
 #[tokio::test(start_paused = true)]
-async fn a_skipped_undo_is_followed_all_the_same() {
+async fn a_skipped_undo_is_followed_too() {
     let lab = Lab::new();
     let web = bad_release(&lab).await;
     let ended = lab.run("undo deployment/web --to-revision current --wait --fail-fast=5s").await;
@@ -165,7 +165,7 @@ async fn a_skipped_undo_is_followed_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stuck_pods_are_replaced_first() {
+async fn stuck_pods_are_replaced_before_following() {
     let lab = Lab::new();
     let db = lab.stateful_set(3, &json!({}));
     lab.pass(30).await;
@@ -183,7 +183,7 @@ async fn stuck_pods_are_replaced_first() {
 }
 
 #[test]
-fn what_cannot_be_waited_for_is_refused_before_anything_is_written() {
+fn invalid_combinations_with_wait_are_refused_before_any_write() {
     let dry = "error: --wait cannot be used with --dry-run, which changes nothing\n";
     for (words, stderr, exit) in [
         ("undo deploy/web --wait --dry-run", dry, 2),

@@ -12,7 +12,7 @@ fn table(namespace: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn a_deployment_that_came_back_to_an_old_revision() {
+fn a_deployment_with_a_restored_revision() {
     insta::assert_snapshot!(table("shop", &["deployment/web"]));
 }
 
@@ -46,7 +46,7 @@ fn all_namespaces_are_named_in_the_header() {
 }
 
 #[test]
-fn a_change_made_while_paused_is_no_revision_yet_and_that_is_said() {
+fn a_change_made_while_paused_has_no_revision_and_a_note() {
     let ended = history("broken", &["deployment/paused"]).run();
     assert_eq!(
         ended.stderr,
@@ -56,7 +56,7 @@ fn a_change_made_while_paused_is_no_revision_yet_and_that_is_said() {
 }
 
 #[test]
-fn a_terminal_is_never_wider_than_it_is_and_a_pipe_is_never_shortened() {
+fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
     for width in [80, 100] {
         let ended = history("shop", &["deployment/web"]).terminal(width, 24).run();
         let widest = ended.stdout.lines().map(|line| line.chars().count()).max();
@@ -93,7 +93,7 @@ fn names_and_documents_are_kubectls() {
 }
 
 #[test]
-fn kubectl_knows_no_wide_form() {
+fn compat_has_no_wide_format() {
     let ended = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
     assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
     assert!(
@@ -111,7 +111,7 @@ fn fifty_five_revisions_are_all_shown() {
 }
 
 #[test]
-fn compat_can_be_asked_for_by_the_environment() {
+fn compat_can_be_set_in_the_environment() {
     let asked = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "kubectl").run();
     assert_eq!(asked, history("shop", &["deploy/web", "--compat"]).run());
     let other = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "").run();
@@ -136,7 +136,7 @@ fn the_whole_help_is_seen_in_review() {
 }
 
 #[test]
-fn yaml_documents_stand_apart_whichever_workload_they_are_of() {
+fn yaml_documents_are_separated_across_workloads() {
     for compat in [&[][..], &["--compat"]] {
         for args in [
             &["deploy/web", "sts/db", "-o", "yaml"][..],
@@ -152,7 +152,7 @@ fn yaml_documents_stand_apart_whichever_workload_they_are_of() {
 }
 
 #[test]
-fn what_the_table_leaves_open_is_said_beside_the_table_and_its_json_only() {
+fn notes_accompany_only_the_table_and_its_json() {
     for (args, noted) in [
         (&[][..], true),
         (&["-o", "wide"], true),

@@ -28,7 +28,7 @@ fn digest(number: i64) -> String {
 }
 
 #[test]
-fn a_revision_is_named_in_many_ways() {
+fn a_revision_has_many_names() {
     let digest = digest(3);
     let prefix = digest.strip_prefix("sha256:").unwrap();
     for (word, number) in [
@@ -58,7 +58,7 @@ fn digits_are_always_a_number() {
 }
 
 #[test]
-fn a_word_that_names_nothing_here_lists_what_there_is() {
+fn an_unknown_revision_word_lists_the_revisions() {
     for word in ["99", "-9", "nope", "hash:nope", "sha256:ffffffff"] {
         let (stderr, exit) = refused(word);
         assert_eq!(stderr, format!("error: no revision {word} in the history; there are 1, 3, 4, 5\n"));
@@ -67,7 +67,7 @@ fn a_word_that_names_nothing_here_lists_what_there_is() {
 }
 
 #[test]
-fn a_word_that_can_name_nothing_anywhere_is_a_usage_error() {
+fn an_invalid_revision_word_is_a_usage_error() {
     for word in ["", "-x", "a b", "hash:", "sha256:xyz", "sha256:abc", "99999999999999999999", "../etc"] {
         let (stderr, exit) = refused(word);
         assert!(stderr.starts_with("error: "), "{word}: {stderr}");
@@ -112,7 +112,7 @@ fn an_ambiguous_word_lists_the_candidates() {
 }
 
 #[test]
-fn of_doubled_numbers_the_running_revision_is_meant() {
+fn a_duplicate_number_means_the_current_revision() {
     let snapshot = snapshot(&[("a-b1", "2", "b1", "x:1"), ("a-b2", "2", "b2", "x:2")]);
     for compat in [&[][..], &["--compat"]] {
         let run = Run::of(["history", "deploy/a", "--from", "-", "--revision", "2"].iter().chain(compat));
@@ -122,7 +122,7 @@ fn of_doubled_numbers_the_running_revision_is_meant() {
 }
 
 #[test]
-fn under_compat_only_numbers_name_a_revision() {
+fn compat_accepts_numbers_only() {
     let ask = |word: &str| history("shop", &["deployment/web", "--compat", "--revision", word]).run();
     assert_eq!(ask("0").stdout, history("shop", &["deployment/web", "--compat"]).run().stdout);
     for (word, stderr) in [
@@ -139,7 +139,7 @@ fn under_compat_only_numbers_name_a_revision() {
 }
 
 #[test]
-fn a_number_that_a_revision_had_once_leads_to_the_one_it_has() {
+fn a_past_number_finds_the_renumbered_revision() {
     let (stderr, exit) = refused("2");
     assert_eq!(stderr, "error: no revision 2 in the history; it has number 5 now\nhint: use --revision 5\n");
     assert_eq!(exit, 1);

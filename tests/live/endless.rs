@@ -96,7 +96,7 @@ fn says(ended: &Ended, error: &str) {
 }
 
 #[test]
-fn an_answer_without_end_is_an_error() {
+fn an_endless_response_is_an_error() {
     let one =
         serve(|_, socket| endless("", b"{\"items\": [", b"{\"a\": \"bcdefghijklmnopqrstuvwxyz\"},", socket));
     says(&run(&["history", "deployment/web"], Some(&one)), "has more than 64 MiB");
@@ -105,7 +105,7 @@ fn an_answer_without_end_is_an_error() {
 }
 
 #[test]
-fn what_becomes_large_by_unpacking_is_an_error() {
+fn a_decompression_bomb_is_an_error() {
     let bomb = serve(|_, socket| {
         let (first, again) = bomb();
         endless("content-encoding: gzip\r\n", &first, &again, socket);
@@ -114,7 +114,7 @@ fn what_becomes_large_by_unpacking_is_an_error() {
 }
 
 #[test]
-fn a_list_that_always_goes_on_ends_with_the_time_of_the_request() {
+fn an_endless_list_ends_with_the_request_timeout() {
     let pages = AtomicU64::new(0);
     let on = serve(move |_, socket| {
         let token = pages.fetch_add(1, Ordering::Relaxed).to_string();
@@ -130,7 +130,7 @@ fn a_list_that_always_goes_on_ends_with_the_time_of_the_request() {
 }
 
 #[test]
-fn a_list_of_empty_pages_or_one_that_goes_in_a_circle_is_an_error() {
+fn empty_or_circular_pages_are_an_error() {
     for (items, token, error) in [
         (json!([]), None, "has more pages than objects"),
         (json!([{"metadata": {"name": "a", "namespace": "shop"}}]), Some("same"), "repeats a continue token"),
@@ -145,7 +145,7 @@ fn a_list_of_empty_pages_or_one_that_goes_in_a_circle_is_an_error() {
 }
 
 #[test]
-fn a_list_of_tiny_objects_is_an_error_before_it_fills_the_memory() {
+fn a_list_of_tiny_objects_is_an_error_before_it_exhausts_memory() {
     let many = serve(|_, socket| {
         page(&format!("{{\"metadata\": {{}}, \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000)), socket);
     });
@@ -153,7 +153,7 @@ fn a_list_of_tiny_objects_is_an_error_before_it_fills_the_memory() {
 }
 
 #[test]
-fn files_without_end_are_refused() {
+fn endless_files_are_refused() {
     let tiny = directory().join("tiny.json");
     let text = format!("{{\"kind\": \"List\", \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000));
     std::fs::write(&tiny, text).unwrap();

@@ -94,7 +94,7 @@ async fn a_stuck_pod_is_replaced_after_the_change() {
 }
 
 #[tokio::test]
-async fn of_several_stuck_pods_the_lowest_goes_first() {
+async fn the_lowest_stuck_pod_is_replaced_first() {
     let (ground, mut controllers) = broken();
     ground.cluster.store(|store| {
         store.delete(&pod(0), &Deletion::default(), &Author::new("somebody")).map(drop).unwrap();
@@ -114,7 +114,7 @@ async fn of_several_stuck_pods_the_lowest_goes_first() {
 }
 
 #[tokio::test]
-async fn without_the_flag_the_pods_are_named_and_left() {
+async fn without_the_flag_stuck_pods_are_reported_and_kept() {
     let (ground, controllers) = broken();
     let ended = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
     assert!(ended.stderr.contains("warning: db-3 is not ready: "), "{}", ended.stderr);

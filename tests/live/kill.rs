@@ -62,17 +62,17 @@ async fn survives(args: &[&str], key: Key, requests: usize) {
 }
 
 #[tokio::test]
-async fn an_undo_of_a_deployment() {
+async fn a_killed_undo_of_a_deployment() {
     survives(&["undo", "deployment/web", "--to-revision", "4"], web(), 4).await;
 }
 
 #[tokio::test]
-async fn an_undo_of_a_stateful_set_with_a_cause() {
+async fn a_killed_undo_of_a_stateful_set_with_a_cause() {
     survives(&["undo", "statefulset/db", "--to-revision", "3", "--cause", "OPS-1"], db(), 5).await;
 }
 
 #[tokio::test]
-async fn the_end_of_a_pause() {
+async fn a_killed_resume() {
     // The annotation of a pause has a timestamp; a resume restores the original object.
     survives(&["resume", "deployment/web"], web(), 1).await;
     survives(&["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"], db(), 4).await;
@@ -81,7 +81,7 @@ async fn the_end_of_a_pause() {
 /// A closed terminal ends what is followed as SIGTERM does, unless the process was told to outlive it.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_closed_terminal_ends_a_status_that_is_not_told_to_outlive_it() {
+async fn sighup_ends_status_unless_it_is_ignored() {
     for (before, signals, exit) in [("", &["-HUP"][..], 129), ("trap '' HUP; ", &["-HUP", "-TERM"], 143)] {
         let ground = Ground::of("broken");
         let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));

@@ -16,7 +16,7 @@ fn crowd(size: usize) -> Ground {
 }
 
 #[tokio::test]
-async fn many_are_looked_at_with_one_list_of_each_type_and_seen_as_each_alone() {
+async fn many_workloads_are_read_with_one_list_of_each_type() {
     let ground = crowd(20);
     let all = ground.run(["status", "deployment", "--watch=false", "-o", "json"]).run_here().await;
     assert_eq!((all.stderr.as_str(), all.stdout.lines().count(), all.exit), ("", 20, 3));
@@ -39,7 +39,7 @@ async fn many_are_looked_at_with_one_list_of_each_type_and_seen_as_each_alone() 
 }
 
 #[tokio::test]
-async fn a_few_are_looked_at_one_by_one_and_bring_no_more_than_their_own() {
+async fn few_workloads_are_read_one_by_one() {
     let ground = crowd(3);
     let all = ground.run(["status", "deployment", "--watch=false"]).run_here().await;
     assert_eq!((all.exit, ground.lines().len()), (3, 1 + 3 * 2 + 1), "{}", all.stderr);
@@ -48,7 +48,7 @@ async fn a_few_are_looked_at_one_by_one_and_bring_no_more_than_their_own() {
 }
 
 #[tokio::test]
-async fn what_is_named_twice_is_shown_twice() {
+async fn a_workload_named_twice_is_shown_twice() {
     for size in [1, 12] {
         let ground = crowd(size);
         let names = (0..size).chain([0]).map(|index| format!("deployment/web-{index:02}"));
@@ -92,7 +92,7 @@ async fn history_is_three_requests_on_one_connection() {
 }
 
 #[tokio::test]
-async fn who_wrote_which_field_is_read_when_it_is_asked_for() {
+async fn managed_fields_are_read_only_when_needed() {
     let ground = Ground::of("shop");
     for (flag, kept) in [(None, false), (Some("--show-managed-fields"), true)] {
         for target in ["deployment/web", "statefulset/db"] {

@@ -22,7 +22,7 @@ async fn serve(answer: impl Into<Vec<u8>>) -> String {
 }
 
 #[tokio::test]
-async fn each_is_told_apart() {
+async fn each_foreign_response_has_its_own_message() {
     for (scheme, text, error, hint) in [
         (
             "http",
@@ -53,7 +53,7 @@ async fn each_is_told_apart() {
 }
 
 #[tokio::test]
-async fn what_was_compressed_is_unpacked() {
+async fn compressed_responses_are_decompressed() {
     // {"kind": "Status", "reason": "BadRequest", "message": "unpacked", ...}, packed by gzip.
     const PACKED: [u8; 112] = [
         31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 37, 202, 49, 14, 128, 32, 12, 133, 225, 171, 144, 206, 14, 152,

@@ -29,7 +29,7 @@ fn without(ground: &Ground, pointer: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_request_says_who_we_are_and_what_we_take() {
+async fn every_request_has_a_user_agent_and_accepts_compression() {
     let ground = Ground::of("shop");
     let request = first(&ground, &[]).await;
     let agent = request.header("user-agent");
@@ -42,14 +42,14 @@ async fn every_request_says_who_we_are_and_what_we_take() {
 }
 
 #[tokio::test]
-async fn compression_can_be_declined() {
+async fn compression_can_be_disabled() {
     let ground = Ground::of("shop");
     assert_eq!(first(&ground, &["--disable-compression"]).await.header("accept-encoding"), "");
     assert_eq!(first(&ground, &["--disable-compression=false"]).await.header("accept-encoding"), "gzip");
 }
 
 #[tokio::test]
-async fn namespaces_are_asked_for_in_the_path() {
+async fn namespaces_are_part_of_the_path() {
     let ground = Ground::of("shop");
     let path = |request: Recorded| request.path;
     assert_eq!(path(first(&ground, &[]).await), "/apis/apps/v1/namespaces/shop/deployments/web");
@@ -63,7 +63,7 @@ async fn namespaces_are_asked_for_in_the_path() {
 }
 
 #[tokio::test]
-async fn tokens_and_passwords_are_sent() {
+async fn tokens_and_basic_credentials_are_sent() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("sesame", "admin", None));
     let authorization = |request: Recorded| request.header("authorization").to_owned();
@@ -73,7 +73,7 @@ async fn tokens_and_passwords_are_sent() {
 }
 
 #[tokio::test]
-async fn somebody_else_can_be_acted_for() {
+async fn impersonation_headers_are_sent() {
     let ground = Ground::of("shop");
     let flags = [
         "--as=gina",
@@ -96,7 +96,7 @@ async fn somebody_else_can_be_acted_for() {
 }
 
 #[tokio::test]
-async fn the_server_its_authority_and_its_name_can_be_given() {
+async fn server_ca_and_tls_name_flags_are_used() {
     let (ground, other) = (Ground::of("shop"), Ground::of("shop"));
     let authority = file("ca.crt", &other.served.authority_certificate());
     let flags = ["--server", &other.served.url(), "--certificate-authority", authority.to_str().unwrap()];
@@ -123,7 +123,7 @@ async fn the_server_its_authority_and_its_name_can_be_given() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_certificate_can_be_given() {
+async fn the_tls_server_name_can_be_set() {
     let ground = Ground::with("shop", ServerCertificate::ForAnotherName, &[]);
     let ended = history(&ground, &[]).await;
     assert!(ended.stderr.contains("is not valid for 127.0.0.1"), "{}", ended.stderr);
@@ -132,7 +132,7 @@ async fn the_name_of_a_certificate_can_be_given() {
 }
 
 #[tokio::test]
-async fn our_certificate_can_be_given() {
+async fn client_certificates_are_used() {
     let gina = User::limited("gina", [Rule::allow(&["get"], &["namespaces"])]);
     let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
     let (certificate, key) = ground.served.client_certificate("gina").unwrap();
@@ -145,7 +145,7 @@ async fn our_certificate_can_be_given() {
 }
 
 #[tokio::test]
-async fn contexts_clusters_users_and_kubeconfigs_can_be_chosen() {
+async fn context_cluster_user_and_kubeconfig_flags_are_used() {
     let (near, far) = (Ground::of("shop"), Ground::of("shop"));
     far.cluster.users(|users| users.grant_token("far-token", "admin", None));
     let mut kubeconfig = near.kubeconfig();
@@ -174,7 +174,7 @@ async fn contexts_clusters_users_and_kubeconfigs_can_be_chosen() {
 }
 
 #[tokio::test]
-async fn requests_are_told_from_v6_on_and_nothing_secret_ever() {
+async fn requests_are_logged_from_v6_without_secrets() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("sesame", "admin", None));
     assert_eq!(history(&ground, &["-v", "5", "--token", "sesame"]).await.stderr, "");
@@ -201,7 +201,7 @@ async fn requests_are_told_from_v6_on_and_nothing_secret_ever() {
 }
 
 #[tokio::test]
-async fn a_warning_is_shown_once_and_can_be_an_error() {
+async fn a_server_warning_is_printed_once_and_can_be_an_error() {
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::any(), Act::Warn("this is old".into())));
     let ended = history(&ground, &[]).await;
@@ -215,7 +215,7 @@ async fn a_warning_is_shown_once_and_can_be_an_error() {
 }
 
 #[tokio::test]
-async fn flags_that_mean_nothing_here_are_taken() {
+async fn ignored_kubectl_flags_are_accepted() {
     let ground = Ground::of("shop");
     let flags = [
         "--cache-dir=/x",
@@ -232,7 +232,7 @@ async fn flags_that_mean_nothing_here_are_taken() {
 }
 
 #[tokio::test]
-async fn a_silent_server_is_given_up_after_the_request_timeout() {
+async fn a_silent_server_exceeds_the_request_timeout() {
     for protocols in Protocols::EACH {
         let ground = Ground::over(protocols, "shop");
         ground.cluster.fault(Fault::on(Requests::any(), Act::Stall));
@@ -266,7 +266,7 @@ async fn a_silent_server_is_given_up_after_the_request_timeout() {
 }
 
 #[tokio::test]
-async fn ages_are_told_by_the_servers_clock() {
+async fn ages_use_the_servers_clock() {
     let ground = Ground::of("shop");
     // The clock of the test is at the epoch, before any object was created.
     let ended = history(&ground, &[]).await;

@@ -108,7 +108,7 @@ async fn a_bad_second_batch_is_held_and_then_undone() {
 }
 
 #[tokio::test]
-async fn a_bad_second_batch_goes_back_by_itself() {
+async fn a_bad_second_batch_is_rolled_back_automatically() {
     if Ground::is_real() {
         return; // the nodes of the lab read a pod's image only once
     }
@@ -121,7 +121,7 @@ async fn a_bad_second_batch_goes_back_by_itself() {
 }
 
 #[tokio::test]
-async fn another_template_is_noticed() {
+async fn another_template_is_detected() {
     let ground = Ground::new("step-other").await;
     let db = paused(&ground, "app:2.0").await;
     assert_eq!(ground.rollout2(&["step", db.name]).await.exit, 0);
@@ -137,7 +137,7 @@ async fn another_template_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_failure_goes_back_by_itself() {
+async fn a_failure_is_rolled_back_automatically() {
     let ground = Ground::new("step-undo").await;
     let db = paused(&ground, "app:2.0-crash").await;
     let words = ["step", db.name, "--all", "--on-failure", "undo", "--batch-timeout", "20s"];
@@ -151,7 +151,7 @@ async fn a_failure_goes_back_by_itself() {
 }
 
 #[tokio::test]
-async fn a_manifest_that_names_the_strategy_is_noticed() {
+async fn a_manifest_that_sets_the_strategy_is_detected() {
     let ground = Ground::new("step-applied").await;
     let db = paused(&ground, "app:2.0").await;
     let words = ["step", db.name, "--all", "--soak", "4s"];

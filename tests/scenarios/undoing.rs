@@ -18,7 +18,7 @@ async fn image(ground: &Ground, workload: &Workload<'_>) -> String {
 }
 
 #[tokio::test]
-async fn a_bad_release_undoes_itself() {
+async fn a_bad_release_is_rolled_back() {
     let ground = Ground::new("undoing-bad").await;
     let web = Workload::web(&ground, &json!({ "replicas": 4 })).await;
     web.until_complete().await;
@@ -33,7 +33,7 @@ async fn a_bad_release_undoes_itself() {
 }
 
 #[tokio::test]
-async fn a_stateful_set_undoes_itself_and_replaces_what_is_stuck() {
+async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced() {
     let ground = Ground::new("undoing-stuck").await;
     let db = Workload::db(&ground, &json!({ "replicas": 3 })).await;
     db.until_complete().await;
@@ -47,7 +47,7 @@ async fn a_stateful_set_undoes_itself_and_replaces_what_is_stuck() {
 }
 
 #[tokio::test]
-async fn a_restart_undoes_itself() {
+async fn a_restart_is_rolled_back() {
     let ground = Ground::new("undoing-restart").await;
     let web = Workload::web(&ground, &json!({ "replicas": 2 })).await;
     web.until_complete().await;
@@ -61,7 +61,7 @@ async fn a_restart_undoes_itself() {
 }
 
 #[tokio::test]
-async fn what_a_colleague_deploys_meanwhile_is_left_alone() {
+async fn an_external_release_is_left_alone() {
     let ground = Ground::new("undoing-colleague").await;
     let web = Workload::web(&ground, &json!({ "replicas": 4 })).await;
     web.until_complete().await;
@@ -80,7 +80,7 @@ async fn what_a_colleague_deploys_meanwhile_is_left_alone() {
 }
 
 #[tokio::test]
-async fn of_two_targets_only_the_one_that_failed_goes_back() {
+async fn only_the_failed_target_of_two_is_rolled_back() {
     let ground = Ground::new("undoing-two").await;
     let web = Workload::web(&ground, &json!({ "replicas": 3 })).await;
     let agent = Workload::agent(&ground, &json!({})).await;

@@ -33,7 +33,7 @@ async fn two_revisions(ground: &Ground) -> Workload<'_> {
 }
 
 #[tokio::test]
-async fn a_release_is_looked_at_and_undone() {
+async fn a_release_is_inspected_and_undone() {
     let ground = Ground::new("users-undo").await;
     let web = two_revisions(&ground).await;
     let head = "deployment.apps/web \nREVISION  CHANGE-CAUSE\n";
@@ -89,7 +89,7 @@ async fn a_deployment_is_paused_and_resumed() {
 }
 
 #[tokio::test]
-async fn of_several_files_one_names_nothing() {
+async fn one_of_several_files_has_no_workload() {
     let ground = Ground::new("users-files").await;
     two_revisions(&ground).await;
     let files = [manifest("web"), manifest("none")];

@@ -20,7 +20,7 @@ fn on_terminal(objects: &[Value], width: u16, color: &str) -> String {
 }
 
 #[test]
-fn on_a_terminal_causes_stand_below_the_verdict_and_fit() {
+fn a_terminal_shows_causes_below_the_verdict_and_fits_them() {
     let crash =
         broken_pod("Deployment", "web-2-a", 2, &crash("panic: DB_URL is not set, and a long story follows"));
     let objects = [workload("Deployment"), crash];
@@ -38,7 +38,7 @@ fn on_a_terminal_causes_stand_below_the_verdict_and_fit() {
 
 /// The important words come last, so a long line wraps instead of being cut.
 #[test]
-fn words_that_do_not_fit_a_terminal_go_on_below() {
+fn long_evidence_wraps_on_a_terminal() {
     let message = "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.";
     let scheduled =
         json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message});
@@ -70,7 +70,7 @@ fn words_that_do_not_fit_a_terminal_go_on_below() {
 }
 
 #[test]
-fn what_a_terminal_would_obey_is_shown_and_stays_on_its_line() {
+fn escape_sequences_are_escaped_on_one_line() {
     let evil = "\x1b]0;owned\x07 first\r line\u{202e}";
     let objects = [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crash(evil))];
     for color in ["never", "always"] {
@@ -84,7 +84,7 @@ fn what_a_terminal_would_obey_is_shown_and_stays_on_its_line() {
 
 /// The README documents the fields.
 #[test]
-fn one_document_a_workload() {
+fn json_is_one_document_for_each_workload() {
     let mut sick = crash("panic: DB_URL is not set");
     sick["image"] = "x:2".into();
     let objects = [
@@ -123,7 +123,7 @@ fn one_document_a_workload() {
 }
 
 #[test]
-fn in_company_every_line_has_a_name() {
+fn several_workloads_have_names_on_every_line() {
     let run = |args: &[&str]| {
         let ended =
             Run::of(["status"].iter().chain(args)).arg("--from").arg(data().join("shop/snapshot.json")).run();
@@ -142,7 +142,7 @@ fn in_company_every_line_has_a_name() {
 }
 
 #[test]
-fn what_the_snapshot_lacks_is_said_once_and_done_without() {
+fn types_missing_from_the_snapshot_are_reported_once() {
     let sick = broken_pod("Deployment", "web-2-a", 2, &crash("panic"));
     let timed_out = json!({"status": {"conditions": [{
         "type": "Progressing", "reason": "ProgressDeadlineExceeded", "message": "ReplicaSet \"web-2\" has timed out progressing.",

@@ -16,7 +16,7 @@ fn plan(lab: &Lab, key: &Key) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_plan_says_what_was_released_before_it() {
+async fn a_new_plan_reports_the_pods_released_before_it() {
     let (lab, db) = changed(5, &json!({})).await;
     let ended = lab.run("step statefulset/db --no-canary --by 2 --ignore-unready-nodes --soak 5s").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
@@ -34,7 +34,7 @@ async fn a_new_plan_says_what_was_released_before_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_plan_for_another_template_says_who_followed_it_already() {
+async fn a_new_plan_for_another_template_reports_the_pods_that_have_it() {
     let (lab, db) = changed(5, &json!({})).await;
     assert_eq!(lab.run("step statefulset/db --to 2").await.exit, 0);
     lab.hands().image(&db, "app:3.0");
@@ -46,7 +46,7 @@ async fn a_new_plan_for_another_template_says_who_followed_it_already() {
 
 /// The plan was written, and its author lost before the first batch.
 #[tokio::test(start_paused = true)]
-async fn a_new_plan_before_which_nothing_was_released_is_said_too() {
+async fn a_new_plan_without_released_pods_is_reported_too() {
     let (lab, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
     lab.cluster.fault(Fault::on(patches, Act::Stall).after(1).once());
@@ -60,7 +60,7 @@ async fn a_new_plan_before_which_nothing_was_released_is_said_too() {
 
 /// The plan that is forgotten had yet to end.
 #[tokio::test(start_paused = true)]
-async fn a_new_plan_after_everything_was_released_ends_it() {
+async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
     let (lab, db) = changed(2, &json!({})).await;
     let ended = lab.run("step statefulset/db --all --final-soak 1h --timeout 2m").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);

@@ -32,7 +32,7 @@ fn is_as_it_was(lab: &Lab, db: &Key, transcript: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_takes_all_of_it_back_before_it_says_so() {
+async fn a_failure_below_the_partition_is_rolled_back_before_it_is_reported() {
     let (lab, db, ended) = Box::pin(refused("undo")).await;
     let said = "error: rolled back to revision 1";
     assert!(ended.stderr.contains(said), "{}", ended.transcript);
@@ -40,7 +40,7 @@ async fn a_failure_takes_all_of_it_back_before_it_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_undo_by_hand_takes_it_back_too_and_says_what_ends_its_hold() {
+async fn undo_below_the_partition_reports_how_its_hold_ends() {
     let (lab, db, _) = Box::pin(refused("hold")).await;
     let undone = lab.run("undo statefulset/db --wait").await;
     assert_eq!((undone.exit, replicas_on(&lab, &db, "app:2.0")), (0, 0), "{}", undone.transcript);
@@ -69,7 +69,7 @@ async fn an_undo_by_hand_takes_it_back_too_and_says_what_ends_its_hold() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn once_it_is_back_its_hold_can_be_ended_by_resume_as_well() {
+async fn resume_ends_the_hold_of_a_completed_rollback() {
     let (lab, db, _) = Box::pin(refused("hold")).await;
     lab.run("undo statefulset/db").await;
     lab.pass(120).await;

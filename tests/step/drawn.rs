@@ -25,7 +25,7 @@ fn last_screen(ended: &Ended, (width, height): (u16, u16)) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_table_stands_in_one_place_and_the_end_below_it() {
+async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
     let size = (80, 24);
     let (lab, _) = changed(5, &json!({})).await;
     let ended = drawn(&lab, "step statefulset/db --by 2 --all --soak 5m", size).await;
@@ -37,7 +37,7 @@ async fn the_table_stands_in_one_place_and_the_end_below_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_batches_are_counted_where_there_is_no_room() {
+async fn hidden_batches_are_counted() {
     let size = (60, 10);
     let (lab, _) = changed(20, &json!({})).await;
     let ended = drawn(&lab, "step statefulset/db --to 5", size).await;

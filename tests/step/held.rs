@@ -16,7 +16,7 @@ const WORDS: &str =
     "held by a plan of step (ada@laptop), after batch 1, until kubectl rollout2 step statefulset/db";
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_between_two_batches() {
+async fn a_plan_between_two_batches_is_described() {
     let lab = stepped_once().await;
     let status = lab.run("status statefulset/db --watch=false").await;
     assert!(status.stderr.contains(WORDS), "{}", status.transcript);
@@ -32,7 +32,7 @@ async fn a_plan_between_two_batches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_that_somebody_paused_and_a_pause() {
+async fn a_paused_plan_and_a_pause_are_described() {
     let lab = stepped_once().await;
     let paused = lab.run("pause statefulset/db").await;
     let note = "is held by a plan, which releases no more pods until it is resumed";

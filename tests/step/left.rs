@@ -17,7 +17,7 @@ async fn as_ada(lab: &Lab, words: &str) -> harness::Ended {
 
 /// Of a batch only what was released goes on by itself: the rest waits for us.
 #[tokio::test(start_paused = true)]
-async fn only_what_is_on_its_way_goes_on_without_us() {
+async fn only_a_started_update_continues_after_an_interrupt() {
     let (lab, db) = changed(5, &json!({})).await;
     lab.hands().image(&db, "app:3.0-slow");
     lab.pass(5).await;
@@ -34,7 +34,7 @@ async fn only_what_is_on_its_way_goes_on_without_us() {
 
 /// Nobody else has it, and nobody will give it back.
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_could_not_be_given_back_is_our_own() {
+async fn a_lease_that_was_not_released_is_reported_as_ours() {
     let (lab, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
     lab.cluster.fault(Fault::on(patches, Act::LoseRequest).after(2));
@@ -47,7 +47,7 @@ async fn a_lease_that_could_not_be_given_back_is_our_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_died_is_said_to_step_it_with_the_way_to_go_on() {
+async fn the_lease_of_a_dead_process_is_reported_with_a_hint() {
     let (lab, _) = changed(3, &json!({})).await;
     let step = as_ada(&lab, "step statefulset/db --soak 1h");
     assert!(tokio::time::timeout(Duration::from_secs(15), step).await.is_err(), "it soaks");

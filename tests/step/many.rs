@@ -48,7 +48,7 @@ fn plan(replicas: usize, words: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_not_listed_is_said() {
+fn unlisted_batches_are_counted_in_text() {
     let plan = plan(1_010, &[]);
     let last: Vec<&str> = plan.lines().rev().take(4).collect();
     assert!(last[3].starts_with("  batch 1000 "), "{last:?}");
@@ -57,7 +57,7 @@ fn what_is_not_listed_is_said() {
 }
 
 #[test]
-fn what_is_not_listed_is_a_fact_too() {
+fn unlisted_batches_are_marked_in_json() {
     for (replicas, is_all) in [(1_010, false), (1_000, true)] {
         let plan: Value = serde_json::from_str(&plan(replicas, &["-o", "json"])).unwrap();
         assert_eq!(plan["batches"].as_array().map(Vec::len), Some(1_000));

@@ -19,7 +19,7 @@ fn ends_the_hold(hands: &Hands) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_that_somebody_ends_holds_nothing() {
+async fn a_hold_ended_by_another_client_is_not_a_hold() {
     let (lab, _) = changed(4, &json!({})).await;
     lab.later(20_000, ends_the_hold);
     let ended = lab.run("step statefulset/db --all --soak 60s").await;
@@ -30,7 +30,7 @@ async fn a_hold_that_somebody_ends_holds_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_ordered_controller_waits_whatever_is_forced() {
+async fn force_does_not_skip_the_order_of_the_controller() {
     for (policy, is_ordered) in [("OrderedReady", true), ("Parallel", false)] {
         let lab = Lab::new();
         let db = lab.stateful_set(3, &json!({"podManagementPolicy": policy}));
@@ -54,7 +54,7 @@ async fn an_ordered_controller_waits_whatever_is_forced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_soak_that_is_longer_by_now_is_waited_for_aloud() {
+async fn a_longer_soak_is_awaited_and_reported() {
     let (lab, _) = changed(3, &json!({})).await;
     assert_eq!(lab.run("step statefulset/db").await.exit, 0);
     let ended = lab.run("step statefulset/db --soak 10m").await;
@@ -64,7 +64,7 @@ async fn a_soak_that_is_longer_by_now_is_waited_for_aloud() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_is_no_hint_where_the_list_ends_before() {
+async fn all_is_not_suggested_for_a_list_that_ends_early() {
     let (lab, _) = changed(4, &json!({})).await;
     let ended = lab.run("step statefulset/db --batches 1,2").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
@@ -73,7 +73,7 @@ async fn all_is_no_hint_where_the_list_ends_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_steps_already_is_said_of_a_plan_too() {
+async fn dry_run_reports_the_lease_holder() {
     let (lab, _) = changed(3, &json!({})).await;
     let (words, ada) =
         (["step", "statefulset/db", "--soak", "5m"], [("USER", "ada"), ("HOSTNAME", "laptop")]);
@@ -113,7 +113,7 @@ async fn killed_on_the_way_back() -> Lab {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_note_of_a_way_back_is_seen_to_its_end_or_forgotten() {
+async fn the_rollback_marker_is_completed_or_removed() {
     let lab = killed_on_the_way_back().await;
     let on = lab.run("step statefulset/db").await;
     assert_eq!(on.exit, 4, "{}", on.transcript);

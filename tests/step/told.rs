@@ -15,7 +15,7 @@ async fn an_update_is_stepped_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_command_releases_one_batch_and_the_next_one_goes_on() {
+async fn one_command_releases_one_batch_and_the_next_continues() {
     let (lab, db) = changed(3, &json!({})).await;
     let mut transcripts = String::new();
     for expected in [1, 2, 3] {
@@ -30,7 +30,7 @@ async fn one_command_releases_one_batch_and_the_next_one_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rollout_that_runs_already_is_held_and_those_that_went_without_are_named() {
+async fn a_running_rollout_is_held_and_updated_pods_are_listed() {
     let lab = Lab::new();
     let db = lab.stateful_set(5, &json!({"minReadySeconds": 10}));
     lab.pass(120).await;
@@ -43,7 +43,7 @@ async fn a_rollout_that_runs_already_is_held_and_those_that_went_without_are_nam
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_is_shown_whole_before_anything_is_written() {
+async fn dry_run_prints_the_whole_plan() {
     let (lab, _) = changed(5, &json!({})).await;
     let before = lab.revision();
     let ended =
@@ -69,7 +69,7 @@ async fn every_event_is_a_line_of_json() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_batch_that_fails_holds_everything_and_says_how_to_go_on() {
+async fn a_failed_batch_holds_everything_and_prints_hints() {
     let (lab, db) = changed(3, &json!({})).await;
     lab.hands().image(&db, "app:3.0-crash");
     lab.pass(5).await;
@@ -79,7 +79,7 @@ async fn a_batch_that_fails_holds_everything_and_says_how_to_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_batch_that_fails_goes_back_where_that_was_wished_for() {
+async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
     let (lab, db) = changed(3, &json!({})).await;
     lab.hands().image(&db, "app:3.0-crash");
     lab.pass(5).await;
@@ -89,7 +89,7 @@ async fn a_batch_that_fails_goes_back_where_that_was_wished_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_outdated_is_said() {
+async fn nothing_outdated_is_reported() {
     let lab = Lab::new();
     lab.stateful_set(2, &json!({}));
     lab.pass(60).await;
@@ -100,7 +100,7 @@ async fn nothing_outdated_is_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn too_many_unavailable_pods_are_named_and_nothing_is_touched() {
+async fn too_many_unavailable_pods_are_listed_and_nothing_is_released() {
     let lab = Lab::new();
     let db = lab.stateful_set(3, &json!({"podManagementPolicy": "Parallel"}));
     lab.hands().image(&db, "app:1.0-notready"); // before anybody has seen it
@@ -114,7 +114,7 @@ async fn too_many_unavailable_pods_are_named_and_nothing_is_touched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_and_an_end_are_documents_with_documented_fields() {
+async fn plan_and_outcome_documents_have_the_documented_fields() {
     let (lab, _) = changed(3, &json!({})).await;
     let plan = lab.run("step statefulset/db --to 50% --soak 1m --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();

@@ -5,7 +5,7 @@ use harness::lab::Lab;
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
-async fn what_words_alone_show_reaches_no_cluster() {
+async fn invalid_arguments_reach_no_cluster() {
     let lab = Lab::new();
     lab.stateful_set(3, &json!({}));
     lab.pass(30).await;
@@ -60,7 +60,7 @@ async fn what_words_alone_show_reaches_no_cluster() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_depends_on_the_workload_is_refused_before_any_write() {
+async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
     let lab = Lab::new();
     let db = lab.stateful_set(3, &json!({}));
     lab.pass(60).await;
@@ -95,7 +95,7 @@ async fn what_depends_on_the_workload_is_refused_before_any_write() {
 }
 
 #[test]
-fn a_snapshot_is_planned_for_and_never_stepped() {
+fn a_snapshot_can_be_previewed_but_not_stepped() {
     let shop = harness::data().join("shop").join("snapshot.json");
     let run = |words: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(words).run();
     let ended = run(&[]);
@@ -106,7 +106,7 @@ fn a_snapshot_is_planned_for_and_never_stepped() {
 
 /// To `--compat` a verb that kubectl has not means what it always means.
 #[test]
-fn compat_changes_nothing() {
+fn compat_has_no_effect() {
     let ended = Run::of(["step", "sts/db", "--by", "0", "--compat"]).run();
     assert_eq!(ended.exit, 2, "{}", ended.transcript);
     let ended = Run::of(["step", "sts/db", "--unknown"]).env("ROLLOUT2_COMPAT", "kubectl").run();

@@ -224,7 +224,7 @@ fn file() -> PathBuf {
 }
 
 #[test]
-fn a_step_to_the_end() {
+fn a_complete_step() {
     survives(TO_THE_END);
 }
 
@@ -234,11 +234,11 @@ fn a_failure_that_is_held() {
 }
 
 #[test]
-fn a_failure_that_is_undone() {
+fn a_failure_that_is_rolled_back() {
     survives(UNDONE);
 }
 
 #[test]
-fn a_failure_below_its_own_partition_that_is_undone() {
+fn a_failure_below_the_partition_that_is_rolled_back() {
     survives(UNDONE_BELOW);
 }

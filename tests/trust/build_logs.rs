@@ -41,7 +41,7 @@ fn obeyed(output: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_line_is_a_command() {
+fn no_line_is_a_ci_command() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let cluster = cluster(&hostile(), COMMANDS);

@@ -198,22 +198,22 @@ const SHOP: Tour = Tour { snapshot: shop, tries: |_| true, verb: "" };
 const TROUBLE: Tour = Tour { snapshot: trouble, tries: |place| !place.contains(".spec"), verb: "status" };
 
 #[test]
-fn no_text_at_any_place_reaches_a_terminal_raw() {
+fn no_field_reaches_a_terminal_unescaped() {
     SHOP.go(0, 2);
 }
 
 #[test]
-fn nor_at_any_other_place() {
+fn no_unlisted_field_reaches_a_terminal_unescaped() {
     SHOP.go(1, 2);
 }
 
 #[test]
-fn nor_where_something_is_wrong() {
+fn no_error_reaches_a_terminal_unescaped() {
     TROUBLE.go(0, 1);
 }
 
 #[test]
-fn the_places_that_are_listed_are_there() {
+fn the_listed_fields_exist() {
     let (shop, trouble) = (places(&shop()), places(&trouble()));
     for (listed, _) in SHOWN {
         let is_there = shop.keys().chain(trouble.keys()).any(|place| place.starts_with(listed));

@@ -99,7 +99,7 @@ fn ours(text: &str) -> (&str, &str) {
 }
 
 #[test]
-fn what_is_wrong_is_found_and_what_is_ours_is_not() {
+fn the_detector_finds_raw_sequences_only() {
     for wrong in ["\x1b[2J", "\x1b[5m", "a\rb", "\u{9b}m", "\u{202e}", "\x1b]52;c;x", "tab\t", "\x1b"] {
         assert!(obeyed_in(wrong).is_some(), "{wrong:?}");
     }

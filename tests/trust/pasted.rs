@@ -198,7 +198,7 @@ fn with(snapshot: &Value, place: &str, text: &str, behind: bool) -> Value {
 }
 
 #[test]
-fn whatever_a_field_holds_a_printed_command_is_one_command() {
+fn a_printed_command_is_one_command_for_any_field() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let mut wrong = Vec::new();
@@ -221,7 +221,7 @@ fn whatever_a_field_holds_a_printed_command_is_one_command() {
 }
 
 #[test]
-fn the_commands_of_every_verb_can_be_typed() {
+fn printed_commands_of_every_verb_can_be_typed() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let (mut seen, mut wrong) = (0, Vec::new());
@@ -243,7 +243,7 @@ fn the_commands_of_every_verb_can_be_typed() {
 }
 
 #[test]
-fn what_is_wrong_is_found_and_what_is_right_is_not() {
+fn the_detector_finds_unquoted_words_only() {
     let names = ["web".to_owned(), "shop".to_owned()];
     for wrong in [
         "hint: helm rollback web; touch x #",

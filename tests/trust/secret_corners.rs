@@ -14,7 +14,7 @@ fn secrets_are_read_from_the_env_of_init_containers_too() {
 }
 
 #[test]
-fn four_characters_are_the_shortest_secret() {
+fn secrets_of_four_characters_are_masked() {
     let secrets = |value: &str| {
         let env = json!([{"name": "PASSWORD", "value": value}]);
         secrets_in(&json!({"spec": {"containers": [{"name": "app", "env": env}]}}))

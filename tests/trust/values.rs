@@ -122,7 +122,7 @@ async fn told(cluster: &SimCluster, words: &str, redact: Option<&str>, terminal:
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_form_of_ours_tells_a_secret() {
+async fn no_output_of_ours_contains_a_secret() {
     let cluster = secretive();
     for words in OURS {
         for terminal in [false, true] {
@@ -138,7 +138,7 @@ async fn no_form_of_ours_tells_a_secret() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_kubectl_prints_tells_it_until_it_is_redacted() {
+async fn kubectls_outputs_contain_it_unless_redacted() {
     let cluster = secretive();
     for words in KUBECTLS {
         for redact in ["1", "yes"] {
@@ -179,7 +179,7 @@ async fn a_refusal_that_repeats_a_secret_is_masked() {
 }
 
 #[test]
-fn no_verb_is_forgotten() {
+fn every_verb_is_covered() {
     for verb in verbs() {
         assert!(
             OURS.iter().any(|words| words.starts_with(&verb)),

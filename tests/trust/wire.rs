@@ -56,7 +56,7 @@ fn assert_safe(what: &str, form: Form, ended: &Ended) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_server_says_is_safe_in_every_verb() {
+async fn server_messages_are_escaped_in_every_verb() {
     for (what, fault) in acts() {
         let cluster = cluster(&shop(), "out of luck");
         cluster.fault(fault);
@@ -81,7 +81,7 @@ async fn what_a_server_says_is_safe_in_every_verb() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_words_of_a_container_are_safe() {
+async fn container_logs_are_escaped() {
     let origin = Origin::Cluster(cluster(&trouble(), &hostile()));
     for (words, to) in [
         ("status deployment/crash --timeout 2s", To::Pipe),
@@ -141,7 +141,7 @@ fn kubeconfig(server: &str, user: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_kubeconfig_says_is_safe() {
+async fn kubeconfig_values_are_escaped() {
     for (what, text) in kubeconfigs() {
         let path = file("kubeconfig", &text);
         for compat in [&[][..], &["--compat"]] {
@@ -163,7 +163,7 @@ async fn what_a_kubeconfig_says_is_safe() {
 }
 
 #[test]
-fn what_a_file_says_is_safe() {
+fn file_contents_are_escaped() {
     let hostile = hostile();
     let of = |kind: &str, version: &str, name: &str, namespace: &str| {
         json!({"kind": kind, "apiVersion": version, "metadata": {"name": name, "namespace": namespace}})
@@ -198,7 +198,7 @@ fn what_a_file_says_is_safe() {
 
 /// The user types these arguments, but may paste text from others.
 #[test]
-fn what_is_typed_is_safe() {
+fn arguments_are_escaped() {
     let hostile = hostile().replace('\0', "");
     let from = file("shop.json", &shop().to_string());
     for words in [
@@ -260,7 +260,7 @@ fn stepped() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_plan_says_of_itself_is_safe_in_every_verb() {
+async fn plan_members_are_escaped_in_every_verb() {
     for (words, is_told) in [
         ("history statefulset/db", true),
         ("status statefulset/db --watch=false", false), // its pods are as they are to be
@@ -283,7 +283,7 @@ async fn what_a_plan_says_of_itself_is_safe_in_every_verb() {
 /// The user's check may print text from other sources.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
-async fn what_a_check_prints_is_safe() {
+async fn check_output_is_escaped() {
     let lab = harness::lab::Lab::new();
     let db = lab.stateful_set(2, &json!({}));
     lab.pass(60).await;

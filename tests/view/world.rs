@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use rollout2::world::{Stream, Terminal};
 
 #[test]
-fn the_size_is_the_one_of_the_moment() {
+fn the_terminal_size_is_read_at_the_moment() {
     let width = Arc::new(AtomicU16::new(80));
     let asked = Arc::clone(&width);
     let size = move || Terminal { width: asked.load(Ordering::Relaxed), height: 24 };

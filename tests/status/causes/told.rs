@@ -6,7 +6,7 @@ use super::crashed;
 use crate::objects::{broken_pod, cause_ids, document, status, with, workload};
 
 #[test]
-fn the_same_cause_on_many_pods_is_one_line() {
+fn one_cause_on_many_pods_is_one_line() {
     let mut objects = vec![workload("Deployment")];
     for pod in 0..50 {
         let restarts = json!({"restartCount": if pod == 7 { 9 } else { 3 }});
@@ -21,14 +21,14 @@ fn the_same_cause_on_many_pods_is_one_line() {
 }
 
 #[test]
-fn pods_of_other_revisions_are_no_failure_of_this_one() {
+fn pods_of_other_revisions_are_not_causes() {
     let crash = crashed("Error", 1, "panic: no");
     let objects = [workload("Deployment"), broken_pod("Deployment", "web-1-a", 1, &crash)];
     assert_eq!(cause_ids(&document("Deployment", &objects)), [""; 0]);
 }
 
 #[test]
-fn secrets_of_the_template_are_not_repeated() {
+fn secrets_of_the_template_are_masked() {
     let env = json!([{"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "MODE", "value": "prod"}]);
     let template = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3", "env": env}]}}}});
     let crash = crashed("Error", 1, "cannot log in as app with hunter2 at db://app:s3cr3t@db in prod");
@@ -47,7 +47,7 @@ fn secrets_of_the_template_are_not_repeated() {
 
 /// A program can print secrets that are not in the template.
 #[test]
-fn secrets_are_known_by_their_shape_too() {
+fn secrets_are_masked_by_their_shape() {
     let words = r#"DB_PASSWORD=hunter2 pg postgres://u:p4ss@h/db --password hunter3 "token":"abc123" Authorization: Bearer eyJh.b"#;
     let objects =
         [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crashed("Error", 1, words))];
@@ -60,7 +60,7 @@ fn secrets_are_known_by_their_shape_too() {
 
 /// Some summaries quote a component.
 #[test]
-fn summaries_are_told_without_secrets() {
+fn summaries_are_masked() {
     let message = "couldn't find key --token=hunter2 in ConfigMap shop/cfg";
     let bad = super::waiting("CreateContainerConfigError", message);
     let objects = [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &bad)];
@@ -71,7 +71,7 @@ fn summaries_are_told_without_secrets() {
 /// Admission plugins quote the template that they refuse, and that template never becomes a
 /// revision.
 #[test]
-fn secrets_of_a_template_that_is_no_revision_are_not_repeated() {
+fn secrets_of_a_template_without_a_revision_are_masked() {
     let env = json!([{"name": "API_TOKEN", "value": "hunter2"}]);
     let template = json!({"spec": {"containers": [{"name": "app", "image": "x:3", "env": env}]}});
     let message = "replicasets.apps \"web-3\" is forbidden: no value hunter2 may stand in a template";
@@ -82,7 +82,7 @@ fn secrets_of_a_template_that_is_no_revision_are_not_repeated() {
 }
 
 #[test]
-fn a_container_that_is_ready_has_no_trouble_any_more() {
+fn a_ready_container_has_no_cause() {
     let (failing, recovered) = (
         crashed("Error", 1, "panic: no"),
         json!({

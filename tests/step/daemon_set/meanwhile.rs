@@ -20,7 +20,7 @@ fn join(store: &mut Store, name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_die_and_new_nodes_are_told_and_counted() {
+async fn dead_pods_and_new_nodes_are_reported_and_counted() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
     let dying = nodes.images()[4].0.clone();
@@ -43,7 +43,7 @@ async fn pods_that_die_and_new_nodes_are_told_and_counted() {
 
 /// In a large fleet there is always a node that comes, or a pod that dies: neither is of the batch.
 #[tokio::test(start_paused = true)]
-async fn the_soak_is_of_the_batch_whatever_comes_and_dies_elsewhere() {
+async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
     nodes.lab.pass(120).await;
@@ -60,7 +60,7 @@ async fn the_soak_is_of_the_batch_whatever_comes_and_dies_elsewhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_dies_between_two_removals_of_a_batch_is_gone_on_for() {
+async fn a_process_that_dies_between_two_deletions_is_continued() {
     let nodes = Nodes::held("app:2.0").await;
     let deletions = Requests::of(Verb::Delete, &PODS);
     nodes.lab.cluster.fault(Fault::on(deletions, Act::Stall).after(1).once());
@@ -80,7 +80,7 @@ async fn a_process_that_dies_between_two_removals_of_a_batch_is_gone_on_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_between_two_removals_stops_the_second() {
+async fn a_pause_between_two_deletions_stops_the_second() {
     let nodes = Nodes::held("app:2.0").await;
     let pausing = async {
         tokio::time::sleep(Duration::from_millis(700)).await;
@@ -98,7 +98,7 @@ async fn a_pause_between_two_removals_stops_the_second() {
 /// The write that begins the plan is made, its answer is lost, and before anybody looks again somebody
 /// applies another template.
 #[tokio::test(start_paused = true)]
-async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans() {
+async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
     let nodes = Nodes::held("app:2.0").await;
     let (cluster, agent) = (&nodes.lab.cluster, nodes.agent.clone());
     cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), Act::LoseAnswer).once());
@@ -120,7 +120,7 @@ async fn a_template_that_changes_behind_a_lost_answer_is_not_taken_for_the_plans
 /// Between the look that decides on a deletion and the deletion itself: what the look has not seen is read
 /// again.
 #[tokio::test(start_paused = true)]
-async fn a_pause_behind_the_look_stops_the_very_next_removal() {
+async fn a_pause_after_the_refresh_stops_the_next_deletion() {
     let nodes = Nodes::held("app:2.0").await;
     let agent = nodes.agent.clone();
     let act = Act::interfere(move |store| {

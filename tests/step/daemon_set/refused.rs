@@ -45,7 +45,7 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_selector_that_takes_nothing_is_no_success() {
+async fn a_selector_without_outdated_nodes_is_not_a_success() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let typo = nodes.step("--all --node-selector pool=canry").await;

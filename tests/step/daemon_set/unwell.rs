@@ -21,7 +21,7 @@ async fn a_bad_release_is_held_at_the_canary_and_undone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bad_release_goes_back_by_itself_when_that_was_asked_for() {
+async fn a_bad_release_is_rolled_back_with_on_failure_undo() {
     let nodes = Nodes::held("app:2.0-crash").await;
     ends(&nodes.step("--all --on-failure undo").await, 4);
     nodes.lab.pass(5).await;
@@ -30,7 +30,7 @@ async fn a_bad_release_goes_back_by_itself_when_that_was_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_is_not_ready_is_left_out_and_stays_held() {
+async fn an_unready_node_is_skipped_and_stays_held() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");
     nodes.lab.pass(5).await;
@@ -46,7 +46,7 @@ async fn a_node_that_is_not_ready_is_left_out_and_stays_held() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_is_ready_again_is_stepped_after_all() {
+async fn a_node_that_becomes_ready_is_stepped() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");
     nodes.lab.later(3_000, |hands| unready(hands, "node-1", "True"));
@@ -71,7 +71,7 @@ fn deleted_and_not_ended(nodes: &Nodes, node: &str) -> Key {
 
 /// Its pod was deleted, and nobody there ends it: it is not waited for, and it is not on the new revision.
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_cannot_end_on_a_node_that_is_not_ready_is_never_called_done() {
+async fn a_pod_that_cannot_terminate_on_an_unready_node_is_never_done() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");
     let on_it = deleted_and_not_ended(&nodes, "node-1");
@@ -95,7 +95,7 @@ async fn a_pod_that_cannot_end_on_a_node_that_is_not_ready_is_never_called_done(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_otherwise() {
+async fn an_unready_node_counts_as_unavailable_unless_ignored() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.lab.cluster.store(|store| fails(store, "node-1"));
     nodes.lab.pass(5).await;
@@ -107,7 +107,7 @@ async fn a_node_that_is_not_ready_counts_as_unavailable_unless_somebody_says_oth
 
 /// Its pod was deleted already, so that it does not wait for us; it counts all the same.
 #[tokio::test(start_paused = true)]
-async fn the_flag_is_named_where_it_is_a_pod_on_its_way_out_that_counts() {
+async fn the_hint_names_the_flag_for_a_terminating_pod() {
     let nodes = Nodes::held("app:2.0").await;
     unready(&nodes.lab.hands(), "node-1", "Unknown");
     deleted_and_not_ended(&nodes, "node-1");
@@ -120,7 +120,7 @@ async fn the_flag_is_named_where_it_is_a_pod_on_its_way_out_that_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
+async fn a_node_that_fails_during_its_batch_is_skipped() {
     let nodes = Nodes::held("app:2.0").await;
     let act = Act::interfere(|store| set_ready(store, "node-2", "Unknown"));
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
@@ -132,7 +132,7 @@ async fn a_node_that_fails_in_the_middle_of_its_batch_is_passed_over() {
 
 /// One of many nodes always fails. It was updated long before, so it says nothing of the batch that is under way.
 #[tokio::test(start_paused = true)]
-async fn a_node_that_fails_after_its_batch_is_left_out_as_far_as_pods_may_be_unavailable() {
+async fn a_node_that_fails_after_its_batch_is_skipped_within_max_unavailable() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
     nodes.lab.cluster.store(|store| fails(store, "node-0"));
@@ -150,7 +150,7 @@ async fn a_node_that_fails_after_its_batch_is_left_out_as_far_as_pods_may_be_una
 
 /// Between two batches the very same is no failure either.
 #[tokio::test(start_paused = true)]
-async fn a_pod_of_no_batch_that_leaves_no_room_for_one_does_not_fail_it() {
+async fn another_batchs_pod_that_leaves_no_room_fails_no_batch() {
     let nodes = Nodes::held("app:2.0").await;
     let act = Act::interfere(|store| fails(store, "node-5"));
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).once());
@@ -164,7 +164,7 @@ async fn a_pod_of_no_batch_that_leaves_no_room_for_one_does_not_fail_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
+async fn a_node_deleted_during_its_batch_is_not_awaited() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.lab.later(1_500, |hands| {
         hands.delete(&Key::new(&NODES, "", "node-1"));
@@ -189,7 +189,7 @@ async fn a_node_that_vanishes_in_the_middle_of_its_batch_is_not_waited_for() {
 
 /// A pod on a node that was tainted later runs on, is not counted, and does not come back.
 #[tokio::test(start_paused = true)]
-async fn a_node_where_no_pod_is_wanted_any_more_is_over_once_its_pod_is_gone() {
+async fn an_unwanted_node_is_done_once_its_pod_is_gone() {
     let nodes = Nodes::new(&json!({})).await;
     nodes.lab.cluster.store(|store| {
         let taint = |node: &mut Value| node["spec"]["taints"] = json!([{"key": "x", "effect": "NoSchedule"}]);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::ground::{Nodes, ZONE, ends};
 
 #[tokio::test(start_paused = true)]
-async fn zone_by_zone_to_the_end_and_the_strategy_is_what_it_was() {
+async fn zones_are_stepped_in_turn_and_the_strategy_is_restored() {
     let nodes = Nodes::new(&json!({"updateStrategy":
         {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "40%"}}}))
     .await;
@@ -21,7 +21,7 @@ async fn zone_by_zone_to_the_end_and_the_strategy_is_what_it_was() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_command_releases_the_canary_node_and_the_next_one_goes_on() {
+async fn one_command_releases_the_canary_node_and_the_next_continues() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--by 2").await, 0);
     assert_eq!(nodes.images()[0], ("node-0".to_owned(), "app:2.0".to_owned()));
@@ -34,7 +34,7 @@ async fn one_command_releases_the_canary_node_and_the_next_one_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rollout_that_runs_is_held_first() {
+async fn a_running_rollout_is_held_first() {
     let nodes = Nodes::new(&json!({})).await;
     nodes.lab.hands().image(&nodes.agent, "app:2.0");
     let ended = nodes.step("--all").await;
@@ -43,7 +43,7 @@ async fn a_rollout_that_runs_is_held_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn selected_nodes_are_stepped_and_the_rest_stays_held() {
+async fn selected_nodes_are_stepped_and_the_others_stay_held() {
     let nodes = Nodes::held("app:2.0").await;
     let ended = nodes.step(&format!("--all --node-selector {ZONE}=z1")).await;
     ends(&ended, 0);
@@ -75,7 +75,7 @@ fn batches_at_the_end(ended: &harness::Ended) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_are_shown_in_the_batches_in_which_they_were_seen() {
+async fn nodes_are_shown_in_their_batches() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step(&format!("--node-selector {ZONE}=z1")).await, 0); // node-1 goes first
     let on = nodes.step("--node-selector= --by 2 --to 5 -o json").await;
@@ -87,7 +87,7 @@ async fn nodes_are_shown_in_the_batches_in_which_they_were_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn releasing_everything_gives_the_strategy_back_as_it_was() {
+async fn release_all_restores_the_strategy() {
     let strategy =
         json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "34%"}});
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
@@ -100,7 +100,7 @@ async fn releasing_everything_gives_the_strategy_back_as_it_was() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn going_back_at_our_pace_is_a_plan_for_the_old_template() {
+async fn a_gradual_rollback_is_a_plan_for_the_old_template() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--to 3 --by 2").await, 0);
     ends(&nodes.lab.run("undo daemonset/agent --keep-hold").await, 0);
@@ -115,7 +115,7 @@ async fn going_back_at_our_pace_is_a_plan_for_the_old_template() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_on_delete_by_itself_is_stepped_and_stays_so() {
+async fn a_daemon_set_with_on_delete_is_stepped_and_keeps_on_delete() {
     let strategy = json!({"type": "OnDelete"});
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
     nodes.lab.hands().image(&nodes.agent, "app:2.0");
@@ -125,7 +125,7 @@ async fn one_that_is_on_delete_by_itself_is_stepped_and_stays_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_plan_is_foreseen_with_the_very_nodes() {
+async fn a_preview_lists_the_nodes() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let plan = nodes.step(&format!("--dry-run --all --by 2 --soak 5m --order {ZONE}")).await;
@@ -135,7 +135,7 @@ async fn the_plan_is_foreseen_with_the_very_nodes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_of_a_rollout_that_runs_is_foreseen_too() {
+async fn a_preview_of_a_running_rollout_lists_the_nodes() {
     let nodes = Nodes::new(&json!({})).await;
     nodes.lab.hands().image(&nodes.agent, "app:2.0-slow");
     nodes.lab.pass(1).await;

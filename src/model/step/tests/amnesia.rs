@@ -33,7 +33,7 @@ fn a_process_that_forgets_its_timers_after_every_action_completes_a_rollback() {
 
 /// A crash loop without a readiness probe is available between two crashes.
 #[test]
-fn a_pod_that_has_terminated_since_its_release_has_to_settle_without_a_soak_too() {
+fn a_pod_that_terminated_since_its_release_settles_even_without_a_soak() {
     for soak in [None, Some(seconds(0))] {
         let mut request = Request::default();
         request.pace.soak = soak;

@@ -15,7 +15,7 @@ fn is_usage(end: &StepOutcome) -> bool {
 }
 
 #[test]
-fn nothing_outdated_is_said_and_nothing_written() {
+fn nothing_outdated_is_reported_and_nothing_is_written() {
     let mut world = World::paused(3);
     world.change("/spec/template", template(1));
     world.tick();
@@ -45,7 +45,7 @@ fn impossible_numbers_are_refused_before_any_write() {
 }
 
 #[test]
-fn a_change_that_the_controller_has_not_seen_is_waited_for() {
+fn step_waits_until_the_controller_observed_the_change() {
     let mut world = World::paused(3);
     world.tick();
     world.controls = false;
@@ -58,7 +58,7 @@ fn a_change_that_the_controller_has_not_seen_is_waited_for() {
 }
 
 #[test]
-fn an_unreadable_memory_is_an_error() {
+fn an_unreadable_plan_is_an_error() {
     for memory in ["{", "{\"reason\": \"plan\"}", "{\"reason\": \"plan\", \"plan\": {\"soak\": 3}}"] {
         let mut world = World::new(3, &json!({"type": "RollingUpdate"}));
         let mut hold: serde_json::Value = serde_json::from_str(memory).unwrap_or(json!("{"));
@@ -76,7 +76,7 @@ fn an_unreadable_memory_is_an_error() {
 }
 
 #[test]
-fn a_plan_that_is_paused_or_for_another_template_is_not_gone_on_with() {
+fn a_paused_plan_or_one_for_another_template_is_not_continued() {
     let mut play = Play::of(Request::default(), World::paused(4));
     play.run();
     play.world.pause();
@@ -99,7 +99,7 @@ fn a_plan_that_is_paused_or_for_another_template_is_not_gone_on_with() {
 
 /// What can only be switched on is taken back, and what was released stays so: a pod on its way too.
 #[test]
-fn a_new_plan_for_the_same_template_goes_by_its_own_words_alone() {
+fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     let mut request = all_by(3);
     request.pace.canary = Some(false);
     request.pace.ignore_unready_nodes = Some(true);
@@ -127,7 +127,7 @@ fn a_new_plan_for_the_same_template_goes_by_its_own_words_alone() {
 
 /// Below its own partition too: it is watched, and not called done before it is.
 #[test]
-fn a_new_plan_stays_below_an_own_partition_only_where_something_was_released_there() {
+fn a_new_plan_goes_below_the_original_partition_only_if_pods_were_released_there() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
     for (pods, expected) in [(2, Value::Null), (3, json!(true))] {
         let whole = Request { reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() };
@@ -143,7 +143,7 @@ fn a_new_plan_stays_below_an_own_partition_only_where_something_was_released_the
 }
 
 #[test]
-fn a_hold_that_somebody_ended_is_begun_anew_from_the_strategy_as_it_is() {
+fn a_hold_ended_by_another_client_is_replaced_with_the_present_strategy() {
     let mut world = World::paused(4);
     let theirs = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "mine": 1}});
     world.change("/spec/updateStrategy", theirs.clone());
@@ -154,7 +154,7 @@ fn a_hold_that_somebody_ended_is_begun_anew_from_the_strategy_as_it_is() {
 }
 
 #[test]
-fn another_process_is_waited_for_until_nothing_was_seen_of_it_for_a_minute() {
+fn a_lease_is_taken_over_after_it_was_unchanged_for_a_minute() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(300));
     let mut first = Play::of(request.clone(), World::paused(3));
@@ -172,7 +172,7 @@ fn another_process_is_waited_for_until_nothing_was_seen_of_it_for_a_minute() {
 }
 
 #[test]
-fn a_lease_in_a_hold_that_somebody_ended_protects_nothing() {
+fn a_lease_in_an_ended_hold_has_no_effect() {
     let mut first = Play::of(all_by(1), World::paused(40));
     first.pass(10);
     let released = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
@@ -184,7 +184,7 @@ fn a_lease_in_a_hold_that_somebody_ended_protects_nothing() {
 }
 
 #[test]
-fn who_waited_for_a_plan_that_is_over_begins_no_other() {
+fn no_new_plan_begins_after_waiting_for_a_plan_that_ended() {
     let mut first = Play::of(all_by(1), World::paused(40));
     first.pass(10);
     let mut second = first.then("two", Request::default());
@@ -207,7 +207,7 @@ fn a_partition_that_lets_no_pod_update_holds() {
 
 /// An update broke when most pods ran it, and another template is to mend it.
 #[test]
-fn a_plan_that_mends_an_update_goes_back_to_what_ran_before_that() {
+fn a_plan_that_replaces_a_failed_update_rolls_back_to_the_revision_before_that_update() {
     let mut world = World::paused(5);
     for index in 2..5 {
         world.pods.get_mut(&index).unwrap().revision = 2;

@@ -32,7 +32,7 @@ fn failed_check(batch: usize, rollback: RollbackOutcome) -> StepOutcome {
 }
 
 #[test]
-fn a_long_way_back_has_its_time_anew_with_each_pod_that_is_back() {
+fn each_returned_pod_restarts_the_rollback_timeout() {
     let mut world = World::paused(5);
     world.start_up = 15;
     let mut play = plays(refused(4), world);
@@ -42,7 +42,7 @@ fn a_long_way_back_has_its_time_anew_with_each_pod_that_is_back() {
 }
 
 #[test]
-fn a_way_back_that_gets_no_further_is_given_up() {
+fn a_rollback_without_progress_times_out() {
     let mut play = plays(refused(4), World::paused(5));
     while play.world.update() == 2 {
         play.pass(1);
@@ -71,7 +71,7 @@ fn killed_on_the_way_back() -> Play {
 }
 
 #[test]
-fn a_way_back_on_which_somebody_was_killed_goes_on_and_ends_as_a_failure() {
+fn an_interrupted_rollback_is_continued_and_ends_as_a_failure() {
     let play = killed_on_the_way_back();
     let mut play = play.then("two", Request::default());
     assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
@@ -82,7 +82,7 @@ fn a_way_back_on_which_somebody_was_killed_goes_on_and_ends_as_a_failure() {
 }
 
 #[test]
-fn a_note_of_a_way_back_keeps_nobody_from_anything_else() {
+fn rollback_marker_does_not_block_other_commands() {
     let mut play = killed_on_the_way_back();
     play.world.change("/spec/template", template(3));
     let mut play = play.then("two", all_by(5));

@@ -71,14 +71,14 @@ pub(super) fn is_as_it_was(world: &World) {
 }
 
 #[test]
-fn what_was_released_below_the_own_partition_goes_back_too() {
+fn pods_released_below_the_original_partition_are_rolled_back_too() {
     let mut play = refused_at_2();
     assert_eq!(play.run(), refused(done()));
     is_as_it_was(&play.world);
 }
 
 #[test]
-fn what_is_stuck_below_the_own_partition_is_healed() {
+fn stuck_pods_below_the_original_partition_are_replaced() {
     let mut play = refused_at_2();
     play.check = CheckResult::Passed;
     play.bound = None;
@@ -101,7 +101,7 @@ fn what_is_stuck_below_the_own_partition_is_healed() {
 
 /// The controller took the failed revision for the current one: every pod ran it.
 #[test]
-fn after_the_last_batch_all_of_it_goes_back() {
+fn a_failure_after_the_last_batch_rolls_back_every_pod() {
     let mut play = refused_at_2();
     play.check = CheckResult::Passed;
     while play.world.partition() > 0 {
@@ -118,7 +118,7 @@ fn after_the_last_batch_all_of_it_goes_back() {
 }
 
 #[test]
-fn above_the_own_partition_one_patch_does_it_all() {
+fn a_rollback_above_the_original_partition_is_one_patch() {
     let mut play = Play::of(to_the_last(OnFailure::Undo), world());
     while play.world.partition() > 3 {
         play.pass(1);
@@ -136,7 +136,7 @@ fn above_the_own_partition_one_patch_does_it_all() {
 }
 
 #[test]
-fn the_lease_is_kept_until_everything_is_back() {
+fn the_lease_is_held_until_every_pod_is_back() {
     let mut play = on_the_way_back();
     let turn = |play: &Play| play.world.hold().unwrap()["lease"]["turn"].as_u64().unwrap();
     let before = turn(&play);
@@ -149,7 +149,7 @@ fn the_lease_is_kept_until_everything_is_back() {
 }
 
 #[test]
-fn answers_that_are_lost_and_a_server_that_is_away_are_got_over() {
+fn a_rollback_survives_lost_answers_and_an_unreachable_server() {
     let mut play = refused_at_2();
     play.loses_answers = true;
     assert_eq!(play.run(), refused(done()));
@@ -164,7 +164,7 @@ fn answers_that_are_lost_and_a_server_that_is_away_are_got_over() {
 }
 
 #[test]
-fn who_pauses_it_stops_it_and_the_next_step_brings_it_to_its_end() {
+fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
     let mut play = on_the_way_back();
     play.world.pause();
     assert_eq!(play.run(), refused(unfinished("the plan was paused meanwhile")));
@@ -179,7 +179,7 @@ fn who_pauses_it_stops_it_and_the_next_step_brings_it_to_its_end() {
 }
 
 #[test]
-fn who_takes_it_over_brings_it_to_its_end() {
+fn a_process_that_takes_over_completes_the_rollback() {
     let play = on_the_way_back();
     let Play { world, mut stepper, .. } = play;
     let mut other = Play::by("two", Request { take_over: true, ..Request::default() }, world);
@@ -193,7 +193,7 @@ fn who_takes_it_over_brings_it_to_its_end() {
 }
 
 #[test]
-fn who_changes_it_on_the_way_is_left_alone() {
+fn an_external_change_during_the_rollback_is_kept() {
     let mut play = on_the_way_back();
     play.bound = None;
     play.world.change("/spec/template", template(3));
@@ -211,7 +211,7 @@ fn who_changes_it_on_the_way_is_left_alone() {
 }
 
 #[test]
-fn who_died_on_the_way_back_is_gone_on_for_by_a_step_without_options() {
+fn a_step_without_options_continues_an_interrupted_rollback() {
     let mut met = 0;
     for dies_at in 1.. {
         let mut play = refused_at_2();
@@ -237,7 +237,7 @@ fn who_died_on_the_way_back_is_gone_on_for_by_a_step_without_options() {
 }
 
 #[test]
-fn who_is_stopped_on_the_way_back_gives_up_the_lease() {
+fn an_interrupted_rollback_releases_the_lease() {
     let mut play = on_the_way_back();
     play.see(StepEvent::Stopped(StopSignal::Interrupted));
     assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted));
@@ -246,7 +246,7 @@ fn who_is_stopped_on_the_way_back_gives_up_the_lease() {
 }
 
 #[test]
-fn a_controller_that_is_not_at_its_end_has_the_same_time() {
+fn a_controller_that_is_not_complete_has_the_same_timeout() {
     let mut play = refused_at_2();
     play.check = CheckResult::Passed;
     while play.world.partition() > 0 {

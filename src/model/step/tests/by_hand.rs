@@ -20,7 +20,7 @@ fn undo_by_hand(world: &mut World) {
 }
 
 #[test]
-fn an_undo_by_hand_goes_back_below_the_own_partition_and_a_step_ends_its_hold() {
+fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
     for is_paused in [false, true] {
         let mut play = refused_at_2();
         play.stepper = Stepper::new(Request::default(), identity("two"), play.world.workload());
@@ -44,7 +44,7 @@ fn an_undo_by_hand_goes_back_below_the_own_partition_and_a_step_ends_its_hold() 
 }
 
 #[test]
-fn an_undo_by_hand_stops_whoever_steps() {
+fn undo_stops_a_running_step() {
     let mut play = refused_at_2();
     play.check = CheckResult::Passed;
     undo_by_hand(&mut play.world);
@@ -54,7 +54,7 @@ fn an_undo_by_hand_stops_whoever_steps() {
 }
 
 #[test]
-fn who_would_only_know_is_told_that_it_goes_back() {
+fn a_preview_reports_a_rollback() {
     let play = on_the_way_back();
     let now = Now { elapsed: seconds(0), server_time: play.world.wall() };
     let seen = preview(&Request::default(), &play.world.observed(), None, now);
@@ -62,7 +62,7 @@ fn who_would_only_know_is_told_that_it_goes_back() {
 }
 
 #[test]
-fn who_died_on_the_way_back_does_not_have_it_turned_round_by_an_undo() {
+fn undo_does_not_reverse_an_interrupted_rollback() {
     let play = on_the_way_back();
     let observed = play.world.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();

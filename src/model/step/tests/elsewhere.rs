@@ -8,7 +8,7 @@ use crate::model::step::*;
 
 /// Those of the batch that wait for their turn are as available as ever.
 #[test]
-fn a_batch_whose_pod_does_not_come_up_fails_for_that_pod_alone() {
+fn a_batch_fails_for_its_unavailable_pod_only() {
     let mut request = all_by(3);
     request.pace.canary = Some(false);
     request.pace.batch_timeout = Some(seconds(20));
@@ -24,7 +24,7 @@ fn a_batch_whose_pod_does_not_come_up_fails_for_that_pod_alone() {
 }
 
 #[test]
-fn a_batch_that_another_pod_leaves_no_room_for_has_not_failed() {
+fn a_batch_without_room_for_another_pod_has_not_failed() {
     let mut request = all_by(3);
     request.pace.canary = Some(false);
     request.pace.on_failure = Some(OnFailure::Undo);
@@ -58,7 +58,7 @@ fn all_but_unready_nodes() -> Request {
 }
 
 #[test]
-fn a_node_that_fails_after_its_batch_fails_no_other_batch_and_counts() {
+fn a_node_that_fails_after_its_batch_counts_as_unavailable_but_fails_no_batch() {
     let mut play = Play::of(all_but_unready_nodes(), World::paused(5));
     play.pass(80);
     assert_eq!(play.world.on(2), 2, "the second batch soaks");
@@ -72,7 +72,7 @@ fn a_node_that_fails_after_its_batch_fails_no_other_batch_and_counts() {
 
 /// The controller does not call a set complete that has a pod that is not ready.
 #[test]
-fn a_set_that_is_never_complete_for_a_node_that_is_not_ready_is_not_waited_for() {
+fn step_does_not_wait_for_completion_that_an_unready_node_prevents() {
     let mut play = Play::of(all_but_unready_nodes(), World::paused(5));
     while play.world.partition() > 0 {
         play.pass(1);

@@ -22,7 +22,7 @@ fn soaking(replicas: i64) -> Play {
 }
 
 #[test]
-fn what_somebody_changes_in_the_middle_stops_it() {
+fn an_external_change_stops_the_plan() {
     let mut play = soaking(4);
     play.world.change("/spec/template", template(3));
     play.bound = None;
@@ -50,7 +50,7 @@ fn what_somebody_changes_in_the_middle_stops_it() {
 /// A change that comes while the lease has to be renewed: who renews it over the change would take that
 /// for its own.
 #[test]
-fn a_change_is_noticed_before_the_lease_is_renewed_over_it() {
+fn an_external_change_is_detected_before_the_lease_is_renewed() {
     let mut play = soaking(4);
     play.is_away = true;
     play.pass(40); // renewals fail, and are tried again
@@ -62,7 +62,7 @@ fn a_change_is_noticed_before_the_lease_is_renewed_over_it() {
 }
 
 #[test]
-fn a_pause_in_the_middle_stops_it_and_it_can_go_on() {
+fn a_pause_stops_the_plan_and_resume_continues_it() {
     let mut play = soaking(4);
     play.world.pause();
     assert_eq!(play.run(), StepOutcome::Stopped(StopReason::Paused));
@@ -78,7 +78,7 @@ fn a_pause_in_the_middle_stops_it_and_it_can_go_on() {
 }
 
 #[test]
-fn who_takes_the_lease_over_is_let_go_on() {
+fn a_process_that_takes_over_the_lease_is_not_disturbed() {
     let mut play = soaking(4);
     let mut hold = play.world.hold().unwrap();
     hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
@@ -88,7 +88,7 @@ fn who_takes_the_lease_over_is_let_go_on() {
 }
 
 #[test]
-fn pods_that_a_scale_up_adds_are_said_and_soaked() {
+fn pods_added_by_a_scale_up_are_reported_and_soaked() {
     let mut play = soaking(4);
     play.bound = None;
     play.world.change("/spec/replicas", json!(6));
@@ -107,7 +107,7 @@ fn pods_that_a_scale_up_adds_are_said_and_soaked() {
 }
 
 #[test]
-fn a_scale_down_of_what_was_released_leads_back_to_the_canary() {
+fn a_scale_down_of_all_released_pods_returns_to_the_canary() {
     let mut play = soaking(4);
     play.world.change("/spec/replicas", json!(3));
     assert_eq!(play.run(), StepOutcome::Complete);
@@ -116,7 +116,7 @@ fn a_scale_down_of_what_was_released_leads_back_to_the_canary() {
 }
 
 #[test]
-fn a_batch_that_went_away_is_over_once_nothing_is_left() {
+fn a_batch_without_remaining_pods_is_done() {
     let mut world = World::paused(3);
     for index in 0..2 {
         world.pods.get_mut(&index).unwrap().revision = 2;
@@ -132,7 +132,7 @@ fn a_batch_that_went_away_is_over_once_nothing_is_left() {
 }
 
 #[test]
-fn a_lease_that_was_lost_behind_a_slow_watch_is_lost_and_not_fought_for() {
+fn a_lease_lost_behind_a_slow_watch_is_not_taken_back() {
     let mut play = soaking(4);
     let mut hold = play.world.hold().unwrap();
     hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
@@ -166,7 +166,7 @@ fn no_answer() -> Error {
 }
 
 #[test]
-fn a_write_without_an_answer_is_looked_for_and_never_made_blindly_again() {
+fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
     for is_made in [true, false] {
         let mut world = World::paused(3);
         let (mut stepper, patch, now) = first_write(&mut world);
@@ -188,7 +188,7 @@ fn a_write_without_an_answer_is_looked_for_and_never_made_blindly_again() {
 
 /// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan went on with another template.
 #[test]
-fn what_others_changed_after_a_write_without_an_answer_is_not_ours() {
+fn an_external_change_after_an_unanswered_write_is_detected() {
     let mut world = World::paused(3);
     let (mut stepper, patch, now) = first_write(&mut world);
     world.write(&patch);
@@ -205,7 +205,7 @@ fn what_others_changed_after_a_write_without_an_answer_is_not_ours() {
 /// Seen where a controller was quicker than the answer: what it had written was forgotten, and waited for
 /// in vain.
 #[test]
-fn an_answer_that_is_older_than_what_a_watch_showed_is_not_looked_at() {
+fn an_answer_older_than_a_watch_event_is_ignored() {
     let mut world = World::paused(3);
     let (mut stepper, patch, now) = first_write(&mut world);
     let version = |workload: &Workload, version: &str| {
@@ -223,7 +223,7 @@ fn an_answer_that_is_older_than_what_a_watch_showed_is_not_looked_at() {
 
 /// Seen on a real control plane: the look began before the controller saw the change, and ended after that.
 #[test]
-fn a_look_that_is_older_than_what_a_watch_showed_does_not_hide_it() {
+fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
     let mut world = World::paused(3);
     let (mut stepper, _, now) = first_write(&mut world);
     let at = |version: &str| {
@@ -240,7 +240,7 @@ fn a_look_that_is_older_than_what_a_watch_showed_does_not_hide_it() {
 }
 
 #[test]
-fn a_server_that_stays_away_ends_it_when_the_lease_is_over() {
+fn an_unreachable_server_ends_step_when_the_lease_expires() {
     let mut world = World::paused(3);
     let (mut stepper, _, now) = first_write(&mut world);
     for elapsed in (0..).step_by(2) {

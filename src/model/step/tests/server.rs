@@ -19,7 +19,7 @@ fn going_back(removals: Vec<DeletionResult>) -> Play {
 }
 
 #[test]
-fn a_removal_of_which_nobody_knows_is_tried_again_after_a_while_and_told_once() {
+fn a_deletion_with_an_unknown_result_is_retried_and_reported_once() {
     let lost = || DeletionResult::Unknown(Error::new(ErrorKind::Unreachable, "500 Internal Server Error"));
     let play = going_back(vec![lost(), lost(), lost()]);
     let count = |is: fn(&StepReport) -> bool| play.told.iter().filter(|event| is(event)).count();
@@ -28,12 +28,12 @@ fn a_removal_of_which_nobody_knows_is_tried_again_after_a_while_and_told_once() 
 }
 
 #[test]
-fn a_server_that_is_away_for_a_moment_does_not_end_the_way_back() {
+fn a_short_outage_does_not_end_the_rollback() {
     going_back(vec![DeletionResult::Refused(Error::new(ErrorKind::Unreachable, "connection refused"))]);
 }
 
 #[test]
-fn looks_that_take_long_are_told_of_and_count_until_the_lease_could_be_over() {
+fn slow_refreshes_are_reported_and_used_until_the_lease_could_expire() {
     let mut play = Play::of(all_by(2), World::paused(3));
     play.bound = None;
     play.looks_take = [25; 40].into();

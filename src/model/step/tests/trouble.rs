@@ -36,7 +36,7 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
 }
 
 #[test]
-fn what_failed_goes_back_when_that_was_wished() {
+fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
     let mut request = all_by(2);
     request.pace.on_failure = Some(OnFailure::Undo);
     let mut play = Play::of(request, broken());
@@ -49,7 +49,7 @@ fn what_failed_goes_back_when_that_was_wished() {
 }
 
 #[test]
-fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
+fn a_slow_batch_times_out_and_soaking_does_not_count() {
     let mut request = all_by(2);
     request.pace.batch_timeout = Some(seconds(20));
     request.pace.soak = Some(seconds(100));
@@ -70,7 +70,7 @@ fn a_batch_that_takes_too_long_fails_and_soaking_does_not_count() {
 }
 
 #[test]
-fn a_check_that_says_no_fails_the_batch() {
+fn a_failing_check_fails_the_batch() {
     for result in [CheckResult::Failed(Some(1)), CheckResult::TimedOut, CheckResult::NotRun] {
         let mut request = all_by(2);
         request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
@@ -87,7 +87,7 @@ fn a_check_that_says_no_fails_the_batch() {
 }
 
 #[test]
-fn a_pod_that_restarts_begins_the_soak_anew() {
+fn a_restarted_pod_restarts_the_soak() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(60));
     let mut play = Play::of(request, World::paused(2));
@@ -105,7 +105,7 @@ fn a_pod_that_restarts_begins_the_soak_anew() {
 }
 
 #[test]
-fn pods_that_are_not_available_forbid_the_next_batch() {
+fn unavailable_pods_block_the_next_batch() {
     let mut world = World::paused(5);
     world.pods.get_mut(&1).unwrap().sick_until = 1_000_000;
     world.tick();
@@ -125,7 +125,7 @@ fn pods_that_are_not_available_forbid_the_next_batch() {
 }
 
 #[test]
-fn a_pod_on_a_node_that_is_not_ready_cannot_be_passed_over() {
+fn a_stateful_set_pod_on_an_unready_node_is_not_skipped() {
     let mut world = World::paused(4);
     world.unready_nodes.insert("n1".to_owned());
     let mut play = Play::of(all_by(2), world);
@@ -136,7 +136,7 @@ fn a_pod_on_a_node_that_is_not_ready_cannot_be_passed_over() {
 }
 
 #[test]
-fn the_time_of_the_command_and_a_signal_leave_the_plan_without_a_lease() {
+fn a_timeout_and_a_signal_release_the_lease_and_keep_the_plan() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(600));
     request.timeout = Some(seconds(30));
@@ -153,7 +153,7 @@ fn the_time_of_the_command_and_a_signal_leave_the_plan_without_a_lease() {
 }
 
 #[test]
-fn what_is_left_of_a_soak_can_be_skipped() {
+fn complete_skips_the_rest_of_the_soak() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(600));
     request.timeout = Some(seconds(30));
@@ -166,7 +166,7 @@ fn what_is_left_of_a_soak_can_be_skipped() {
 }
 
 #[test]
-fn a_broken_pod_that_was_released_is_healed_by_whoever_goes_on() {
+fn the_next_process_replaces_a_broken_released_pod() {
     let mut play = Play::of(Request::default(), broken());
     assert!(matches!(play.run(), StepOutcome::Failed { .. }));
     play.world.change("/spec/template", super::sight::template(3));
@@ -178,7 +178,7 @@ fn a_broken_pod_that_was_released_is_healed_by_whoever_goes_on() {
 }
 
 #[test]
-fn a_node_that_the_new_revision_broke_is_no_excuse() {
+fn a_node_broken_by_the_new_revision_fails_the_batch() {
     let mut request = all_by(2);
     request.pace.ignore_unready_nodes = Some(true);
     request.pace.soak = Some(seconds(60));
@@ -192,7 +192,7 @@ fn a_node_that_the_new_revision_broke_is_no_excuse() {
 }
 
 #[test]
-fn what_may_be_down_is_never_all_that_a_scale_down_left() {
+fn max_unavailable_never_covers_all_pods_after_a_scale_down() {
     let mut request = all_by(5);
     request.pace.max_unavailable = Some(Amount::Pods(4));
     request.reach = Some(Reach::Next);
@@ -207,7 +207,7 @@ fn what_may_be_down_is_never_all_that_a_scale_down_left() {
 }
 
 #[test]
-fn a_pod_that_was_forgiven_fails_no_batch() {
+fn a_pod_excused_by_force_fails_no_batch() {
     let mut play = Play::of(Request::default(), World::paused(5));
     play.run();
     play.world.crashing.insert(4);
@@ -223,7 +223,7 @@ fn a_pod_that_was_forgiven_fails_no_batch() {
 }
 
 #[test]
-fn a_list_of_batches_that_ends_early_is_not_gone_on_with_to_the_end() {
+fn a_list_of_batches_that_ends_early_is_refused_for_all() {
     let mut request = all_by(1);
     request.pace.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
     let mut play = Play::of(request, World::paused(4));
@@ -231,7 +231,7 @@ fn a_list_of_batches_that_ends_early_is_not_gone_on_with_to_the_end() {
 }
 
 #[test]
-fn a_server_that_is_away_for_long_ends_no_plan_that_is_ours() {
+fn a_long_outage_does_not_end_a_plan_with_an_acquired_lease() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(60));
     let mut play = Play::of(request, World::paused(2));
@@ -245,7 +245,7 @@ fn a_server_that_is_away_for_long_ends_no_plan_that_is_ours() {
 
 /// A pod that is missing costs nothing, but it may come back as it was once it is let go.
 #[test]
-fn while_more_are_missing_than_may_be_not_even_those_are_let_go() {
+fn no_pod_is_released_while_too_many_are_unavailable() {
     let mut request = all_by(5);
     request.pace.canary = Some(false);
     request.pace.max_unavailable = Some(Amount::Pods(2));
@@ -263,7 +263,7 @@ fn while_more_are_missing_than_may_be_not_even_those_are_let_go() {
 /// An update broke in its second batch, and another template is to mend it. The controller waits for the
 /// broken pod, whichever pod is let go.
 #[test]
-fn a_pod_that_an_update_left_broken_is_healed_by_the_plan_that_mends_it() {
+fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
     let mut play = Play::of(all_by(2), World::paused(5));
     play.bound = None;
     play.pass(12);

@@ -30,7 +30,7 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
 }
 
 #[test]
-fn all_of_it_is_walked_one_free_pod_at_a_time_and_every_batch_soaks() {
+fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
     let mut request = all_by(2);
     request.pace.soak = Some(seconds(60));
     request.pace.final_soak = Some(seconds(120));
@@ -51,7 +51,7 @@ fn all_of_it_is_walked_one_free_pod_at_a_time_and_every_batch_soaks() {
 }
 
 #[test]
-fn a_larger_budget_lets_a_whole_batch_go_at_once() {
+fn a_larger_max_unavailable_releases_a_whole_batch() {
     let mut request = all_by(2);
     request.pace.max_unavailable = Some(Amount::PerCent(50));
     let mut play = Play::of(request, World::paused(5));
@@ -64,7 +64,7 @@ fn a_larger_budget_lets_a_whole_batch_go_at_once() {
 }
 
 #[test]
-fn batches_are_as_large_as_the_words_say() {
+fn batches_have_the_requested_sizes() {
     let until = |goals: &[Amount]| PaceOverrides {
         batches: Some(Batches::Until(goals.to_vec())),
         ..PaceOverrides::default()
@@ -110,7 +110,7 @@ fn batches_are_as_large_as_the_words_say() {
 }
 
 #[test]
-fn a_set_with_a_partition_of_its_own_is_stepped_to_it_and_further_only_when_asked() {
+fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
     let mut play = Play::of(all_by(5), World::paused_with(5, &own));
     assert_eq!(play.run(), StepOutcome::Complete);
@@ -128,7 +128,7 @@ fn a_set_with_a_partition_of_its_own_is_stepped_to_it_and_further_only_when_aske
 }
 
 #[test]
-fn a_rollout_that_already_runs_is_held_first() {
+fn a_running_rollout_is_held_first() {
     let mut world = World::new(5, &json!({"type": "RollingUpdate"}));
     (0..6).for_each(|_| world.tick());
     let mut play = Play::of(Request::default(), world);
@@ -141,7 +141,7 @@ fn a_rollout_that_already_runs_is_held_first() {
 }
 
 #[test]
-fn a_process_that_died_at_any_request_is_gone_on_for() {
+fn a_process_that_dies_at_any_request_is_continued() {
     let mut request = all_by(2);
     request.pace.soak = Some(seconds(30));
     request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
@@ -173,7 +173,7 @@ fn a_process_that_died_at_any_request_is_gone_on_for() {
 }
 
 #[test]
-fn who_would_only_know_is_told_the_whole_plan() {
+fn a_preview_contains_the_whole_plan() {
     let world = World::paused(8);
     let now = crate::model::follow::Now { elapsed: seconds(0), server_time: world.wall() };
     let mut request = all_by(3);
