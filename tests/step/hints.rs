@@ -3,7 +3,7 @@
 use harness::lab::Lab;
 use serde_json::{Value, json};
 
-use crate::facts::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, object, replicas_on, run_of};
 
 /// The lines that say what to type, in the order in which they are said.
 fn hints(transcript: &str) -> Vec<&str> {
