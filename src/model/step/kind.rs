@@ -13,19 +13,19 @@ use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::StepBy;
 
-/// How a kind is stepped.
+/// Steps one kind of workload.
 pub(super) trait StepKind {
-    /// Refuses a request that this kind cannot fulfil. Only the workload was read.
+    /// Refuses a request that is invalid for this kind. Called when only the workload was read.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
 
-    /// Refuses a plan that needs what could not be read.
+    /// Refuses a plan that needs objects that could not be read.
     fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()>;
 
     /// Returns the slots in the order of release.
     fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>>;
 
-    /// Returns how to release more slots of a batch now, if any may be. `free` is how many more pods may
-    /// become unavailable; none when more are unavailable than may be.
+    /// Returns how to release more slots of a batch, if any can be released now. `free` is how many more pods may
+    /// become unavailable; none when too many are unavailable already.
     fn release(
         &self,
         observation: &PlanContext<'_>,
@@ -41,28 +41,28 @@ pub(super) trait StepKind {
     fn is_complete(&self, observation: &PlanContext<'_>) -> bool;
 }
 
-/// How the next slots of a batch are released.
+/// A way to release the next slots of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Release {
-    /// By another update strategy.
+    /// Write another update strategy.
     Strategy {
         /// The strategy.
         set: Value,
         /// The slots that it releases.
         slots: Vec<String>,
     },
-    /// By one wave of deletions: each slot with its pod.
+    /// Delete one wave of pods: each slot with its pod.
     Wave(Vec<(String, PodRef)>),
 }
 
-/// The most pods that a plan can have. A slot takes some hundred bytes, and `spec.replicas` of a StatefulSet can be
-/// 2147483647, which any client that may scale it can write.
+/// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
+/// `spec.replicas` to 2147483647.
 const MAX_PODS: i64 = 100_000;
 
-/// Returns how the kind of a workload is stepped.
+/// Returns the implementation for the kind of a workload.
 ///
 /// # Errors
-/// A usage error for a kind that cannot be stepped, with alternatives; a workload of more than [`MAX_PODS`] pods.
+/// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
 pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     let wanted = workload.wanted();
     if wanted > MAX_PODS {

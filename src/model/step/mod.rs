@@ -48,5 +48,5 @@ pub use outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 pub use preview::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked, preview};
 pub use report::{Beginning, StepReport};
 pub use request::{CheckOverride, Identity, PaceOverrides, Request};
-pub use stepper::{Output, Stepper};
+pub use stepper::{Stepper, StepperOutput};
 pub use task::{CheckResult, DeletionResult, StepEvent, Task, WriteResult};

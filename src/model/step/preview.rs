@@ -1,4 +1,4 @@
-//! The state of a plan for people: its batches so far, and those to come.
+//! The state of a plan for display: its finished, present and future batches.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,46 +27,46 @@ const MAX_BATCHES: usize = 1000;
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanView {
-    /// The label of the revision to go back to, if it is stored.
+    /// The label of the revision for a rollback, if it is stored.
     pub from: Option<String>,
-    /// The label of the revision that is released, once it is stored.
+    /// The label of the revision that `step` releases, once it is stored.
     pub to: Option<String>,
-    /// How many pods there should be.
+    /// The desired number of pods.
     pub wanted: usize,
     /// How many of them run the new revision.
     pub updated: usize,
     /// The pace.
     pub pace: Pace,
-    /// How many pods may be unavailable, for the replicas there are.
+    /// How many pods may be unavailable, for the present replicas.
     pub max_unavailable: usize,
-    /// How far the command goes.
+    /// The goal of the command.
     pub reach: Reach,
-    /// The batches so far, and those to come.
+    /// The finished, present and future batches.
     pub batches: Vec<Batch>,
-    /// Whether more batches come than those.
+    /// Whether there are more batches than those.
     pub has_more_batches: bool,
     /// The final soak, once it began.
     pub final_soak: Option<Soaked>,
-    /// The sum of the soaks to come, for those batches.
+    /// The sum of the remaining soaks of those batches.
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
-    /// Whether `--ignore-unready-nodes` would lower the number of unavailable pods.
+    /// Whether `--ignore-unready-nodes` would reduce the number of unavailable pods.
     pub is_worse_by_nodes: bool,
     /// The lease.
     pub lease: Option<Lease>,
     /// Whether the plan is paused.
     pub is_paused: bool,
-    /// Why the next batch would not begin; only in a preview.
+    /// Why the next batch cannot begin; only in a preview.
     pub stops: Option<StopReason>,
-    /// The causes for which it does not progress.
+    /// The causes why the plan does not progress.
     pub causes: Vec<Cause>,
 }
 
-/// How far a soak is.
+/// The progress of a soak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Soaked {
-    /// For how long every pod has been available.
+    /// How long every pod has been available.
     pub healthy: Duration,
     /// How long they have to be.
     pub of: Duration,
@@ -77,14 +77,14 @@ pub struct Soaked {
 pub struct Batch {
     /// The number, counted from 1.
     pub number: usize,
-    /// Whether it is one pod before all others.
+    /// Whether this is the canary batch of one pod.
     pub is_canary: bool,
     /// How many slots it has.
     pub size: usize,
-    /// The slots in the order of release; empty for a batch of an earlier process, of which the plan stores only
-    /// the size.
+    /// The slots in the order of release. Empty for a batch of an earlier process, because the plan stores only its
+    /// size.
     pub slots: Vec<SlotView>,
-    /// How far it is.
+    /// The stage.
     pub stage: BatchStage,
 }
 
@@ -93,11 +93,11 @@ pub struct Batch {
 pub struct SlotView {
     /// The name of the pod, or of the node.
     pub name: String,
-    /// How far it is.
+    /// The state.
     pub state: SlotState,
 }
 
-/// How far a slot is.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotState {
     /// Its pod runs another revision.
@@ -108,35 +108,35 @@ pub enum SlotState {
     Updated,
 }
 
-/// How far a batch is.
+/// The stage of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchStage {
-    /// It did not begin.
+    /// Not begun.
     Waiting,
     /// Its pods are being replaced.
     Updating,
-    /// Its pods are available, and have to stay so.
+    /// Its pods are available, and must stay available.
     Soaking {
-        /// For how long they have been.
+        /// How long they have been available.
         healthy: Duration,
         /// How long they have to be.
         of: Duration,
     },
     /// The check runs.
     Checking,
-    /// It is done.
+    /// Done.
     Done {
-        /// For how long its pods have been available.
+        /// How long its pods have been available.
         healthy: Duration,
     },
-    /// It failed.
+    /// Failed.
     Failed,
 }
 
 /// Returns the plan that a command would begin or continue.
 ///
 /// # Errors
-/// How the command would end before it writes anything.
+/// The outcome of a command that would end before it writes anything.
 pub fn preview(
     request: &Request,
     observed: &Observation,
@@ -160,7 +160,7 @@ pub fn preview(
     Ok(PlanView { stops: stops(&state), ..plan_view(&state, &BTreeMap::new()) })
 }
 
-/// Why the next batch would not begin.
+/// Returns why the next batch cannot begin, if it cannot.
 fn stops(state: &PlanState<'_>) -> Option<StopReason> {
     match state.next() {
         _ if state.batch().is_some() => None,
@@ -182,7 +182,7 @@ fn rolling_back(observed: &Observation, existing: &ExistingPlan) -> StepOutcome 
     StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) }
 }
 
-/// Returns the state of a plan. `seen` has the slots of the batches that this process saw.
+/// Returns the state of a plan. `seen` contains the slots of the batches that this process observed.
 pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
     let (plan, pace) = (state.plan(), state.pace());
     let (coming, has_more_batches) = coming(state);
@@ -222,7 +222,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
     }
 }
 
-/// Returns how far the batch under way is.
+/// Returns the stage of the present batch.
 pub(super) fn stage(state: &PlanState<'_>) -> BatchStage {
     match state.timers.check {
         CheckState::Running(_) | CheckState::Finished(_) => BatchStage::Checking,
@@ -252,7 +252,7 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
     SlotView { name: slot.name.clone(), state }
 }
 
-/// The batches before the one that began last: their sizes, and the slots of those that this process saw.
+/// Returns the batches before the last one: their sizes, and the slots of those that this process observed.
 fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Batch> {
     let plan = state.plan();
     let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
@@ -271,13 +271,13 @@ fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Ba
     batches.collect()
 }
 
-/// For how long these slots have been ready, by their stamps.
+/// Returns how long these slots have been ready, by the timestamps of their pods.
 fn healthy(state: &PlanState<'_>, slots: &[&PodSlot<'_>]) -> Duration {
     let healthy = Soak::default().healthy(slots.iter().copied(), state.observation().now);
     Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
 }
 
-/// The batches to come if every one is done, and whether there are more than those.
+/// Returns the future batches, as if each one succeeded, and whether there are more.
 fn coming(state: &PlanState<'_>) -> (Vec<Batch>, bool) {
     let plan = state.plan();
     let mut slots = state.all().to_vec();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::acquire::acquire;
-use super::action::{Action, Command, Decision, Purpose, Situation};
+use super::action::{Action, Decision, Purpose, Situation, StepCommand};
 use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
 use super::kind::Release;
@@ -38,7 +38,7 @@ pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 /// 11. Otherwise: [end, or begin the next batch](between_batches).
 ///
 /// Every patch renews the lease. While there is none to write, [`renewal`] does.
-pub(super) fn reconcile(command: &Command, situation: &Situation<'_>, timers: &Timers) -> Decision {
+pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {
         return release_lease(situation, holder, leaving);
@@ -81,7 +81,7 @@ pub(super) fn reconcile(command: &Command, situation: &Situation<'_>, timers: &T
 
 /// Renews the lease if it is due, and no other client changed what the plan relies on: a patch over an external change
 /// would make it look like ours.
-pub(super) fn renewal(command: &Command, situation: &Situation<'_>, timers: &Timers) -> Option<Decision> {
+pub(super) fn renewal(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Option<Decision> {
     let is_ours = timers.ownership.has_acquired() && timers.leaving.is_none();
     let is_due = timers.renewed.is_none_or(|renewed| situation.now.elapsed >= renewed + RENEW_EVERY);
     let record = situation.record.filter(|_| is_ours && is_due)?;

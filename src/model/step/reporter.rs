@@ -8,14 +8,14 @@ use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
-use super::stepper::Output;
+use super::stepper::StepperOutput;
 use super::timers::CheckState;
 use crate::model::change::hold::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 
 /// What was reported last.
 #[derive(Debug, Default)]
-pub(super) struct Reporter {
+pub(super) struct ChangeReporter {
     /// The stage of the batch that began last.
     stage: Option<(usize, Stage)>,
     waiting: Option<Waiting>,
@@ -53,13 +53,13 @@ enum Stage {
 /// How long a wait lasts before it is reported.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
-impl Reporter {
+impl ChangeReporter {
     /// Reports what is new in an observation.
     pub(super) fn observe(
         &mut self,
         state: &PlanState<'_>,
         disturbance: Option<Disturbance>,
-        out: &mut Vec<Output>,
+        out: &mut Vec<StepperOutput>,
     ) {
         let is_soaking =
             self.has_final_soak || matches!(self.stage, Some((_, Stage::Soaking | Stage::Checking)));
@@ -92,7 +92,7 @@ impl Reporter {
     }
 
     /// Reports the stage of the plan, if it is another one.
-    pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<Output>) {
+    pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<StepperOutput>) {
         if let Some(record) = state.batch() {
             let now = match state.timers.check {
                 CheckState::Running(_) | CheckState::Finished(_) => Stage::Checking,
@@ -131,7 +131,7 @@ impl Reporter {
     }
 
     /// Reports a wait once it lasts.
-    pub(super) fn wait(&mut self, what: String, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn wait(&mut self, what: String, now: Now, out: &mut Vec<StepperOutput>) {
         let waiting = self.waiting.take().filter(|waiting| waiting.what == what);
         let mut waiting = waiting.unwrap_or(Waiting { what, since: now.elapsed, is_reported: false });
         if !waiting.is_reported && now.elapsed >= waiting.since + REPORT_AFTER {
@@ -146,7 +146,7 @@ impl Reporter {
     }
 
     /// Reports a wait at once, but not twice in a row.
-    pub(super) fn trouble(&mut self, what: String, out: &mut Vec<Output>) {
+    pub(super) fn trouble(&mut self, what: String, out: &mut Vec<StepperOutput>) {
         if self.trouble.as_ref() != Some(&what) {
             report(StepReport::Waiting(what.clone()), out);
             self.trouble = Some(what);
@@ -154,7 +154,7 @@ impl Reporter {
     }
 
     /// Reports a decision, if it is another one.
-    pub(super) fn decision(&mut self, why: String, out: &mut Vec<Output>) {
+    pub(super) fn decision(&mut self, why: String, out: &mut Vec<StepperOutput>) {
         if self.decision.as_ref() != Some(&why) {
             report(StepReport::Decision(why.clone()), out);
             self.decision = Some(why);
@@ -162,20 +162,20 @@ impl Reporter {
     }
 
     /// Reports the deletion of a stuck pod, once for each pod.
-    pub(super) fn stuck_pod(&mut self, pod: &PodRef, out: &mut Vec<Output>) {
+    pub(super) fn stuck_pod(&mut self, pod: &PodRef, out: &mut Vec<StepperOutput>) {
         if self.replaced.replace(pod.uid.clone()).is_none_or(|uid| uid != pod.uid) {
             report(StepReport::ReplacesStuckPod(pod.name.clone()), out);
         }
     }
 
     /// Reports that a PodDisruptionBudget refused an eviction, once for each pod.
-    pub(super) fn eviction_refused(&mut self, pod: PodRef, message: String, out: &mut Vec<Output>) {
+    pub(super) fn eviction_refused(&mut self, pod: PodRef, message: String, out: &mut Vec<StepperOutput>) {
         if self.refused.insert(pod.uid) {
             report(StepReport::EvictionRefused { pod: pod.name, message }, out);
         }
     }
 }
 
-pub(super) fn report(report: StepReport, out: &mut Vec<Output>) {
-    out.push(Output::Report(report));
+pub(super) fn report(report: StepReport, out: &mut Vec<StepperOutput>) {
+    out.push(StepperOutput::Report(report));
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Command, Decision, Purpose, Write};
+use super::action::{Action, Decision, Purpose, StepCommand, Write};
 use super::cluster_view::ClusterView;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::preview::{BatchStage, PlanView, batch, plan_view};
 use super::reconcile::{WAVE_PAUSE, reconcile, renewal};
 use super::report::StepReport;
-use super::reporter::{Reporter, report};
+use super::reporter::{ChangeReporter, report};
 use super::request::{Identity, Request};
 use super::rollback::Returned;
 use super::state::PlanState;
@@ -31,10 +31,10 @@ const POLL_EVERY: Duration = Duration::from_secs(5);
 /// [due](Stepper::due).
 #[derive(Debug)]
 pub struct Stepper {
-    pub(super) command: Command,
+    pub(super) command: StepCommand,
     pub(super) cluster: ClusterView,
     pub(super) timers: Timers,
-    pub(super) reporter: Reporter,
+    pub(super) reporter: ChangeReporter,
     pub(super) in_flight: Option<InFlight>,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
@@ -64,7 +64,7 @@ pub(super) enum ClusterRequest {
 
 /// What comes of an event, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Output {
+pub enum StepperOutput {
     /// Something to report.
     Report(StepReport),
     /// Something to do.
@@ -78,9 +78,9 @@ impl Stepper {
     pub fn new(request: Request, identity: Identity, found: Workload) -> Self {
         Self {
             timers: Timers::new(&request),
-            command: Command { request, identity },
+            command: StepCommand { request, identity },
             cluster: ClusterView::new(found),
-            reporter: Reporter::default(),
+            reporter: ChangeReporter::default(),
             in_flight: None,
             conflicts: 0,
             must_refresh: false,
@@ -91,7 +91,7 @@ impl Stepper {
     }
 
     /// Takes in an event. Returns what to report and what to do.
-    pub fn apply(&mut self, event: StepEvent, now: Now) -> Vec<Output> {
+    pub fn apply(&mut self, event: StepEvent, now: Now) -> Vec<StepperOutput> {
         let mut out = Vec::new();
         let is_fresh = self.take(event, now, &mut out);
         self.settle(now, &mut out);
@@ -154,7 +154,7 @@ impl Stepper {
     }
 
     /// Takes in a write without an answer that an observation shows to be stored.
-    fn settle(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn settle(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let Some(workload) = self.cluster.observed().map(|observed| observed.workload.clone()) else {
             return;
         };
@@ -165,7 +165,7 @@ impl Stepper {
     }
 
     /// Measures the observation, and reports what is new in it.
-    fn observe(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn observe(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let is_ours = self.timers.ownership.has_acquired() && self.timers.leaving.is_none();
         let Some(situation) = self.cluster.situation(now).filter(|_| is_ours && self.outcome.is_none())
         else {
@@ -192,7 +192,7 @@ impl Stepper {
     }
 
     /// Decides and acts until there is something to wait for. An action is only executed on a fresh observation.
-    fn proceed(&mut self, is_fresh: bool, now: Now, out: &mut Vec<Output>) {
+    fn proceed(&mut self, is_fresh: bool, now: Now, out: &mut Vec<StepperOutput>) {
         self.check_limits(now, out);
         self.retry_at = self.retry_at.filter(|retry_at| now.elapsed < *retry_at);
         while self.in_flight.is_none() && self.retry_at.is_none() && self.outcome.is_none() {
@@ -222,7 +222,7 @@ impl Stepper {
         self.report_stage_and_due(now, out);
     }
 
-    fn execute(&mut self, action: Action, now: Now, out: &mut Vec<Output>) {
+    fn execute(&mut self, action: Action, now: Now, out: &mut Vec<StepperOutput>) {
         let is_renewal = matches!(&action, Action::Write(write) if write.purpose == Purpose::RenewLease);
         if !action.is_wait() && !is_renewal {
             self.reporter.end_wait();
@@ -260,19 +260,19 @@ impl Stepper {
         }
     }
 
-    fn refresh(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn refresh(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         self.send(ClusterRequest::Refresh, Task::Refresh, now, out);
     }
 
-    fn send(&mut self, request: ClusterRequest, task: Task, now: Now, out: &mut Vec<Output>) {
+    fn send(&mut self, request: ClusterRequest, task: Task, now: Now, out: &mut Vec<StepperOutput>) {
         self.in_flight = Some(InFlight { request, since: now.elapsed });
-        out.push(Output::Perform(task));
+        out.push(StepperOutput::Perform(task));
     }
 
-    fn run_check(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn run_check(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         if let Some(batch) = self.report_batch(BatchStage::Checking, now, out) {
             self.timers.check = CheckState::Running(now.elapsed);
-            out.push(Output::Perform(Task::RunCheck(batch)));
+            out.push(StepperOutput::Perform(Task::RunCheck(batch)));
         }
     }
 
@@ -281,7 +281,7 @@ impl Stepper {
         &mut self,
         stage: BatchStage,
         now: Now,
-        out: &mut Vec<Output>,
+        out: &mut Vec<StepperOutput>,
     ) -> Option<super::preview::Batch> {
         let situation = self.cluster.situation(now)?;
         let plan = situation.state(&self.timers)?;
@@ -294,7 +294,7 @@ impl Stepper {
     }
 
     /// Waits for another process until it releases its lease, or lets it expire.
-    fn await_lease(&mut self, lease: Lease, now: Now, out: &mut Vec<Output>) {
+    fn await_lease(&mut self, lease: Lease, now: Now, out: &mut Vec<StepperOutput>) {
         self.timers.renewed = None; // what failed before was another attempt
         let other = self.timers.other_lease.as_ref().map(|(other, _)| other);
         if other.is_none_or(|other| other.holder != lease.holder) {
@@ -306,7 +306,7 @@ impl Stepper {
     }
 
     /// Ends the command because of a signal: at once the second time.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<StepperOutput>) {
         let outcome = match stop {
             StopSignal::Interrupted => StepOutcome::Interrupted,
             StopSignal::Terminated | StopSignal::HungUp => StepOutcome::Terminated,
@@ -318,7 +318,7 @@ impl Stepper {
     }
 
     /// Ends the command once its lease is released.
-    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<StepperOutput>) {
         // Nothing waits for a refresh any more.
         self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
         if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
@@ -329,13 +329,13 @@ impl Stepper {
     }
 
     /// Ends the command without the release of its lease, which expires.
-    pub(super) fn end_leaving(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn end_leaving(&mut self, out: &mut Vec<StepperOutput>) {
         if let Some(leaving) = &self.timers.leaving {
             self.end(leaving.outcome.clone(), out);
         }
     }
 
-    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<Output>) {
+    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<StepperOutput>) {
         if self.outcome.is_none() {
             self.in_flight = None;
             self.outcome = Some(outcome.clone());
@@ -345,7 +345,7 @@ impl Stepper {
 
     /// Ends what takes too long: the command, the wait for an answer before the lease is acquired, the release of
     /// the lease.
-    fn check_limits(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn check_limits(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
             let undoes = self.cluster.record().is_some_and(|one| one.plan.pace.on_failure == OnFailure::Undo);
@@ -387,7 +387,7 @@ impl Stepper {
     }
 
     /// Reports the stage of the plan, and computes when time alone changes the decision.
-    fn report_stage_and_due(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn report_stage_and_due(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         self.due = None;
         if self.outcome.is_some() {
             return;
@@ -425,7 +425,7 @@ impl Stepper {
     }
 
     /// Reports the stage of the plan.
-    pub(super) fn report_stage(&mut self, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn report_stage(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let situation = self.cluster.situation(now);
         if let Some(state) = situation.as_ref().and_then(|situation| situation.state(&self.timers)) {
             self.reporter.stage(&state, out);
@@ -433,7 +433,7 @@ impl Stepper {
     }
 
     /// Takes in that a write is stored.
-    pub(super) fn stored(&mut self, write: Write, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn stored(&mut self, write: Write, now: Now, out: &mut Vec<StepperOutput>) {
         let timers = &mut self.timers;
         timers.ownership.take_stored(&write);
         timers.renewed = Some(now.elapsed);
