@@ -77,7 +77,7 @@ impl TargetTracker {
         let elapsed = now.elapsed;
         let (verdict, counts) = (verdict(observation), Counts::of(&observation.workload));
         self.progress.record(&observation.workload, elapsed);
-        // Whoever waits for kubectl's line of success must not read it before it is certain.
+        // Scripts wait for kubectl's line of success, so it must not be printed before the success is certain.
         let is_uncertain = verdict.state == RolloutState::Complete
             && self.may_still_fail(observation, options, now.server_time);
         let line_changed = if is_uncertain {
@@ -111,7 +111,7 @@ impl TargetTracker {
         let before = self.stability.take();
         self.stability = reached.then(|| Stability::extend_or_restart(before, observation, elapsed));
         let remainder = options.goal.remainder(observation, &verdict);
-        // No rollout ends without its causes.
+        // The causes must be reported before the result.
         let decision = if lacks_warnings {
             FollowDecision::Continue
         } else {

@@ -67,12 +67,12 @@ impl ClusterView {
         workload.object().uid() != self.found.object().uid()
     }
 
-    pub(super) fn take_nodes(&mut self, nodes: Option<Vec<Node>>) {
+    pub(super) fn apply_nodes(&mut self, nodes: Option<Vec<Node>>) {
         self.nodes = nodes;
     }
 
     /// Applies an event. Only the latest state of the workload is kept.
-    pub(super) fn take(&mut self, event: TargetEvent) {
+    pub(super) fn apply(&mut self, event: TargetEvent) {
         let mut later = self.view.take(event);
         while let Some(workload) = later.pop_front() {
             later.extend(self.view.take(TargetEvent::Workload(Box::new(workload))));
@@ -88,15 +88,15 @@ impl ClusterView {
 
     /// Applies the workload of a watch event or a response, unless a newer one is known. A watch can lag behind
     /// a response, and a response behind a watch.
-    pub(super) fn take_workload(&mut self, workload: Box<Workload>) {
+    pub(super) fn apply_workload(&mut self, workload: Box<Workload>) {
         if !self.knows_newer(&workload) {
-            self.take(TargetEvent::Workload(workload));
+            self.apply(TargetEvent::Workload(workload));
         }
     }
 
     /// Applies a refresh. A newer workload from a watch is kept. Returns false if that has another spec, because the
     /// refresh does not match it.
-    pub(super) fn take_refresh(&mut self, mut observed: Box<Observation>) -> bool {
+    pub(super) fn apply_refresh(&mut self, mut observed: Box<Observation>) -> bool {
         if let Some(known) = self.observed().map(|known| &known.workload)
             && self.knows_newer(&observed.workload)
         {
@@ -105,7 +105,7 @@ impl ClusterView {
             }
             observed.workload = known.clone();
         }
-        self.take(TargetEvent::Refreshed(observed));
+        self.apply(TargetEvent::Refreshed(observed));
         true
     }
 

@@ -30,25 +30,25 @@ const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 
 impl Stepper {
     /// Applies an event. Returns whether it was the requested refresh.
-    pub(super) fn take(&mut self, event: StepEvent, now: Now, out: &mut Vec<StepperOutput>) -> bool {
+    pub(super) fn handle(&mut self, event: StepEvent, now: Now, out: &mut Vec<StepperOutput>) -> bool {
         match event {
             // Also useful after the outcome.
             StepEvent::Target(TargetEvent::Log(log)) => {
                 report(StepReport::Log(redacted(log, self.observed())), out);
             }
             _ if self.outcome.is_some() => {}
-            StepEvent::Target(event) => return self.take_target_event(event, now, out),
-            StepEvent::Nodes(nodes) => self.cluster.take_nodes(nodes),
+            StepEvent::Target(event) => return self.apply_target_event(event, now, out),
+            StepEvent::Nodes(nodes) => self.cluster.apply_nodes(nodes),
             StepEvent::Stopped(stop) => self.stop(stop, now, out),
-            StepEvent::Checked(result) => self.take_check(result),
-            StepEvent::Written(result) => self.take_written(result, now, out),
-            StepEvent::Deleted(results) => self.take_deleted(results, now, out),
+            StepEvent::Checked(result) => self.apply_check(result),
+            StepEvent::Written(result) => self.apply_written(result, now, out),
+            StepEvent::Deleted(results) => self.apply_deleted(results, now, out),
             StepEvent::Tick => {}
         }
         false
     }
 
-    fn take_target_event(&mut self, event: TargetEvent, now: Now, out: &mut Vec<StepperOutput>) -> bool {
+    fn apply_target_event(&mut self, event: TargetEvent, now: Now, out: &mut Vec<StepperOutput>) -> bool {
         let recreated = || StepOutcome::Gone { recreated: true };
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }, out),
@@ -59,9 +59,9 @@ impl Stepper {
             TargetEvent::Refreshed(observed) if self.cluster.is_recreated(&observed.workload) => {
                 self.end(recreated(), out);
             }
-            TargetEvent::Workload(workload) => self.cluster.take_workload(workload),
+            TargetEvent::Workload(workload) => self.cluster.apply_workload(workload),
             TargetEvent::Refreshed(observed) => {
-                let fits = self.cluster.take_refresh(observed);
+                let fits = self.cluster.apply_refresh(observed);
                 let is_refresh = |request: &ClusterRequest| matches!(request, ClusterRequest::Refresh);
                 let asked = self.in_flight.take_if(|in_flight| is_refresh(&in_flight.request));
                 let Some(asked) = asked.map(|in_flight| in_flight.since) else { return false };
@@ -72,18 +72,18 @@ impl Stepper {
                 }
                 return fits && is_fresh;
             }
-            event => self.cluster.take(event),
+            event => self.cluster.apply(event),
         }
         false
     }
 
-    fn take_written(&mut self, result: WriteResult, now: Now, out: &mut Vec<StepperOutput>) {
+    fn apply_written(&mut self, result: WriteResult, now: Now, out: &mut Vec<StepperOutput>) {
         let is_write = |request: &ClusterRequest| matches!(request, ClusterRequest::Write(_));
         let in_flight = self.in_flight.take_if(|in_flight| is_write(&in_flight.request));
         let Some(ClusterRequest::Write(write)) = in_flight.map(|in_flight| in_flight.request) else { return };
         match result {
             WriteResult::Stored(workload) => {
-                self.cluster.take_workload(workload);
+                self.cluster.apply_workload(workload);
                 self.stored(*write, now, out);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {
@@ -99,7 +99,7 @@ impl Stepper {
                 }
             }
             WriteResult::Unknown(error) => {
-                self.timers.ownership.take_unanswered(*write);
+                self.timers.ownership.record_unanswered(*write);
                 self.must_refresh = true;
                 self.retry(&error, now, out);
             }
@@ -120,7 +120,7 @@ impl Stepper {
         self.timers.failure.is_some() || self.timers.rollback.revision.is_some()
     }
 
-    fn take_deleted(
+    fn apply_deleted(
         &mut self,
         results: Vec<(PodRef, DeletionResult)>,
         now: Now,
@@ -132,7 +132,7 @@ impl Stepper {
         let Some(request) = in_flight.map(|in_flight| in_flight.request) else { return };
         for (pod, result) in results {
             match result {
-                DeletionResult::Deleted => self.take_pod_deleted(&pod, &request, out),
+                DeletionResult::Deleted => self.apply_pod_deleted(&pod, &request, out),
                 DeletionResult::Superseded => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
                     self.must_refresh = true;
@@ -154,7 +154,7 @@ impl Stepper {
         }
     }
 
-    fn take_pod_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, out: &mut Vec<StepperOutput>) {
+    fn apply_pod_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, out: &mut Vec<StepperOutput>) {
         let ClusterRequest::Wave(wave) = request else {
             self.timers.healing.record(&pod.uid);
             self.timers.replaced.insert(pod.name.clone());

@@ -43,7 +43,7 @@ impl Ownership {
     }
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.
-    pub(super) fn take_stored(&mut self, write: &Write) {
+    pub(super) fn record_stored(&mut self, write: &Write) {
         let after = Workload::of_json(write.patch.after());
         self.stored = after.and_then(|after| {
             let text = after.object().annotation(HOLD_ANNOTATION)?.to_owned();
@@ -55,7 +55,7 @@ impl Ownership {
     }
 
     /// Records that a write got no response.
-    pub(super) fn take_unanswered(&mut self, write: Write) {
+    pub(super) fn record_unanswered(&mut self, write: Write) {
         self.unanswered.push(write);
     }
 

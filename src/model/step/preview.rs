@@ -68,7 +68,7 @@ pub struct PlanView {
 pub struct Soaked {
     /// How long every pod has been available.
     pub healthy: Duration,
-    /// How long they have to be.
+    /// How long they must be available.
     pub of: Duration,
 }
 
@@ -119,7 +119,7 @@ pub enum BatchStage {
     Soaking {
         /// How long they have been available.
         healthy: Duration,
-        /// How long they have to be.
+        /// How long they must be available.
         of: Duration,
     },
     /// The check runs.

@@ -1,4 +1,4 @@
-//! The heart of `step`: decides what to do next from the plan, an observation and the timers.
+//! Decides what `step` does next, from the plan, an observation and the timers. A pure function.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::model::follow::PodRef;
 use crate::model::status::cause::CauseId;
 use crate::model::text::go_duration;
 
-/// How long a wave waits to become larger, so that the number of reads grows with the waves and not with the pods.
+/// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer reads.
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Decides what to do next. The first rule that applies wins:
@@ -34,10 +34,10 @@ pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 /// 7. The batch has a fatal cause, or is past its timeout: it fails.
 /// 8. The controller has not observed the last change: wait.
 /// 9. The controller waits for a broken pod that it does not replace (design rule 14): delete it.
-/// 10. A batch is under way: [continue](in_batch) it.
+/// 10. A batch is in progress: [continue](in_batch) it.
 /// 11. Otherwise: [end, or begin the next batch](between_batches).
 ///
-/// Every patch renews the lease. While there is none to write, [`renewal`] does.
+/// Every patch renews the lease. When there is nothing else to write, [`renewal`] renews it.
 pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {
@@ -79,8 +79,8 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
     }
 }
 
-/// Renews the lease if it is due, and no other client changed what the plan relies on: a patch over an external change
-/// would make it look like ours.
+/// Renews the lease when it is due. After an external change it is not renewed: the patch would make the change look
+/// like one of this process.
 pub(super) fn renewal(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Option<Decision> {
     let is_ours = timers.ownership.has_acquired() && timers.leaving.is_none();
     let is_due = timers.renewed.is_none_or(|renewed| situation.now.elapsed >= renewed + RENEW_EVERY);
@@ -107,7 +107,7 @@ fn release_lease(situation: &Situation<'_>, holder: &str, leaving: &Leaving) -> 
     Decision::write(Purpose::ReleaseLease, patch, Vec::new(), "the command ends: release the lease")
 }
 
-/// Another client changed what the plan relies on.
+/// Stops the plan after an external change.
 fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decision {
     let workload = &situation.observed.workload;
     let why = match &reason {
@@ -133,7 +133,7 @@ fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decis
     Decision::finish(outcome, "another client changed the workload: stop")
 }
 
-/// A batch failed: hold everything as it is, or roll back.
+/// Decides after a failed batch: hold, or roll back.
 fn after_failure(state: &PlanState<'_>, failure: &BatchFailure) -> Decision {
     match state.pace().on_failure {
         OnFailure::Undo => roll_back(state, failure),
@@ -144,7 +144,7 @@ fn after_failure(state: &PlanState<'_>, failure: &BatchFailure) -> Decision {
     }
 }
 
-/// Whether the batch that began last has failed: it has a fatal cause, or is past its timeout.
+/// Returns the decision if the last batch has failed: it has a fatal cause, or its timeout has passed.
 fn failed(state: &PlanState<'_>, batch: &BatchRecord) -> Option<Decision> {
     if !state.is_moving() {
         return None;
@@ -157,7 +157,7 @@ fn failed(state: &PlanState<'_>, batch: &BatchRecord) -> Option<Decision> {
     state.timers.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
 }
 
-/// A fatal cause of a pod that is required, or of no pod, such as a quota.
+/// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
 fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>)> {
     let is_required =
         |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
@@ -165,8 +165,8 @@ fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>)> {
     fatal.find(|(_, pods)| pods.is_empty() || pods.iter().any(is_required))
 }
 
-/// A batch is past its timeout. Only a pod that was replaced can have failed it. As long as none was, other
-/// unavailable pods may leave no room for it, which says nothing about the new revision.
+/// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other
+/// unavailable pods may have left no room for it, which is no fault of the new revision.
 fn past_timeout(state: &PlanState<'_>, batch: usize) -> Decision {
     let after = state.pace().batch_timeout;
     let names =
@@ -185,14 +185,14 @@ fn past_timeout(state: &PlanState<'_>, batch: usize) -> Decision {
     if !others.is_empty() {
         let pods = reasons(others, state.observation());
         let outcome = StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: state.allowed() });
-        return Decision::finish(outcome, format!("{why}, for pods of no batch: stop"));
+        return Decision::finish(outcome, format!("{why}, because of pods of other batches: stop"));
     }
     let waiting = state.all().iter().filter(|slot| state.is_awaited(slot)).collect();
     Decision::new(Action::Fail(BatchFailure::NotReplaced { batch, after, pods: names(waiting) }), why)
 }
 
-/// Continues a batch: releases more of it, waits for its pods, lets them soak, checks them, and records that it
-/// is done.
+/// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
+/// batch is done.
 fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
     let observation = state.observation();
     let in_batch: Vec<_> = state.all().iter().filter(|slot| state.is_in_batch(slot)).collect();
@@ -239,8 +239,8 @@ fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
     }
 }
 
-/// Whether a wave is large enough to be worth another read: half of what may be unavailable, or all that is left
-/// of the batch. A smaller one waits for a moment.
+/// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for
+/// [`WAVE_PAUSE`].
 fn is_wave_due(state: &PlanState<'_>, in_batch: &[&PodSlot<'_>], size: usize) -> bool {
     let left = in_batch.iter().filter(|slot| !slot.is_released && slot.unready_node.is_none()).count();
     let is_large = size >= left.min(state.allowed().div_ceil(2));
@@ -256,18 +256,18 @@ fn finish_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
         batch.done = true;
     }
     if record.plan.reach == Some(Reach::Next) {
-        record.plan.reach = None; // the command went as far as it was asked to
+        record.plan.reach = None; // the goal of the command is reached
     }
     let patch = record.patch(&observation.observed.workload, None);
     let reports = vec![StepReport::Batch(finished_batch(state, batch))];
     Decision::write(Purpose::FinishBatch, patch, reports, format!("batch {}: done", batch.number))
 }
 
-/// Decides what to do while no batch is under way: end, wait, or begin the next batch.
+/// Decides what to do between two batches: end, wait, or begin the next one.
 pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
     let timers = state.timers;
     if matches!(timers.check, CheckState::Running(_)) {
-        return Decision::new(Action::Wait, "the check of a batch that is gone still runs: wait");
+        return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
     }
     let is_reached = batches::is_reached(state.plan().reach, state.all());
     let has_finished_batch = timers.has_finished_batch;
@@ -284,9 +284,11 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
             let why = format!("{pod} is next, and its node {node} is not ready: stop");
             return Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNode { pod, node }), why);
         }
-        Next::Nothing if is_reached => return Decision::finish(state.reached(), "nothing is left: end"),
+        Next::Nothing if is_reached => {
+            return Decision::finish(state.reached(), "no slot is left to release: end");
+        }
         Next::Nothing => {
-            return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
+            return Decision::finish(state.only_skipped_left(), "all remaining slots are skipped: end");
         }
     };
     let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, slot);
@@ -311,7 +313,7 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
     }
 }
 
-/// Returns why the next batch may not begin: its first pod would make too many unavailable.
+/// Returns the reason if the next batch may not begin, because its first pod would make too many pods unavailable.
 pub(super) fn too_many_unavailable(state: &PlanState<'_>, next: &BatchRecord) -> Option<StopReason> {
     let first = state.all().iter().find(|slot| next.slots.contains(&slot.name))?;
     let cost = usize::from(first.is_available && first.counts(state.pace()));
@@ -322,8 +324,8 @@ pub(super) fn too_many_unavailable(state: &PlanState<'_>, next: &BatchRecord) ->
     })
 }
 
-/// Whether an unavailable pod was created a moment ago, or is within its grace period: another client may have changed the template of
-/// a batch, and its pods are being replaced once more.
+/// Whether an unavailable pod was created recently or is within its grace period. After another change of the
+/// template, the pods of a batch may be replaced once more.
 fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let now = state.observation().now.server_time;
     slot.pod.is_some_and(|pod| {
@@ -333,7 +335,7 @@ fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     })
 }
 
-/// Whether a released pod that is not ready becomes ready without help, as far as its age tells.
+/// Whether a released pod that is not ready is still young enough to become ready.
 fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let patience = state.pace().batch_timeout;
     let is_young = slot.pod.is_none_or(|pod| {
@@ -344,8 +346,7 @@ fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     (is_young || slot.awaits_deletion) && !is_hopeless && !state.timers.progress.is_over(patience)
 }
 
-/// Stores the next batch, and releases as many of its slots as may be in the same patch, where another strategy
-/// releases them.
+/// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
 fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
     let observation = state.observation();
     let mut record = observation.record.renewed(observation.now.stamp());
@@ -370,8 +371,8 @@ fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
     Decision::write(Purpose::BeginBatch, record.patch(&observation.observed.workload, set), reports, why)
 }
 
-/// Every slot is released and every batch is done: the final soak, the controller's word that the update is
-/// complete, and the original strategy.
+/// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
+/// then restores the original strategy.
 fn finish_plan(state: &PlanState<'_>) -> Decision {
     let observation = state.observation();
     if state.is_moving() {
@@ -392,7 +393,7 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
         return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
     }
     if state.all().iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
-        return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
+        return Decision::finish(state.only_skipped_left(), "all remaining slots are skipped: end");
     }
     if state.slots.kind.is_complete(observation) {
         let patch = observation.record.ending(&observation.observed.workload);
@@ -402,7 +403,7 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     match state.ignored_nodes() {
         nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
         nodes => {
-            let why = "the controller waits for pods on nodes that are ignored: stop";
+            let why = "the controller waits for pods on ignored nodes: stop";
             Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
         }
     }

@@ -1,4 +1,4 @@
-//! What is new in an observation, so that each change is reported once.
+//! Compares each observation with the last reports, so that each change is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,24 +13,24 @@ use super::timers::CheckState;
 use crate::model::change::hold::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 
-/// What was reported last.
+/// Records the last reports.
 #[derive(Debug, Default)]
 pub(super) struct ChangeReporter {
     /// The stage of the batch that began last.
     stage: Option<(usize, Stage)>,
     waiting: Option<Waiting>,
-    /// What was waited for last without delay: as a rule an answer to a failed request.
+    /// The last wait that was reported immediately, mostly for the response to a retried request.
     trouble: Option<String>,
     decision: Option<String>,
-    /// The uid of the stuck pod that was deleted last.
+    /// The uid of the last stuck pod that was deleted.
     replaced: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
-    /// The slots whose release was reported, or known from the start.
+    /// The slots whose release was reported, or that were released when the command began.
     known: Option<BTreeSet<String>>,
     skipped: Vec<String>,
     has_final_soak: bool,
-    /// The slots of the batches that this process saw, by number.
+    /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
 }
 
@@ -41,7 +41,7 @@ struct Waiting {
     is_reported: bool,
 }
 
-/// The stage of a batch, without its figures.
+/// The stage of a batch, without its durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Updating,
@@ -54,7 +54,7 @@ enum Stage {
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 impl ChangeReporter {
-    /// Reports what is new in an observation.
+    /// Reports the changes since the last observation.
     pub(super) fn observe(
         &mut self,
         state: &PlanState<'_>,
@@ -77,7 +77,7 @@ impl ChangeReporter {
         }
     }
 
-    /// Returns the slots that the cluster put on the new revision: they are new, and in no batch.
+    /// Returns the new slots on the new revision that are in no batch: the controller created their pods.
     fn added(&mut self, state: &PlanState<'_>) -> Vec<String> {
         let Some(known) = &mut self.known else {
             let released = state.all().iter().filter(|slot| slot.is_updated || slot.is_released);
@@ -91,7 +91,7 @@ impl ChangeReporter {
         updated.filter(is_added).map(|slot| slot.name.clone()).collect()
     }
 
-    /// Reports the stage of the plan, if it is another one.
+    /// Reports the stage of the plan if it changed.
     pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<StepperOutput>) {
         if let Some(record) = state.batch() {
             let now = match state.timers.check {
@@ -113,24 +113,24 @@ impl ChangeReporter {
         }
     }
 
-    /// A batch is done, or failed: its stage is reported by that.
+    /// Forgets the stage of a batch that is done or failed, because that was reported.
     pub(super) fn batch_is_over(&mut self, number: usize) {
         self.stage = Some((number, Stage::Over));
     }
 
-    /// Keeps the slots of a batch for its view.
+    /// Stores the slots of the last batch for later views.
     pub(super) fn keep_batch(&mut self, record: &PlanRecord) {
         if let Some(batch) = &record.plan.batch {
             self.batches.insert(batch.number, batch.slots.clone());
         }
     }
 
-    /// The slots of the batches that this process saw, by number.
+    /// The slots of the batches that this process observed, by number of the batch.
     pub(super) fn batches(&self) -> &BTreeMap<usize, Vec<String>> {
         &self.batches
     }
 
-    /// Reports a wait once it lasts.
+    /// Reports a wait after [`REPORT_AFTER`].
     pub(super) fn wait(&mut self, what: String, now: Now, out: &mut Vec<StepperOutput>) {
         let waiting = self.waiting.take().filter(|waiting| waiting.what == what);
         let mut waiting = waiting.unwrap_or(Waiting { what, since: now.elapsed, is_reported: false });
@@ -145,7 +145,7 @@ impl ChangeReporter {
         self.waiting = None;
     }
 
-    /// Reports a wait at once, but not twice in a row.
+    /// Reports a wait immediately, unless the same wait was the last one reported.
     pub(super) fn trouble(&mut self, what: String, out: &mut Vec<StepperOutput>) {
         if self.trouble.as_ref() != Some(&what) {
             report(StepReport::Waiting(what.clone()), out);
@@ -153,7 +153,7 @@ impl ChangeReporter {
         }
     }
 
-    /// Reports a decision, if it is another one.
+    /// Reports a decision, unless it equals the last one.
     pub(super) fn decision(&mut self, why: String, out: &mut Vec<StepperOutput>) {
         if self.decision.as_ref() != Some(&why) {
             report(StepReport::Decision(why.clone()), out);

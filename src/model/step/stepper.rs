@@ -1,4 +1,4 @@
-//! The loop around `reconcile`: takes in events, decides, and asks for what is to be done.
+//! The loop around `reconcile`: applies events, decides, and returns tasks.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ use crate::model::follow::{Now, PodRef, StopSignal};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
-/// How long the command waits for its lease to be released.
+/// The time limit for releasing the lease at the end of a command.
 pub(super) const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Time alone makes pods available, after `minReadySeconds`.
+/// The interval of refreshes without events: pods become available by elapsed time alone, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// Steps one workload. It does no I/O and has no clock: its driver hands in every event
-/// ([`Stepper::apply`]) with the time, executes the [tasks](Task), and hands in [`StepEvent::Tick`] when it is
+/// Steps one workload. It does no I/O and has no clock. Its driver passes every event with its time to
+/// [`Stepper::apply`], executes the [tasks](Task), and applies [`StepEvent::Tick`] when it is
 /// [due](Stepper::due).
 #[derive(Debug)]
 pub struct Stepper {
@@ -38,15 +38,15 @@ pub struct Stepper {
     pub(super) in_flight: Option<InFlight>,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
-    /// Whether everything has to be read again first, because a request did not end as expected.
+    /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
-    /// When a request that failed is tried again.
+    /// When a failed request is retried.
     pub(super) retry_at: Option<Duration>,
     pub(super) outcome: Option<StepOutcome>,
     due: Option<Duration>,
 }
 
-/// A request whose answer is awaited, and since when.
+/// A request in flight, and the time at which it was sent.
 #[derive(Debug)]
 pub(super) struct InFlight {
     pub(super) request: ClusterRequest,
@@ -62,18 +62,18 @@ pub(super) enum ClusterRequest {
     StuckPod,
 }
 
-/// What comes of an event, in order.
+/// The output of the stepper after an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepperOutput {
-    /// Something to report.
+    /// A report for the user.
     Report(StepReport),
-    /// Something to do.
+    /// A task for the driver.
     Perform(Task),
 }
 
 impl Stepper {
-    /// Begins with a workload as it was found. Asks for nothing before the first [`apply`](Self::apply), which
-    /// may be of [`StepEvent::Tick`].
+    /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
+    /// [`apply`](Self::apply), which may be of [`StepEvent::Tick`].
     #[must_use]
     pub fn new(request: Request, identity: Identity, found: Workload) -> Self {
         Self {
@@ -90,35 +90,35 @@ impl Stepper {
         }
     }
 
-    /// Takes in an event. Returns what to report and what to do.
+    /// Applies an event, and returns reports and tasks, in order.
     pub fn apply(&mut self, event: StepEvent, now: Now) -> Vec<StepperOutput> {
         let mut out = Vec::new();
-        let is_fresh = self.take(event, now, &mut out);
+        let is_fresh = self.handle(event, now, &mut out);
         self.settle(now, &mut out);
         self.observe(now, &mut out);
         self.proceed(is_fresh, now, &mut out);
         out
     }
 
-    /// Returns when to hand in [`StepEvent::Tick`] if no other event comes before; none when nothing is awaited.
+    /// Returns when to apply [`StepEvent::Tick`] if no other event arrives earlier; none if only events matter.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
         self.due
     }
 
-    /// Returns the workload as it was observed last.
+    /// Returns the workload as last observed.
     #[must_use]
     pub fn workload(&self) -> &Workload {
         self.cluster.workload()
     }
 
-    /// Returns all that was observed last, once everything was.
+    /// Returns the last observation; none before the first refresh.
     #[must_use]
     pub fn observed(&self) -> Option<&Observation> {
         self.cluster.observed()
     }
 
-    /// Returns how the command ended, once it did.
+    /// Returns the outcome, once the command ended.
     #[must_use]
     pub fn outcome(&self) -> Option<&StepOutcome> {
         self.outcome.as_ref()
@@ -130,14 +130,14 @@ impl Stepper {
         &self.command.identity.holder
     }
 
-    /// Returns why the plan rolls back, and the label of the revision, once the rollback is stored.
+    /// Returns the failure that caused the rollback, and the label of its revision, once the rollback is stored.
     #[must_use]
     pub fn rollback(&self) -> Option<(BatchFailure, &str)> {
         let revision = self.timers.rollback.revision.as_deref()?;
         Some((self.timers.failure.clone().unwrap_or(BatchFailure::Earlier), revision))
     }
 
-    /// Returns the state of the plan; none before everything was observed, and where there is no plan.
+    /// Returns the state of the plan; none before the first refresh, and without a plan.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let record = self.cluster.record_to_show(&self.command.request)?;
@@ -153,7 +153,7 @@ impl Stepper {
         Some(view)
     }
 
-    /// Takes in a write without an answer that an observation shows to be stored.
+    /// Resolves a write without a response if the observation shows that it is stored.
     fn settle(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let Some(workload) = self.cluster.observed().map(|observed| observed.workload.clone()) else {
             return;
@@ -164,7 +164,7 @@ impl Stepper {
         }
     }
 
-    /// Measures the observation, and reports what is new in it.
+    /// Updates the timers with the observation, and reports its changes.
     fn observe(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let is_ours = self.timers.ownership.has_acquired() && self.timers.leaving.is_none();
         let Some(situation) = self.cluster.situation(now).filter(|_| is_ours && self.outcome.is_none())
@@ -191,7 +191,7 @@ impl Stepper {
         }
     }
 
-    /// Decides and acts until there is something to wait for. An action is only executed on a fresh observation.
+    /// Decides and acts until it must wait. An action is only executed on a fresh observation.
     fn proceed(&mut self, is_fresh: bool, now: Now, out: &mut Vec<StepperOutput>) {
         self.check_limits(now, out);
         self.retry_at = self.retry_at.filter(|retry_at| now.elapsed < *retry_at);
@@ -293,9 +293,9 @@ impl Stepper {
         Some(batch)
     }
 
-    /// Waits for another process until it releases its lease, or lets it expire.
+    /// Waits until another process releases its lease, or until the lease expires.
     fn await_lease(&mut self, lease: Lease, now: Now, out: &mut Vec<StepperOutput>) {
-        self.timers.renewed = None; // what failed before was another attempt
+        self.timers.renewed = None; // earlier failures belong to another attempt
         let other = self.timers.other_lease.as_ref().map(|(other, _)| other);
         if other.is_none_or(|other| other.holder != lease.holder) {
             report(StepReport::LeaseHeld { lease: lease.clone(), wait: LEASE_DURATION }, out);
@@ -305,7 +305,7 @@ impl Stepper {
         }
     }
 
-    /// Ends the command because of a signal: at once the second time.
+    /// Ends the command after a signal. A second signal ends it without releasing the lease.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<StepperOutput>) {
         let outcome = match stop {
             StopSignal::Interrupted => StepOutcome::Interrupted,
@@ -317,9 +317,9 @@ impl Stepper {
         }
     }
 
-    /// Ends the command once its lease is released.
+    /// Releases the lease, and then ends the command.
     pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<StepperOutput>) {
-        // Nothing waits for a refresh any more.
+        // No decision needs the refresh any more.
         self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
         if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
             return self.end(outcome, out);
@@ -328,7 +328,7 @@ impl Stepper {
         self.timers.leaving = Some(Leaving { outcome, since: now.elapsed, tries: 0 });
     }
 
-    /// Ends the command without the release of its lease, which expires.
+    /// Ends the command and lets its lease expire.
     pub(super) fn end_leaving(&mut self, out: &mut Vec<StepperOutput>) {
         if let Some(leaving) = &self.timers.leaving {
             self.end(leaving.outcome.clone(), out);
@@ -343,8 +343,7 @@ impl Stepper {
         }
     }
 
-    /// Ends what takes too long: the command, the wait for an answer before the lease is acquired, the release of
-    /// the lease.
+    /// Enforces the time limits of the command, of acquiring the lease, and of releasing it.
     fn check_limits(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
@@ -369,13 +368,13 @@ impl Stepper {
         }
     }
 
-    /// When the command has to end. A rollback is not cut short.
+    /// Returns when the command must end. A rollback has no time limit.
     fn time_limit(&self) -> Option<Duration> {
         let is_done = self.timers.leaving.is_some() || self.timers.rollback.revision.is_some();
         self.command.request.timeout.filter(|_| !is_done && self.outcome.is_none())
     }
 
-    /// When the command gives up on an answer before it acquired the lease.
+    /// Returns when the command gives up while the server does not respond and the lease is not acquired.
     fn unanswered_due(&self) -> Option<Duration> {
         let (renewed, in_flight) = (self.timers.renewed?, self.in_flight.as_ref()?);
         let is_waiting = !self.timers.ownership.has_acquired() && self.timers.leaving.is_none();
@@ -386,7 +385,7 @@ impl Stepper {
         self.timers.leaving.as_ref().map(|leaving| leaving.since + RELEASE_TIMEOUT)
     }
 
-    /// Reports the stage of the plan, and computes when time alone changes the decision.
+    /// Reports the stage of the plan, and computes when elapsed time alone changes the decision.
     fn report_stage_and_due(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         self.due = None;
         if self.outcome.is_some() {
@@ -432,10 +431,10 @@ impl Stepper {
         }
     }
 
-    /// Takes in that a write is stored.
+    /// Records that a write is stored.
     pub(super) fn stored(&mut self, write: Write, now: Now, out: &mut Vec<StepperOutput>) {
         let timers = &mut self.timers;
-        timers.ownership.take_stored(&write);
+        timers.ownership.record_stored(&write);
         timers.renewed = Some(now.elapsed);
         self.conflicts = 0;
         if let Some(record) = self.cluster.record() {
@@ -446,7 +445,7 @@ impl Stepper {
             Purpose::BeginBatch => {
                 timers.begin_batch();
                 if timers.leaving.is_none() {
-                    self.report_stage(now, out); // the batch, then its slots
+                    self.report_stage(now, out); // report the batch before its slots
                 }
             }
             Purpose::FinishBatch => timers.finish_batch(),
@@ -468,8 +467,8 @@ impl Stepper {
         }
     }
 
-    /// Takes in the result of the check. A pass counts only for pods that were ready all the time.
-    pub(super) fn take_check(&mut self, result: CheckResult) {
+    /// Records the result of the check. It is only valid if the pods were ready all the time.
+    pub(super) fn apply_check(&mut self, result: CheckResult) {
         if let CheckState::Running(since) = self.timers.check {
             let is_disturbed = self.timers.soak.disturbed().is_some_and(|disturbed| disturbed > since);
             let is_void = is_disturbed && result == CheckResult::Passed;

@@ -9,7 +9,7 @@ use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::strategy;
 
-/// Returns what to type next after an outcome: commands, and what each does.
+/// Returns the commands to run after an outcome, each with its purpose.
 pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOutcome) -> Vec<String> {
     let (target, step) = (workload.command_target(), step_command(workload));
     let (status, undo) =
@@ -77,7 +77,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let is_under_way = view.is_some_and(|view| is_at(view, &BatchStage::Updating));
             let is_left = view.is_none_or(|view| is_at(view, &BatchStage::Waiting));
             let force = format!("release the next batch anyway: {step} --force");
-            let room = format!("allow for them: {step} --max-unavailable {}", pods.len() + 1);
+            let room = format!("allow them: {step} --max-unavailable {}", pods.len() + 1);
             let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore = format!("ignore nodes that are not ready: {step} --ignore-unready-nodes");
             let waits = waits_for(workload, pods);
@@ -92,7 +92,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
         StopReason::OwnPartition { .. } => {
-            vec![format!("go below it; it is restored in the end: {step} --to 100%")]
+            vec![format!("release the pods below it too (the plan restores it at the end): {step} --to 100%")]
         }
         StopReason::NotSelected { .. } => vec![format!("the other nodes: {step} --node-selector=")],
         StopReason::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
@@ -100,7 +100,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
     }
 }
 
-/// An ordered controller replaces no pod as long as one is not ready, whatever is released.
+/// Returns the pod that an ordered controller waits for: it replaces no pod while one is not ready.
 fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
     let (lowest, _) = pods.last().filter(|_| workload.kind().pods == PodIdentity::Ordinal && !is_parallel)?;
@@ -108,7 +108,7 @@ fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     Some(format!("its controller waits until this pod is ready: kubectl describe pod {lowest}{place}"))
 }
 
-/// The next step completes a rollback.
+/// Returns the hint that the next step completes the rollback.
 fn continue_rollback(workload: &Workload) -> String {
     let (target, step) = (workload.command_target(), step_command(workload));
     if !is_rollback_held(workload) {
@@ -119,7 +119,7 @@ fn continue_rollback(workload: &Workload) -> String {
     format!("complete the rollback and restore the original strategy: {resume}{step}")
 }
 
-/// After the last batch of the selected nodes only others are left.
+/// Returns the hint for the next batch, or for the other nodes after the last selected one.
 fn next_batch(view: Option<&PlanView>, step: &str) -> String {
     let is_over = |view: &&PlanView| {
         let is_done = view.batches.iter().all(|batch| matches!(batch.stage, BatchStage::Done { .. }));
@@ -139,7 +139,7 @@ fn below_its_own_partition(workload: &Workload) -> Option<String> {
     is_kept.then(|| format!("to step the pods below it too: {} --to 100%", step_command(workload)))
 }
 
-/// A hold without outdated pods also holds the next change of the template.
+/// Returns the hint to end a hold without outdated pods, because it also holds the next change of the template.
 fn stays_held(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload)?;
     let flag = if hold.reason() == HoldReason::Plan { " --release-all" } else { "" };

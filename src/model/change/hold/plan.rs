@@ -1,8 +1,7 @@
 //! The plan of `step`: the member `plan` of the annotation. It is the only memory of `step`, so that any
 //! process can continue where another one died.
 //!
-//! Facts that an observation shows are not in it: which pods run which revision, and since when they are
-//! available.
+//! It does not contain facts that an observation shows, such as the revisions of pods and their availability.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,29 +21,29 @@ pub const SETTLING_TIME: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// The digest of the template that is released, in hexadecimal; while rolling back, of the one before.
+    /// The digest of the template that `step` releases, in hexadecimal; during a rollback, of the stable revision.
     pub template: String,
-    /// The name of the revision to go back to: the stable revision when the plan began, if it is known.
+    /// The name of the revision for a rollback: the stable revision when the plan began, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How large the batches are, and what each has to pass.
+    /// The size of the batches, and their conditions.
     pub pace: Pace,
-    /// How far the command goes that runs, or that died; none once it went that far.
+    /// The goal of the running or interrupted command; none once it is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// Whether the plan goes below the StatefulSet's own partition.
+    /// Whether the plan also releases pods below the original partition.
     #[serde(default, skip_serializing_if = "is_false")]
     pub below_partition: bool,
-    /// Whether pods are released, or go back.
+    /// Whether pods are released or rolled back.
     #[serde(default)]
     pub phase: Phase,
-    /// The batch that began last.
+    /// The last batch that began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchRecord>,
-    /// The sizes of the batches before that one.
+    /// The sizes of the earlier batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
-    /// Members that only a newer version knows.
+    /// Unknown members, written by a newer version.
     #[serde(flatten)]
     pub(in crate::model) rest: Map<String, Value>,
 }
@@ -56,7 +55,7 @@ pub enum Phase {
     /// Batches are released.
     #[default]
     Rolling,
-    /// The pods go back to the revision before.
+    /// The pods are rolled back to the stable revision.
     RollingBack,
 }
 
@@ -65,7 +64,7 @@ pub enum Phase {
 pub struct BatchRecord {
     /// The number, counted from 1.
     pub number: usize,
-    /// Whether it is one pod before all others.
+    /// Whether it is the canary batch of one pod.
     #[serde(default, skip_serializing_if = "is_false")]
     pub canary: bool,
     /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet.
@@ -75,42 +74,42 @@ pub struct BatchRecord {
     pub done: bool,
 }
 
-/// How large the batches of a plan are, and what each has to pass.
+/// The size of the batches of a plan, and their conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pace {
     /// The size of a batch.
     #[serde(flatten)]
     pub batches: Batches,
-    /// Whether the first batch is one pod while no pod runs the new revision.
+    /// Whether the first batch has one pod if no pod runs the new revision.
     pub canary: bool,
-    /// How many pods may be unavailable at any time. None is the default of 1, which is never refused.
+    /// How many pods may be unavailable at any time. None means the default of 1, which is valid for any replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_unavailable: Option<Amount>,
-    /// How long the pods of a batch have to stay available before the next batch.
+    /// How long the pods of a batch must stay available before the next batch.
     #[serde(with = "duration")]
     pub soak: Duration,
-    /// How long all pods have to after the last batch, before the plan ends.
+    /// How long all pods must stay available after the last batch, before the plan ends.
     #[serde(with = "duration")]
     pub final_soak: Duration,
-    /// How long a batch may wait for its next pod to be available; soaking does not count.
+    /// How long a batch may wait for its next pod to become available. Soaking does not count.
     #[serde(with = "duration")]
     pub batch_timeout: Duration,
-    /// What happens when a batch or a check fails.
+    /// The reaction to a failed batch or check.
     pub on_failure: OnFailure,
-    /// The command that runs between batches.
+    /// The check that runs after each batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
     /// Whether pods on nodes that are not ready are ignored.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignore_unready_nodes: bool,
-    /// DaemonSets: the node label whose values group the nodes; none to go by name.
+    /// DaemonSets: the node label whose values group the nodes; none for the order of names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
     /// DaemonSets: a label selector of the nodes to step; none for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<String>,
-    /// DaemonSets: whether pods are evicted, so that PodDisruptionBudgets apply, and not deleted.
+    /// DaemonSets: whether to evict pods instead of deleting them, so that PodDisruptionBudgets apply.
     #[serde(default, skip_serializing_if = "is_false")]
     pub evict: bool,
 }
@@ -118,7 +117,7 @@ pub struct Pace {
 /// The size of batches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Batches {
-    /// Each of this size.
+    /// All batches have this size.
     #[serde(rename = "by")]
     By(Amount),
     /// How many pods run the new revision after each batch, in rising order.
@@ -126,30 +125,30 @@ pub enum Batches {
     Until(Vec<Amount>),
 }
 
-/// What happens when a batch or a check fails.
+/// The reaction to a failed batch or check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// No more pods are released, and everything stays as it is.
+    /// Release no more pods, and change nothing else.
     #[default]
     Hold,
-    /// The released pods go back.
+    /// Roll the released pods back.
     Undo,
 }
 
-/// The command that runs between batches. The plan never stores the command itself, because nothing that is
-/// read from the cluster is executed (design rule 16).
+/// The check that runs after each batch. The plan never stores its command, because this program executes nothing that
+/// it reads from the cluster (design rule 16).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// SHA-256 of the command, in hexadecimal.
+    /// The SHA-256 of the command, in hexadecimal.
     #[serde(rename = "sha256")]
     pub digest: String,
-    /// How long it may take.
+    /// Its time limit.
     #[serde(with = "duration")]
     pub timeout: Duration,
 }
 
-/// How far one command goes.
+/// The goal of one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Reach {
@@ -157,7 +156,7 @@ pub enum Reach {
     Next,
     /// Until this many pods run the new revision.
     To(Amount),
-    /// To the end.
+    /// All batches.
     All,
 }
 
@@ -184,7 +183,7 @@ impl Plan {
         self.batch.as_ref().filter(|batch| !batch.done)
     }
 
-    /// Whether the pods go back.
+    /// Whether the plan is rolling back.
     #[must_use]
     pub fn is_rolling_back(&self) -> bool {
         self.phase == Phase::RollingBack
@@ -273,7 +272,7 @@ mod duration {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         let text = String::deserialize(deserializer)?;
-        go_duration::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is no duration")))
+        go_duration::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is not a duration")))
     }
 }
 
