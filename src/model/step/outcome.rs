@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::task::CheckResult;
 use crate::error::Error;
+use crate::model::follow::StopSignal;
 
 /// How a `step` command ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +31,8 @@ pub enum StepOutcome {
     },
     /// The command's own timeout; the plan stays. Exit 3.
     TimedOut(Duration),
-    /// SIGINT; the plan stays.
-    Interrupted,
-    /// SIGTERM; the plan stays.
-    Terminated,
+    /// A signal ended the command; the plan stays.
+    Interrupted(StopSignal),
     /// The workload was deleted.
     Gone {
         /// Whether another workload has its name.

@@ -307,10 +307,7 @@ impl Stepper {
 
     /// Ends the command because of a signal: at once the second time.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<Output>) {
-        let outcome = match stop {
-            StopSignal::Interrupted => StepOutcome::Interrupted,
-            StopSignal::Terminated | StopSignal::HungUp => StepOutcome::Terminated,
-        };
+        let outcome = StepOutcome::Interrupted(stop);
         match self.timers.leaving {
             Some(_) => self.end(outcome, out),
             None => self.leave(outcome, now, out),

@@ -148,7 +148,7 @@ fn the_time_of_the_command_and_a_signal_leave_the_plan_without_a_lease() {
     play.pass(5);
     assert!(play.world.hold().unwrap().get("lease").is_some());
     play.see(StepEvent::Stopped(StopSignal::Terminated));
-    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Terminated));
+    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
 }
 
