@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::kind::{holding_strategy, step_kind};
+use super::kinds::{holding_strategy, step_kind};
 use super::outcome::{StepOutcome, StopReason};
 use super::request::{CheckOverride, Request};
+use super::slot::{ExcludedBy, PodSlot};
 use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
@@ -213,4 +214,19 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
         format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
     )
     .hint(format!("ask for the right to list {plural}"))
+}
+
+/// Returns the outcome when no slot is to be released: a StatefulSet whose own partition keeps every pod outdated
+/// is held by it.
+pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
+    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
+    if others > 0 {
+        return StepOutcome::Stopped(StopReason::NotSelected { others });
+    }
+    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
+    if is_all && slots.iter().any(|slot| !slot.is_updated) {
+        let partition = record.hold.original().map_or(0, strategy::partition_field);
+        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
+    }
+    StepOutcome::NothingOutdated
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::task::CheckResult;
 use crate::error::Error;
 use crate::model::follow::StopSignal;
 
@@ -146,4 +145,17 @@ pub enum RollbackOutcome {
     },
     /// It did not begin; why, as a clause.
     NotStarted(String),
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckResult {
+    /// Exit 0.
+    Passed,
+    /// Another exit code; none when a signal ended it.
+    Failed(Option<i32>),
+    /// It exceeded its timeout, and was killed.
+    TimedOut,
+    /// It could not be started.
+    NotRun,
 }

@@ -8,7 +8,7 @@ use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
-use super::stepper::Output;
+use super::task::Output;
 use super::timers::CheckState;
 use crate::model::change::hold::PlanRecord;
 use crate::model::follow::{Now, PodRef};
