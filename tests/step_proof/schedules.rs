@@ -2,6 +2,7 @@
 //! the rules say.
 //!
 //! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
+//! `ROLLOUT2_STEP_LIST=1` prints a line for each, and
 //! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture` shows one.
 
 use simcluster::Verb;
@@ -50,6 +51,9 @@ fn run(kind: Kind, half: u64) {
             Left::InDespair => 7,
         }] += 1;
         met.count(&played);
+        if std::env::var_os("ROLLOUT2_STEP_LIST").is_some() {
+            println!("{}", line(kind, seed, &played));
+        }
         if !played.wrong.is_empty() {
             failed += 1;
             if failed <= 8 {
@@ -62,6 +66,19 @@ fn run(kind: Kind, half: u64) {
     // Each kind of end is met, so that none is right by never happening.
     assert!([0, 4, 6].iter().all(|end| ends[*end] > 0), "{ends:?}");
     met.check(kind);
+}
+
+/// One run in a line, so that two engines can be compared.
+fn line(kind: Kind, seed: u64, Played { left, timeline, draw, wrong }: &Played) -> String {
+    let exits: Vec<_> = timeline.processes.iter().map(|process| process.exit).collect();
+    let count = |verb| timeline.asked.iter().filter(|asked| asked.verb == verb).count();
+    let (patches, deletions, evictions) = (count(Verb::Patch), count(Verb::Delete), count(Verb::Create));
+    format!(
+        "run {kind:?} {seed}: {left:?}, exits {exits:?}, {patches} patches, {deletions} deletions, \
+         {evictions} evictions, {} signals, {} wrong",
+        draw.signals.len(),
+        wrong.len(),
+    )
 }
 
 /// In how many runs what can happen to a process did.

@@ -208,14 +208,13 @@ impl Stepper {
             Purpose::ReleaseLease => return self.end_leaving(out),
         }
         for one in write.reports {
-            match &one {
-                StepReport::RollingBack { revision } => {
-                    self.timers.rollback.revision = Some(revision.clone());
-                }
-                StepReport::Batch(batch) => self.reporter.batch_is_over(batch.number),
-                _ => {}
+            if let StepReport::RollingBack { revision } = &one {
+                self.timers.rollback.revision = Some(revision.clone());
             }
-            report(one, out);
+            match one {
+                StepReport::Batch(batch) => self.reporter.batch_is_over(batch, out),
+                one => report(one, out),
+            }
         }
         if let Purpose::EndPlan(outcome) = write.purpose {
             self.end(outcome, out);

@@ -14,10 +14,10 @@ use super::rollback::Returned;
 use super::situation::Command;
 use super::state::PlanState;
 use super::task::{Output, StepEvent, Task};
-use super::timers::{CheckState, Leaving, Timers};
+use super::timers::{CheckState, Timers};
 use super::view::{Batch, BatchStage, PlanView};
 use crate::model::change::hold::{LEASE_DURATION, Lease};
-use crate::model::follow::{Now, PodRef, StopSignal};
+use crate::model::follow::{Now, PodRef};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
@@ -268,8 +268,7 @@ impl Stepper {
         let plan = situation.state(&self.timers)?;
         let batch = batch(&plan, plan.plan().batch.as_ref()?, stage);
         if batch.stage == BatchStage::Failed {
-            self.reporter.batch_is_over(batch.number);
-            report(StepReport::Batch(batch.clone()), out);
+            self.reporter.batch_is_over(batch.clone(), out);
         }
         Some(batch)
     }
@@ -283,41 +282,6 @@ impl Stepper {
         }
         if other != Some(&lease) {
             self.timers.other_lease = Some((lease, now.elapsed));
-        }
-    }
-
-    /// Ends the command because of a signal: at once the second time.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<Output>) {
-        let outcome = StepOutcome::Interrupted(stop);
-        match self.timers.leaving {
-            Some(_) => self.end(outcome, out),
-            None => self.leave(outcome, now, out),
-        }
-    }
-
-    /// Ends the command once its lease is released.
-    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<Output>) {
-        // Nothing waits for a refresh any more.
-        self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
-        if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
-            return self.end(outcome, out);
-        }
-        self.retry_at = None;
-        self.timers.leaving = Some(Leaving { outcome, since: now.elapsed, tries: 0 });
-    }
-
-    /// Ends the command without the release of its lease, which expires.
-    pub(super) fn end_leaving(&mut self, out: &mut Vec<Output>) {
-        if let Some(leaving) = &self.timers.leaving {
-            self.end(leaving.outcome.clone(), out);
-        }
-    }
-
-    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<Output>) {
-        if self.outcome.is_none() {
-            self.in_flight = None;
-            self.outcome = Some(outcome.clone());
-            report(StepReport::Ended(outcome), out);
         }
     }
 

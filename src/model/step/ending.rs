@@ -1,23 +1,61 @@
-//! When time alone changes a decision, and what ends because it takes too long.
+//! How a command ends: by its outcome, by a signal, or because something takes too long.
 
 use std::time::Duration;
 
 use super::batch_under_way::WAVE_PAUSE;
 use super::outcome::{RollbackOutcome, StepOutcome};
-use super::stepper::Stepper;
+use super::report::StepReport;
+use super::reporter::report;
+use super::stepper::{ClusterRequest, Stepper};
 use super::task::Output;
+use super::timers::Leaving;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::hold::{LEASE_DURATION, OnFailure, RENEW_EVERY};
-use crate::model::follow::Now;
+use crate::model::follow::{Now, StopSignal};
 use crate::model::text::go_duration;
 
 /// How long the command waits for its lease to be released.
-pub(super) const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time alone makes pods available, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
+    /// Ends the command because of a signal: at once the second time.
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<Output>) {
+        let outcome = StepOutcome::Interrupted(stop);
+        match self.timers.leaving {
+            Some(_) => self.end(outcome, out),
+            None => self.leave(outcome, now, out),
+        }
+    }
+
+    /// Ends the command once its lease is released.
+    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<Output>) {
+        // Nothing waits for a refresh any more.
+        self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
+        if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
+            return self.end(outcome, out);
+        }
+        self.retry_at = None;
+        self.timers.leaving = Some(Leaving { outcome, since: now.elapsed, tries: 0 });
+    }
+
+    /// Ends the command without the release of its lease, which expires.
+    pub(super) fn end_leaving(&mut self, out: &mut Vec<Output>) {
+        if let Some(leaving) = &self.timers.leaving {
+            self.end(leaving.outcome.clone(), out);
+        }
+    }
+
+    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<Output>) {
+        if self.outcome.is_none() {
+            self.in_flight = None;
+            self.outcome = Some(outcome.clone());
+            report(StepReport::Ended(outcome), out);
+        }
+    }
+
     /// Ends what takes too long: the command, the wait for an answer before the lease is acquired, the release of
     /// the lease.
     pub(super) fn check_limits(&mut self, now: Now, out: &mut Vec<Output>) {
