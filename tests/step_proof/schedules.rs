@@ -7,12 +7,12 @@
 
 use simcluster::Verb;
 
-use crate::draw::{Draw, Kind};
-use crate::others::Deed;
-use crate::person::Left;
-use crate::play::{Played, play};
+use crate::command::{Reach, Share};
+use crate::external_changes::Deed;
+use crate::generator::{Draw, Kind};
+use crate::run::{Played, play};
 use crate::timeline::{By, Process, Timeline};
-use crate::words::{Reach, Share};
+use crate::user::Left;
 use crate::world::{World, partition};
 
 /// How many runs a plain `cargo test` makes.
