@@ -140,8 +140,9 @@ fn outdated_pods_gone(observation: &Observation) -> Option<bool> {
     }
 }
 
-/// Returns the outdated pods that must be deleted before the goal is reached. A terminating pod counts until the kubelet
-/// has confirmed its deletion, in any phase. A finished pod that is not terminating does not count: the garbage collector deletes it later.
+/// Returns the outdated pods that must be deleted before the goal is reached. A terminating pod counts until the
+/// kubelet has confirmed its deletion, in any phase. A finished pod that is not terminating does not count: the garbage
+/// collector deletes it later.
 fn old_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
     let current = observation.revisions.current();
     let is_updated_pod =

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::kind::{holding_strategy, step_kind};
+use super::kinds::{holding_strategy, step_kind};
 use super::outcome::{StepOutcome, StopReason};
 use super::request::{CheckOverride, Request};
+use super::slot::{ExcludedBy, PodSlot};
 use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
@@ -117,7 +118,8 @@ fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord
     let template = observed.workload.template().digest();
     let reach = request.reach.unwrap_or(Reach::Next);
     let pace = request.pace.apply_to(Pace::default());
-    let plan = Plan::new(&template, stable_revision(observed), pace, reach);
+    let from = observed.stable_at_start().map(|stable| stable.name.clone());
+    let plan = Plan::new(&template, from, pace, reach);
     PlanRecord { hold, plan: Plan { below_partition: is_whole(request.reach), ..plan }, lease: None }
 }
 
@@ -167,7 +169,7 @@ fn replace_plan(
         && strategy::partition(workload) < other.hold.own_partition();
     let mut record = new_plan(request, observed, other.hold).adopting(workload);
     // A rollback still goes to the revision before the replaced plan.
-    let from = other.plan.from.filter(|from| is_outdated(observed, from));
+    let from = other.plan.from.filter(|from| is_replaced(observed, from));
     record.plan.from = from.or(record.plan.from);
     record.plan.below_partition |= was_below;
     record.lease = other.lease;
@@ -187,22 +189,8 @@ fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result
     Err(Error::usage(message).hint("repeat the same --check, or add --no-check"))
 }
 
-/// Returns the revision for a rollback. For a StatefulSet it is `status.currentRevision`, if the live template is
-/// another one. Otherwise it is the revision that most outdated pods run. So a plan that replaces a failed update
-/// rolls back to the revision before that update, even if most pods run the failed one.
-fn stable_revision(observed: &Observation) -> Option<String> {
-    let is_kept = |name: &&str| is_outdated(observed, name);
-    if let Some(current) = observed.workload.recorded_stable_revision().filter(is_kept) {
-        return Some(current.to_owned());
-    }
-    let others = observed.revisions.iter().filter(|one| is_outdated(observed, &one.name));
-    let counted = others.map(|one| (observed.pods_of(one).filter(|pod| pod.is_active()).count(), one));
-    let counted = counted.filter(|(pods, _)| *pods > 0);
-    counted.max_by_key(|(pods, _)| *pods).map(|(_, revision)| revision.name.clone())
-}
-
-/// Whether a revision is stored, and is not the current one.
-fn is_outdated(observed: &Observation, name: &str) -> bool {
+/// Whether a revision is stored, and its template is not the live one.
+fn is_replaced(observed: &Observation, name: &str) -> bool {
     let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
     !is_current && observed.revisions.iter().any(|one| one.name == name)
 }
@@ -224,5 +212,20 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
         ErrorKind::Refused,
         format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
     )
-    .hint(format!("request permission to list {plural}"))
+    .hint(format!("ask for the right to list {plural}"))
+}
+
+/// Returns the outcome when the plan may release no slot. A StatefulSet whose original partition keeps every pod
+/// outdated counts as stopped.
+pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
+    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
+    if others > 0 {
+        return StepOutcome::Stopped(StopReason::NotSelected { others });
+    }
+    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
+    if is_all && slots.iter().any(|slot| !slot.is_updated) {
+        let partition = record.hold.original().map_or(0, strategy::partition_field);
+        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
+    }
+    StepOutcome::NothingOutdated
 }

@@ -1,6 +1,8 @@
 //! The tasks that a [`Stepper`](super::Stepper) gives its driver, and the events that it receives.
 
-use super::preview::Batch;
+use super::outcome::CheckResult;
+use super::report::StepReport;
+use super::view::Batch;
 use crate::error::Error;
 use crate::model::api::node::Node;
 use crate::model::change::conflict::Conflict;
@@ -8,8 +10,8 @@ use crate::model::change::patch::Patch;
 use crate::model::follow::{LogRef, PodRef, StopSignal, TargetEvent};
 use crate::model::workload::Workload;
 
-/// A task for the driver. At most one refresh, write or wave of deletions is in flight. A check may run at the same
-/// time, because the lease must be renewed meanwhile.
+/// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
+/// because the lease has to be renewed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Read the nodes, the workload, its revisions and its pods. Then apply [`StepEvent::Nodes`] and
@@ -31,6 +33,15 @@ pub enum Task {
     RunCheck(Batch),
     /// Read the last log lines of a container, and apply [`TargetEvent::Log`].
     ReadLog(LogRef),
+}
+
+/// The output of the stepper after an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepperOutput {
+    /// One report.
+    Report(StepReport),
+    /// A task for the driver.
+    Perform(Task),
 }
 
 /// One thing that happened.
@@ -91,17 +102,4 @@ impl DeletionResult {
             Self::Superseded => Some("another client changed the workload meanwhile".to_owned()),
         }
     }
-}
-
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckResult {
-    /// Exit 0.
-    Passed,
-    /// Another exit code; none after a signal.
-    Failed(Option<i32>),
-    /// It exceeded its timeout, and was killed.
-    TimedOut,
-    /// It could not be started.
-    NotRun,
 }

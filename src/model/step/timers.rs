@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::causes::Causes;
-use super::outcome::{BatchFailure, StepOutcome};
+use super::outcome::{BatchFailure, CheckResult, StepOutcome};
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::Soak;
-use super::task::CheckResult;
 use crate::model::change::hold::Lease;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 
@@ -119,8 +118,8 @@ impl Timers {
 }
 
 impl BatchProgress {
-    /// Restarts the time when more slots are ready than ever before. A large batch is released pod by pod. A crashing pod
-    /// becomes ready repeatedly, and must not restart it.
+    /// Restarts the time when more slots are ready than ever before. A large batch is released pod by pod. A crashing
+    /// pod becomes ready repeatedly, and must not restart it.
     fn observe(&mut self, ready: usize, is_moving: bool, now: Duration) {
         if ready > self.furthest {
             *self = Self { furthest: ready, ..Self::default() };

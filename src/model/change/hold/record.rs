@@ -95,8 +95,9 @@ impl PlanRecord {
         self
     }
 
-    /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the annotation
-    /// with its lease. A deletion cannot test these fields as a patch does, so they are read again before it.
+    /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the
+    /// annotation with its lease. A deletion cannot test these fields as a patch does, so they are read again before
+    /// it.
     #[must_use]
     pub fn is_unchanged(decided_on: &Workload, now: &Object) -> bool {
         guarded(decided_on).failed_preconditions(now).next().is_none()
