@@ -7,7 +7,7 @@ use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFU
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Protocols, Refusal, Resource, Rule, SimCluster, User, Verb};
 
-use crate::ground::{Ground, run_with};
+use crate::setup::{Ground, run_with};
 
 pub(crate) fn web() -> Key {
     Key::new(&DEPLOYMENTS, "shop", "web")

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::{Rule, ServerCertificate, User};
 
-use crate::ground::{Ground, run_with};
+use crate::setup::{Ground, run_with};
 
 /// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
@@ -168,8 +168,8 @@ async fn an_x509_v1_certificate_has_its_own_message() {
     let ground = Ground::of("shop");
     let (_, key) = ground.served.client_certificate("admin").unwrap();
     let mut kubeconfig = ground.kubeconfig();
-    let certificate = crate::ground::file("v1.crt", include_str!("x509-v1.crt"));
-    let key = crate::ground::file("v1.key", &key);
+    let certificate = crate::setup::file("v1.crt", include_str!("x509-v1.crt"));
+    let key = crate::setup::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
     fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth", "error: ").await;
 }

@@ -2,7 +2,7 @@
 
 use harness::Recorded;
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 #[tokio::test]
 async fn every_recorded_history_matches_kubectl_over_http() {

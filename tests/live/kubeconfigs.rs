@@ -3,7 +3,7 @@
 use harness::Run;
 use serde_json::json;
 
-use crate::ground::{Ground, directory, file};
+use crate::setup::{Ground, directory, file};
 
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
@@ -55,23 +55,23 @@ async fn the_newline_of_a_token_file_is_removed() {
     let mut kubeconfig = ground.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
     ground.cluster.users(|users| users.grant_token("first", "admin", None));
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
     assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer first");
 
     ground.cluster.forget_requests();
     kubeconfig["users"][0]["user"]["token"] = json!("stale");
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "the file wins over the token beside it");
     assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer first");
 
     std::fs::remove_file(token).unwrap();
     kubeconfig["users"][0]["user"]["token"] = json!("first");
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "the token serves where there is no file");
 
     kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert!(ended.stderr.starts_with("error: cannot read the token file"), "{}", ended.stderr);
     assert_eq!(ended.exit, 1);
 }
@@ -102,7 +102,7 @@ async fn removed_auth_providers_are_refused_with_a_hint() {
     {
         let mut kubeconfig = ground.kubeconfig();
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
-        let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+        let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
         assert!(ended.stderr.contains(hint), "{}", ended.stderr);
         assert_eq!(ended.exit, 1);
     }
@@ -117,7 +117,7 @@ async fn an_oidc_token_is_sent() {
     let mut kubeconfig = ground.kubeconfig();
     kubeconfig["users"][0]["user"] =
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
     assert_eq!(ground.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
 }

@@ -5,7 +5,7 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::failures::fails;
-use crate::ground::{Ground, directory, file, run_with};
+use crate::setup::{Ground, directory, file, run_with};
 
 /// A kubeconfig whose user runs this script.
 fn kubeconfig(ground: &Ground, script: &str) -> Value {

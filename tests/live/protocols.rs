@@ -7,7 +7,7 @@ use http::Version;
 use simcluster::Protocols;
 use simcluster::fault::{Act, Fault, Requests};
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 async fn history(ground: &Ground) -> Ended {
     ground.run(["history", "deployment/web"]).run_here().await

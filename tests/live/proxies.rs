@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::failures::fails;
-use crate::ground::{Ground, run_with};
+use crate::setup::{Ground, run_with};
 
 /// A proxy that forwards everything to one server and records the requests.
 struct Proxy {

@@ -7,7 +7,7 @@ use simcluster::rules::{Author, Part};
 use simcluster::{Refusal, SimCluster, Verb};
 
 use crate::changes::{db, object, web};
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 fn conflict() -> Act {
     Act::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))

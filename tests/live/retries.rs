@@ -4,7 +4,7 @@ use simcluster::Protocols;
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::refusal::Refusal;
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 async fn history_with(protocols: Protocols, act: Act) -> (harness::Ended, Ground) {
     let ground = Ground::over(protocols, "shop");

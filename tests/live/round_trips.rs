@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use harness::Run;
-use harness::crowd::{Crowd, Shape};
 use harness::lab::Lab;
+use harness::many_workloads::{Crowd, Shape};
 use serde_json::json;
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::DEPLOYMENTS;

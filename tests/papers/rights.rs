@@ -6,7 +6,7 @@ use rollout2::cli::definition;
 use serde_json::Value;
 
 use crate::generated::root;
-use crate::ground::{On, Right, ended};
+use crate::setup::{On, Right, ended};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
 const LINES: [(&str, &[(On, &str)]); 8] = [

@@ -4,7 +4,7 @@ use harness::Ended;
 use harness::lab::Lab;
 use serde_json::{Value, json};
 
-use crate::facts::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, object, replicas_on, run_of};
 
 const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
 

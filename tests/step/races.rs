@@ -7,7 +7,7 @@ use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
 use simcluster::{Verb, object};
 
-use crate::facts::changed;
+use crate::setup::changed;
 
 const HELD: &str = "kubectl-rollout2/held";
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use simcluster::resource::{DAEMONSETS, NODES, PODS, STATEFULSETS};
 use simcluster::{Recorded, Route, SimCluster, Verb};
 
-use crate::words::Words;
+use crate::command::Words;
 use crate::world::{Millis, Pod, World, node_number};
 
 /// Who made a change.
@@ -55,6 +55,8 @@ pub(crate) struct Asked {
     pub(crate) process: usize,
     pub(crate) verb: Verb,
     pub(crate) kind: &'static str,
+    /// Whether it changed nothing.
+    pub(crate) has_failed: bool,
     pub(crate) body: String,
 }
 
@@ -175,6 +177,7 @@ fn asked(requests: &[Recorded]) -> Vec<Asked> {
             process,
             verb,
             kind: target.resource.kind,
+            has_failed: request.made.is_empty(),
             body: String::from_utf8_lossy(&request.body).into_owned(),
         })
     });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ground::{NAMESPACE, cluster, shop};
+use crate::setup::{NAMESPACE, cluster, shop};
 
 /// Lines that GitHub Actions, GitLab, Azure Pipelines and `TeamCity` obey.
 const COMMANDS: &str =

@@ -4,7 +4,7 @@ mod containers;
 mod pods;
 mod probes;
 mod refused;
-mod told;
+mod reporting;
 
 use serde_json::{Value, json};
 

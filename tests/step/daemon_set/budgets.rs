@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::ground::{Nodes, ZONE, ends, fails};
+use super::setup::{Nodes, ZONE, ends, fails};
 
 #[tokio::test(start_paused = true)]
 async fn an_evicting_plan_prints_a_line_for_each_event() {

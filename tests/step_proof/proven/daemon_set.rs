@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::History;
+use crate::command::{Batches, Share, Words};
 use crate::oracle::judge;
 use crate::timeline::{By, What};
-use crate::words::{Batches, Share, Words};
 
 impl History {
     /// Stepped by two, zone by zone, with a soak of 30 seconds.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{History, lease};
+use crate::command::{Batches, Reach, Share, Words};
 use crate::oracle::judge;
 use crate::timeline::{By, What};
-use crate::words::{Batches, Reach, Share, Words};
 
 fn strategy(partition: i64) -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}})

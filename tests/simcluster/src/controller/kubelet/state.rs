@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::behaviour::Behaviour;
-use super::pace::Pace;
+use super::timing::Pace;
 use crate::clock::stamp;
 use crate::controller::hash::fnv1a;
 use crate::object;

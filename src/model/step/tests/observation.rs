@@ -1,0 +1,71 @@
+//! What can be seen of the small cluster, as objects of the API.
+
+use serde_json::{Value, json};
+
+use super::world::{FakePod, World};
+use crate::model::api::node::Node;
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::follow::TargetEvent;
+use crate::model::revision::Revisions;
+use crate::model::status::observation::Observation;
+
+impl World {
+    pub(super) fn nodes(&self) -> Vec<Node> {
+        let node = |index: i64| {
+            let name = format!("n{index}");
+            let status = if self.unready_nodes.contains(&name) { "Unknown" } else { "True" };
+            let node = json!({"kind": "Node", "metadata": {"name": name},
+                "status": {"conditions": [{"type": "Ready", "status": status}]}});
+            Node::read(&Object::read(node).unwrap())
+        };
+        self.pods.keys().map(|index| node(*index)).collect()
+    }
+
+    pub(super) fn observed(&self) -> Observation {
+        let workload = self.workload();
+        let revisions = (1..=self.update().max(2)).map(|number| {
+            let revision = json!({"kind": "ControllerRevision", "revision": number,
+                "data": {"spec": {"template": template(number)}},
+                "metadata": {"name": format!("db-{number}"), "labels": {"controller-revision-hash": format!("db-{number}")},
+                    "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            Object::read(revision).unwrap()
+        });
+        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod).into()).collect());
+        Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
+    }
+
+    pub(super) fn look(&self) -> TargetEvent {
+        TargetEvent::Refreshed(Box::new(self.observed()))
+    }
+
+    fn pod(&self, index: i64, pod: &FakePod) -> Pod {
+        let ready = pod.ready.is_some();
+        let since = self.stamp(pod.ready.unwrap_or(pod.created));
+        let is_broken = self.broken.contains(&pod.revision) || self.crashing.contains(&index);
+        let state = if is_broken {
+            json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}})
+        } else {
+            json!({"running": {"startedAt": self.stamp(pod.started).to_string()}})
+        };
+        let last = if is_broken || pod.restarts > 0 {
+            json!({"terminated": {"exitCode": 1, "reason": "Error"}})
+        } else {
+            json!({})
+        };
+        let json = json!({"kind": "Pod",
+            "metadata": {"name": format!("db-{index}"), "uid": pod.uid, "creationTimestamp": self.stamp(pod.created).to_string(),
+                "labels": {"controller-revision-hash": format!("db-{}", pod.revision)},
+                "ownerReferences": [{"controller": true, "uid": "u"}]},
+            "spec": {"nodeName": format!("n{index}"), "containers": [{"name": "c"}]},
+            "status": {"phase": "Running", "containerStatuses": [{"name": "c", "ready": ready, "started": true,
+                    "restartCount": pod.restarts, "state": state, "lastState": last}],
+                "conditions": [{"type": "PodScheduled", "status": "True"},
+                    {"type": "Ready", "status": if ready { "True" } else { "False" }, "lastTransitionTime": since.to_string()}]}});
+        Pod::read(&Object::read(json).unwrap())
+    }
+}
+
+pub(super) fn template(number: i64) -> Value {
+    json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}})
+}
