@@ -9,6 +9,7 @@ mod checks;
 mod daemon_set;
 mod drawn;
 mod facts;
+mod failing_requests;
 mod held;
 mod hints;
 mod left;

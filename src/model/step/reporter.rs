@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::preview::{batch, stage};
+use super::preview::{batch, finished_batch, stage};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
@@ -66,7 +66,10 @@ impl Reporter {
         if let Some(Disturbance { pod, why }) = disturbance.filter(|_| is_soaking) {
             report(StepReport::SoakRestarted { pod, why: why.to_owned() }, out);
         }
-        let added = self.added(state);
+        // After another client changed the template, pods that never moved may count as updated.
+        let observation = state.observation();
+        let is_for_plan = observation.record.is_for(&observation.observed.workload);
+        let added = if is_for_plan { self.added(state) } else { Vec::new() };
         if !added.is_empty() {
             report(StepReport::AddedByCluster(added), out);
         }
@@ -104,7 +107,16 @@ impl Reporter {
                 self.stage = Some((record.number, now));
                 report(StepReport::Batch(batch(state, record, stage(state))), out);
             }
-        } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
+            return;
+        }
+        if let Some(gone) = state.plan().batch_under_way()
+            && matches!(self.stage, Some((number, stage)) if number == gone.number && stage != Stage::Over)
+        {
+            // All of its nodes left the cluster, so no write records that it is done.
+            self.batch_is_over(gone.number);
+            report(StepReport::Batch(finished_batch(state, gone)), out);
+        }
+        if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;
             if !soak.is_zero() && !state.timers.skip_soak {
                 self.has_final_soak = true;

@@ -12,8 +12,7 @@ use crate::model::workload::strategy;
 /// Returns what to type next after an outcome: commands, and what each does.
 pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOutcome) -> Vec<String> {
     let (target, step) = (workload.command_target(), step_command(workload));
-    let (status, undo) =
-        (format!("kubectl rollout2 status {target}"), format!("kubectl rollout2 undo {target}"));
+    let status = format!("kubectl rollout2 status {target}");
     match outcome {
         StepOutcome::Stopped(StopReason::Changed { .. })
         | StepOutcome::Failed { rollback: Some(RollbackOutcome::Unfinished { .. }), .. }
@@ -38,10 +37,11 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         StepOutcome::Failed { rollback: None, .. } => {
             let is_set = workload.kind().pods == PodIdentity::Ordinal;
             let stuck = if is_set { " --replace-stuck-pods" } else { "" }; // a broken pod may block the rollback
-            vec![format!("once it is fixed: {step}"), format!("to roll back: {undo}{stuck}")]
+            let roll_back = roll_back(workload, view);
+            vec![format!("once it is fixed: {step}"), format!("{roll_back}{stuck}")]
         }
         StepOutcome::Failed { rollback: Some(RollbackOutcome::NotStarted(_)), .. } => {
-            vec![format!("to roll back: {undo}")]
+            vec![roll_back(workload, view)]
         }
         StepOutcome::TimedOut(_) | StepOutcome::Interrupted | StepOutcome::Terminated
             if is_held(workload) =>
@@ -68,7 +68,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let flag = if is_for_another_template(workload) { " --new-plan" } else { "" };
             let again =
                 if is_held(workload) { "to continue with it as it is now" } else { "to hold it again" };
-            vec![format!("{again}: {step}{flag}"), format!("to roll back: kubectl rollout2 undo {target}")]
+            vec![format!("{again}: {step}{flag}"), roll_back(workload, view)]
         }
         StopReason::Unhealthy { pods, .. } => {
             // --force begins a batch; a batch under way needs room.
@@ -98,6 +98,18 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
         StopReason::OnUnreadyNodes(nodes) => vec![format!("kubectl get nodes {}", nodes.join(" "))],
         StopReason::OnUnreadyNode { node, .. } => vec![format!("kubectl get nodes {node}")],
     }
+}
+
+/// Returns how to roll back. If the revision that the plan began from is not stored any more, `undo` needs another
+/// one.
+fn roll_back(workload: &Workload, view: Option<&PlanView>) -> String {
+    let target = workload.command_target();
+    if view.is_some_and(|view| view.from.is_none()) {
+        return format!(
+            "to roll back to a revision of your choice: kubectl rollout2 undo {target} --to-revision NUMBER"
+        );
+    }
+    format!("to roll back: kubectl rollout2 undo {target}")
 }
 
 /// An ordered controller replaces no pod as long as one is not ready, whatever is released.

@@ -88,6 +88,15 @@ pub fn plan(workload: &Workload, view: &PlanView) -> String {
     format!("{document}\n")
 }
 
+/// Returns the document of a dry run that has no plan to show: its outcome, such as `nothing-outdated`.
+#[must_use]
+pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> String {
+    let mut document = document("StepPlan", workload);
+    document["exitCode"] = exit.into();
+    merge(&mut document, outcome_facts(outcome));
+    format!("{document}\n")
+}
+
 fn document(kind: &str, workload: &Workload) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": kind, "workload": workload_json(workload)})
 }
