@@ -22,7 +22,7 @@ async fn a_plan_with_a_check_needs_it_again() {
     let (lab, _) = changed(3, &json!({})).await;
     let ended = with_a_shell(&lab, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
-    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; or all of them: --all")]);
+    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
     let status = lab.run("status statefulset/db --watch=false").await;
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =
@@ -177,7 +177,8 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     let words = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
     let failed = with_a_shell(&lab, &words).await;
     assert_eq!(failed.exit, 4, "{}", failed.transcript);
-    let choose = "to roll back to a revision of your choice: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";
+    let choose =
+        "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";
     assert_eq!(hints(&failed.transcript), [choose], "{}", failed.transcript);
     lab.pass(60).await;
     assert_eq!((replicas_on(&lab, &db, "app:1.5"), replicas_on(&lab, &db, "app:1.0")), (1, 0));
