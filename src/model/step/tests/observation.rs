@@ -31,7 +31,7 @@ impl World {
                     "ownerReferences": [{"controller": true, "uid": "u"}]}});
             Object::read(revision).unwrap()
         });
-        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod)).collect());
+        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod).into()).collect());
         Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
     }
 
