@@ -135,7 +135,7 @@ async fn show(
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
     let mut observed = reader.observe_for_status(workload, screen)?;
-    let verdict = judge(&observed, request.revision.as_ref())?;
+    let verdict = verdict_of(&observed, request.revision.as_ref())?;
     if verdict.state != RolloutState::Complete {
         observed.events = reader.warnings(&observed.workload, screen).await?;
     }
@@ -148,7 +148,7 @@ async fn show(
     Ok(exit(request.options.goal.state(&observed, &verdict)))
 }
 
-fn judge(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
+fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
     let pinned = revision.map(|word| taken_over(observed, word)).transpose()?.flatten();
     Ok(pinned.unwrap_or_else(|| verdict::verdict(observed)))
 }
