@@ -92,7 +92,7 @@ impl UndoArgs {
                 word => TargetRevision::Named(word),
             },
         };
-        let (scope, options) = self.write.lower(common)?;
+        let (scope, options) = self.write.lower("undo", common)?;
         let options = self.wait.lower(options, "undo", common)?;
         Ok(Request {
             scope,

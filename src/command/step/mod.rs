@@ -104,6 +104,11 @@ async fn show_plan(
         Ok(view) => view,
         Err(outcome) => {
             let closing = Closing { workload, view: None, rollback: None, holder: None };
+            if request.output == Output::Json {
+                let exit = exit(&outcome);
+                screen.exact(&json::no_plan(workload, &outcome, exit.code()));
+                return Ok(closed(outcome, exit));
+            }
             return Ok(end(closing, outcome, now.elapsed, request.output, screen));
         }
     };
@@ -130,6 +135,11 @@ fn end(
         Output::Text => print(lines::outcome(closing, &outcome), screen),
         Output::Json => screen.exact(&json::outcome(closing, &outcome, exit.code(), elapsed)),
     }
+    closed(outcome, exit)
+}
+
+/// Returns the outcome of the command. The caller prints its error.
+fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     match outcome {
         StepOutcome::Error(error) => error.into(),
         _ => CommandOutcome { exit, errors: Vec::new() },

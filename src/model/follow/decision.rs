@@ -11,7 +11,7 @@ use super::options::Options;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
-use crate::model::status::cause::is_crashing;
+use crate::model::status::cause::has_crash_loop;
 use crate::model::status::observation::Observation;
 use crate::model::status::verdict::{RolloutState, Verdict};
 
@@ -69,10 +69,8 @@ impl TargetTracker {
         options: &Options,
         now: Timestamp,
     ) -> bool {
-        let current = observation.revisions.current();
-        let mut pods = current.into_iter().flat_map(|current| observation.pods_of(current));
         let is_pending = self.causes.active().any(|cause| can_become_fatal(cause, observation, options));
-        options.fails_on_causes() && (is_pending || pods.any(|pod| pod.is_active() && is_crashing(pod, now)))
+        options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
     }
 
     fn decide_when_reached(&self, options: &Options, now: Duration) -> FollowDecision {

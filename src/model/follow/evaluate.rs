@@ -105,7 +105,7 @@ impl TargetTracker {
         if !lacks_warnings {
             let causes = causes(observation, now.server_time);
             self.causes.record(self.id, &causes, elapsed, reports);
-            self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), elapsed);
+            self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
         }
         let reached = options.goal.distance(observation, &verdict) == GoalState::Reached;
         let before = self.stability.take();

@@ -39,7 +39,7 @@ impl Causes {
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
         let options = Options { fail_fast: Some(GRACE), ..Options::default() };
-        self.fatal.record(&causes, observed, &options, self.progress.last_progress(), now.elapsed);
+        self.fatal.record(&causes, observed, &options, self.progress.last_progress(), now);
     }
 
     /// Returns the fatal causes that outlasted their grace period, each with its pods.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::preview::{batch, stage};
+use super::preview::{batch, finished_batch, stage};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
@@ -58,7 +58,10 @@ impl ChangeReporter {
         if let Some(Disturbance { pod, why }) = disturbance.filter(|_| is_soaking) {
             report(StepReport::SoakRestarted { pod, why: why.to_owned() }, out);
         }
-        let added = self.added(state);
+        // After another client changed the template, pods that never moved may count as updated.
+        let observation = state.observation();
+        let is_for_plan = observation.record.is_for(&observation.observed.workload);
+        let added = if is_for_plan { self.added(state) } else { Vec::new() };
         if !added.is_empty() {
             report(StepReport::AddedByCluster(added), out);
         }
@@ -97,7 +100,15 @@ impl ChangeReporter {
                 self.stage = Some((record.number, now.clone()));
                 report(StepReport::Batch(batch(state, record, now)), out);
             }
-        } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
+            return;
+        }
+        if let Some(gone) = state.plan().batch_under_way()
+            && self.stage.as_ref().is_some_and(|(number, stage)| *number == gone.number && !stage.is_over())
+        {
+            // All of its nodes left the cluster, so no write records that it is done.
+            self.batch_is_over(finished_batch(state, gone), out);
+        }
+        if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;
             if !soak.is_zero() && !state.timers.skip_soak {
                 self.has_final_soak = true;

@@ -38,14 +38,14 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
             let is_set = workload.kind().pods == PodIdentity::Ordinal;
             let back = if is_set {
                 // A broken pod may block the rollback.
-                command("to roll back: kubectl rollout2 undo {} --replace-stuck-pods", [target])
+                format!("{} --replace-stuck-pods", roll_back(workload, view))
             } else {
-                roll_back(target)
+                roll_back(workload, view)
             };
             vec![command("once it is fixed: {}", [step]), back]
         }
         StepOutcome::Failed { rollback: Some(RollbackOutcome::NotStarted(_)), .. } => {
-            vec![roll_back(target)]
+            vec![roll_back(workload, view)]
         }
         StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_) if is_held(workload) => {
             vec![command("continue the plan: {}", [step])]
@@ -71,7 +71,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 (false, true) => "to hold it again: {} --new-plan",
                 (false, false) => "to hold it again: {}",
             };
-            vec![command(again, [step]), roll_back(target)]
+            vec![command(again, [step]), roll_back(workload, view)]
         }
         StopReason::Unhealthy { pods, .. } => {
             // --force begins a batch; a batch under way needs room.
@@ -108,7 +108,12 @@ fn status(target: Word) -> String {
     command("kubectl rollout2 status {}", [target])
 }
 
-fn roll_back(target: Word) -> String {
+/// Returns how to roll back. `undo` needs a revision if the one that the plan began from is not stored any more.
+fn roll_back(workload: &Workload, view: Option<&PlanView>) -> String {
+    let target = workload.command_target();
+    if view.is_some_and(|view| view.from.is_none()) {
+        return command("to roll back, choose one: kubectl rollout2 undo {} --to-revision NUMBER", [target]);
+    }
     command("to roll back: kubectl rollout2 undo {}", [target])
 }
 

@@ -1,6 +1,6 @@
 //! JSON of `step`: a line for each report, and a last one with the outcome.
 //!
-//! The README documents the fields, which are stable.
+//! docs/json.md documents the fields, which are stable.
 
 use std::time::Duration;
 
@@ -87,6 +87,15 @@ pub fn plan(workload: &Workload, view: &PlanView) -> String {
         view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
     document["steppedBy"] =
         view.lease.as_ref().map(|lease| json!({"by": lease.by, "since": lease.since})).into();
+    format!("{document}\n")
+}
+
+/// Returns the document of a dry run that has no plan to show: its outcome, such as `nothing-outdated`.
+#[must_use]
+pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> String {
+    let mut document = document("StepPlan", workload);
+    document["exitCode"] = exit.into();
+    merge(&mut document, outcome_facts(outcome));
     format!("{document}\n")
 }
 
