@@ -8,11 +8,17 @@ const KUBECTL: &str = "1.36";
 
 /// Print the version
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct VersionArgs {
     /// The output format
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
     output: Option<VersionFormat>,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  kubectl rollout2 version
+  kubectl rollout2 version -o json";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum VersionFormat {

@@ -134,7 +134,7 @@ fn missing_objects_are_errors() {
     let nothing = history("shop", &["deploy", "-l", "app=nope"]).run();
     assert_eq!(
         (nothing.stdout.as_str(), nothing.stderr.as_str(), nothing.exit),
-        ("", "No resources found in shop namespace.\n", 0)
+        ("", "No resources found in shop namespace.\n", 1)
     );
     let compat = history("shop", &["deploy", "-l", "app=nope", "--compat"]).run();
     assert_eq!((compat.stdout.as_str(), compat.stderr.as_str(), compat.exit), ("", "", 0));
