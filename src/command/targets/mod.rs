@@ -54,8 +54,13 @@ pub async fn find_workloads_with(
     if !screen.is_compat() {
         refuse_other_types(&scope.targets)?;
     }
-    let finder =
-        TargetFinder { source, refusal, managed_fields, namespaces: NamespaceScope::of(scope, source)? };
+    let finder = TargetFinder {
+        source,
+        refusal,
+        managed_fields,
+        namespaces: NamespaceScope::of(scope, source)?,
+        is_compat: screen.is_compat(),
+    };
     let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
     manifest_targets::find(scope, &finder, screen, &mut found).await;
     let answers = scope.targets.iter().map(async |word| match word {

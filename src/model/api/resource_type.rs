@@ -8,6 +8,10 @@ pub struct ResourceType {
     plural: &'static str,
     /// The short name; the plural again where there is none.
     short: &'static str,
+    /// The name that a person types; the singular where no other group has the same one.
+    typed: &'static str,
+    /// Further names that are understood.
+    aliases: &'static [&'static str],
     group: &'static str,
     is_workload: bool,
     /// `v1`: the versions that we read, the preferred one first.
@@ -24,7 +28,25 @@ impl ResourceType {
         group: &'static str,
         versions: &'static [&'static str],
     ) -> Self {
-        Self { title, singular, plural, short, group, is_workload: true, versions }
+        Self {
+            title,
+            singular,
+            plural,
+            short,
+            typed: singular,
+            aliases: &[],
+            group,
+            is_workload: true,
+            versions,
+        }
+    }
+
+    /// The same type with another name to type, and further names that are understood.
+    #[must_use]
+    pub const fn typed_as(mut self, typed: &'static str, aliases: &'static [&'static str]) -> Self {
+        self.typed = typed;
+        self.aliases = aliases;
+        self
     }
 
     /// `ReplicaSet`: the value of the field `kind`.
@@ -45,6 +67,12 @@ impl ResourceType {
         self.plural
     }
 
+    /// `deployment`, or `asts` where another group has the same singular: as a person types it before a name.
+    #[must_use]
+    pub fn typed(&self) -> &'static str {
+        self.typed
+    }
+
     /// `rs`: as people type it.
     #[must_use]
     pub fn short(&self) -> &'static str {
@@ -55,6 +83,12 @@ impl ResourceType {
     #[must_use]
     pub fn group(&self) -> &'static str {
         self.group
+    }
+
+    /// The versions that we read, the preferred one first.
+    #[must_use]
+    pub fn versions(&self) -> &'static [&'static str] {
+        self.versions
     }
 
     /// `apps/v1`: the value of the field `apiVersion`, in the preferred version.
@@ -91,7 +125,7 @@ impl ResourceType {
             None => (lower.as_str(), true),
             Some((name, group)) => (name, group == self.group || self.is_versioned(group)),
         };
-        fits && [self.singular, self.plural, self.short].contains(&name)
+        fits && ([self.singular, self.plural, self.short].contains(&name) || self.aliases.contains(&name))
     }
 
     /// Whether a text is `VERSION.GROUP`, in a version that we read.
@@ -114,7 +148,7 @@ const fn other(
     [singular, plural, short]: [&'static str; 3],
     group: &'static str,
 ) -> ResourceType {
-    ResourceType { title, singular, plural, short, group, is_workload: false, versions: &["v1"] }
+    ResourceType { is_workload: false, ..workload(title, [singular, plural, short], group) }
 }
 
 /// ReplicaSets, which keep a Deployment's revisions.

@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StepBy, StrategyField};
+use super::pod_update::UpdatePods;
 use super::strategy::{self, limit, refuse_other_strategies};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -19,6 +20,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     },
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),
+    min_ready_seconds: "/spec/minReadySeconds",
     counters: Counters {
         total: "currentNumberScheduled",
         updated: "updatedNumberScheduled",
@@ -37,6 +39,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     stable_revision: None,
     update_revision: None,
     has_progress_deadline: false,
+    update_pods: UpdatePods::Recreate,
     update_budget,
     verdict,
     kubectl_status,

@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StrategyField};
+use super::pod_update::UpdatePods;
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict, taken_over_line};
@@ -15,6 +16,7 @@ pub static DEPLOYMENT: KindSpec = KindSpec {
     revisions: RevisionStore::ReplicaSets,
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/replicas", 1),
+    min_ready_seconds: "/spec/minReadySeconds",
     counters: Counters {
         total: "replicas",
         updated: "updatedReplicas",
@@ -29,10 +31,11 @@ pub static DEPLOYMENT: KindSpec = KindSpec {
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
     ],
     partition: None,
-    hold: HoldBy::Paused(&["spec", "paused"]),
+    hold: HoldBy::Paused(&[("v1", &["spec", "paused"])]),
     stable_revision: None,
     update_revision: None,
     has_progress_deadline: true,
+    update_pods: UpdatePods::Recreate,
     update_budget,
     verdict,
     kubectl_status,

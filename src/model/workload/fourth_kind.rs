@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::pod_update::UpdatePods;
 use super::strategy::{self, limit};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -41,6 +42,7 @@ pub(super) static POOL: KindSpec = KindSpec {
     },
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/size", 1),
+    min_ready_seconds: "/spec/minReadySeconds",
     counters: Counters {
         total: "size",
         updated: "updated",
@@ -51,10 +53,11 @@ pub(super) static POOL: KindSpec = KindSpec {
     strategy: &["spec", "update"],
     strategy_fields: &[("paused", StrategyField::Flag), ("partition", StrategyField::CountOrPercent)],
     partition: Some(kept_by_partition),
-    hold: HoldBy::Paused(&["spec", "update", "paused"]),
+    hold: HoldBy::Paused(&[("v1beta1", &["spec", "update", "paused"])]),
     stable_revision: Some("/status/oldRevision"),
     update_revision: Some("/status/newRevision"),
     has_progress_deadline: false,
+    update_pods: UpdatePods::Recreate,
     update_budget,
     verdict,
     kubectl_status,

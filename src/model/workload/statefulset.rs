@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StepBy, StrategyField};
+use super::pod_update::UpdatePods;
 use super::strategy::{self, limit, refuse_other_strategies};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -21,6 +22,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     },
     pods: PodIdentity::Ordinal,
     wanted: ("/spec/replicas", 1),
+    min_ready_seconds: "/spec/minReadySeconds",
     counters: Counters {
         total: "replicas",
         updated: "updatedReplicas",
@@ -39,6 +41,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     stable_revision: Some("/status/currentRevision"),
     update_revision: Some("/status/updateRevision"),
     has_progress_deadline: false,
+    update_pods: UpdatePods::Recreate,
     update_budget,
     verdict,
     kubectl_status,
