@@ -81,7 +81,7 @@ impl TargetFinder<'_> {
     fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
         let error = Error::new(
             ErrorKind::NotFound,
-            format!("no {} {name:?} in namespace {namespace:?}", type_.singular()),
+            format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
         )
         .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
         match KindSpec::of_type(type_) {

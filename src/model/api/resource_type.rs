@@ -79,6 +79,16 @@ impl ResourceType {
         self.short
     }
 
+    /// Returns another name than the one that a person types: the short name, or an alias.
+    #[must_use]
+    pub fn other_name(&self) -> &'static str {
+        if self.typed == self.short {
+            self.aliases.first().copied().unwrap_or(self.short)
+        } else {
+            self.short
+        }
+    }
+
     /// `apps`; empty for the core group.
     #[must_use]
     pub fn group(&self) -> &'static str {

@@ -98,6 +98,12 @@ impl PodUpdate {
         }
     }
 
+    /// Whether the API server refuses the change.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Self::Refused { .. })
+    }
+
     /// Whether the pods stay and none of their containers restarts.
     #[must_use]
     pub fn restarts_nothing(&self) -> bool {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
 use super::kruise::{self, field, limit};
-use super::pod_update::{PodUpdatePolicy, UpdatePods};
+use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -50,11 +50,13 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
         ("rollingUpdate.selector", StrategyField::Any),
     ],
     partition: Some(kept_by_partition),
+    waits_for_broken_pods: |_| false,
     hold: HoldBy::Paused(&[("v1beta1", PAUSED)]),
     stable_revision: None,
     update_revision: None,
     has_progress_deadline: false,
-    update_pods: UpdatePods::ByStrategy(pod_update_policy),
+    error_conditions: &[],
+    pod_update_policy: Some(pod_update_policy),
     update_budget,
     verdict,
     kubectl_status,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
 use super::kruise::{self, limit};
-use super::pod_update::{PodUpdatePolicy, UpdatePods};
+use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -49,11 +49,13 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
         ("rollingUpdate.minReadySeconds", StrategyField::Count),
     ],
     partition: Some(kept_by_partition),
+    waits_for_broken_pods: waits_for_broken_pods,
     hold: HoldBy::Paused(&[("v1beta1", PAUSED)]),
     stable_revision: Some("/status/currentRevision"),
     update_revision: Some("/status/updateRevision"),
     has_progress_deadline: false,
-    update_pods: UpdatePods::ByStrategy(pod_update_policy),
+    error_conditions: &["FailedCreatePod", "FailedUpdatePod"],
+    pod_update_policy: Some(pod_update_policy),
     update_budget,
     verdict,
     kubectl_status,
@@ -73,6 +75,12 @@ fn update_budget(workload: &Workload) -> UpdateBudget {
 
 fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
     kruise::policy(workload, "podUpdatePolicy")
+}
+
+/// Under `Parallel` a broken pod is updated again, in place or not (seen with OpenKruise 1.9).
+fn waits_for_broken_pods(workload: &Workload) -> bool {
+    let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
+    !strategy::is_on_delete(workload) && !is_parallel
 }
 
 fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
 use super::kruise::{self, field, limit};
-use super::pod_update::{PodUpdatePolicy, UpdatePods};
+use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -52,6 +52,7 @@ pub static CLONE_SET: KindSpec = KindSpec {
         ("rollingUpdate.podUpdatePolicy", StrategyField::Word),
     ],
     partition: Some(kept_by_partition),
+    waits_for_broken_pods: |_| false,
     hold: HoldBy::Paused(&[
         ("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"]),
         ("v1alpha1", &["spec", "updateStrategy", "paused"]),
@@ -59,7 +60,8 @@ pub static CLONE_SET: KindSpec = KindSpec {
     stable_revision: Some("/status/currentRevision"),
     update_revision: Some("/status/updateRevision"),
     has_progress_deadline: true,
-    update_pods: UpdatePods::ByStrategy(pod_update_policy),
+    error_conditions: &["FailedScale", "FailedUpdate"],
+    pod_update_policy: Some(pod_update_policy),
     update_budget,
     verdict,
     kubectl_status,

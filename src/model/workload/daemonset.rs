@@ -2,7 +2,6 @@
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StepBy, StrategyField};
-use super::pod_update::UpdatePods;
 use super::strategy::{self, limit, refuse_other_strategies};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -35,11 +34,13 @@ pub static DAEMON_SET: KindSpec = KindSpec {
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
     ],
     partition: None,
+    waits_for_broken_pods: |_| false,
     hold: HoldBy::OnDelete,
     stable_revision: None,
     update_revision: None,
     has_progress_deadline: false,
-    update_pods: UpdatePods::Recreate,
+    error_conditions: &[],
+    pod_update_policy: None,
     update_budget,
     verdict,
     kubectl_status,

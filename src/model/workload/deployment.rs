@@ -2,7 +2,6 @@
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StrategyField};
-use super::pod_update::UpdatePods;
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict, taken_over_line};
@@ -31,11 +30,13 @@ pub static DEPLOYMENT: KindSpec = KindSpec {
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
     ],
     partition: None,
+    waits_for_broken_pods: |_| false,
     hold: HoldBy::Paused(&[("v1", &["spec", "paused"])]),
     stable_revision: None,
     update_revision: None,
     has_progress_deadline: true,
-    update_pods: UpdatePods::Recreate,
+    error_conditions: &[],
+    pod_update_policy: None,
     update_budget,
     verdict,
     kubectl_status,

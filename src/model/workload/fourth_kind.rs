@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
-use super::pod_update::UpdatePods;
 use super::strategy::{self, limit};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -53,11 +52,13 @@ pub(super) static POOL: KindSpec = KindSpec {
     strategy: &["spec", "update"],
     strategy_fields: &[("paused", StrategyField::Flag), ("partition", StrategyField::CountOrPercent)],
     partition: Some(kept_by_partition),
+    waits_for_broken_pods: |_| false,
     hold: HoldBy::Paused(&[("v1beta1", &["spec", "update", "paused"])]),
     stable_revision: Some("/status/oldRevision"),
     update_revision: Some("/status/newRevision"),
     has_progress_deadline: false,
-    update_pods: UpdatePods::Recreate,
+    error_conditions: &[],
+    pod_update_policy: None,
     update_budget,
     verdict,
     kubectl_status,

@@ -14,6 +14,7 @@ mod fourth_kind;
 pub mod kind;
 mod kruise;
 pub mod pod_update;
+mod reserved_ordinals;
 pub mod statefulset;
 pub mod strategy;
 pub mod strategy_fields;
@@ -26,7 +27,7 @@ use std::fmt;
 use serde_json::Value;
 
 use self::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField, VersionedPath};
-use self::pod_update::UpdatePods;
+use self::pod_update::PodUpdatePolicy;
 use self::update_budget::UpdateBudget;
 use self::verdict::{KubectlStatus, RolloutFacts, Verdict};
 use crate::model::api::condition::Condition;
@@ -61,6 +62,8 @@ pub struct KindSpec {
     /// Returns how many of the wanted pods the partition of a strategy keeps outdated; none for a kind
     /// without a partition.
     pub partition: Option<fn(strategy: &Value, wanted: i64) -> i64>,
+    /// Whether its controller waits for a broken outdated pod and never replaces it.
+    pub waits_for_broken_pods: fn(&Workload) -> bool,
     /// What holds its outdated pods.
     pub hold: HoldBy,
     /// The JSON pointer to the name of the stable revision; none if the controller does not record
@@ -71,8 +74,10 @@ pub struct KindSpec {
     pub update_revision: Option<&'static str>,
     /// Whether its controller reports `spec.progressDeadlineSeconds`.
     pub has_progress_deadline: bool,
-    /// How its controller updates a pod to another template.
-    pub update_pods: UpdatePods,
+    /// The conditions in which its controller reports that it cannot create or update pods.
+    pub error_conditions: &'static [&'static str],
+    /// Returns how its controller may update a pod; none for a kind whose pods are always replaced.
+    pub pod_update_policy: Option<fn(&Workload) -> PodUpdatePolicy>,
     /// Returns its update budget, rounded as its controller rounds.
     pub update_budget: fn(&Workload) -> UpdateBudget,
     /// Returns the state of its rollout.
@@ -230,6 +235,12 @@ impl Workload {
     #[must_use]
     pub fn recorded_stable_revision(&self) -> Option<&str> {
         self.object.text(self.kind.stable_revision?)
+    }
+
+    /// Returns how its controller may update an outdated pod.
+    #[must_use]
+    pub fn pod_update_policy(&self) -> PodUpdatePolicy {
+        self.kind.pod_update_policy.map_or(PodUpdatePolicy::Recreate, |policy| policy(self))
     }
 
     /// Returns its update budget, rounded as its controller rounds.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::model::api::field_path::FieldPath;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::{HoldBy, PodIdentity};
+use crate::model::workload::reserved_ordinals::reserved_between;
 use crate::model::workload::update_budget::IntOrPercent;
 
 /// Returns the path of the update strategy.
@@ -123,7 +124,7 @@ pub fn partition_index(workload: &Workload, pod: &str) -> Option<i64> {
     let ordinal: i64 = pod.strip_prefix(workload.name())?.strip_prefix('-')?.parse().ok()?;
     let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
     let index = ordinal.checked_sub(start).filter(|index| *index >= 0)?;
-    Some(index - super::kruise::reserved_between(workload.object(), start, ordinal))
+    Some(index - reserved_between(workload.object(), start, ordinal))
 }
 
 #[cfg(test)]

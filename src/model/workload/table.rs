@@ -36,6 +36,11 @@ impl KindSpec {
         Self::all().filter(|kind| kind.is_built_in)
     }
 
+    /// Returns the kinds that only some API servers have.
+    pub fn optional() -> impl Iterator<Item = &'static Self> {
+        Self::all().filter(|kind| !kind.is_built_in)
+    }
+
     /// Returns the kinds that `step` can release batch by batch.
     pub fn steppable() -> impl Iterator<Item = &'static Self> {
         Self::all().filter(|kind| kind.step.is_ok())
