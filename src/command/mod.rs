@@ -105,7 +105,7 @@ pub async fn run_on(
     let common = &command.common;
     let messages = MessageWriter::new(world.err.clone(), &world.environment);
     let source = open(&common.access, world, listener(messages.clone()));
-    let (environment, signals) = (world.environment.clone(), world.signals);
+    let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let by = identity::user_at_host(&environment, world.host.as_deref());
     let mut screen = Screen::with(messages, world, common.color, common.compat);
     let mut outcome = match &source {

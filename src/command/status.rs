@@ -55,8 +55,8 @@ pub async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let managed_fields = if request.watch { ManagedFields::Keep } else { ManagedFields::Drop };
-    let found = match find_workloads_with(&request.scope, managed_fields, refusal, source, screen).await {
+    let found = find_workloads_with(&request.scope, ManagedFields::Drop, refusal, source, screen).await;
+    let found = match found {
         Ok(found) => found,
         Err(error) => return error.into(),
     };

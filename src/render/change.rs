@@ -12,6 +12,7 @@ use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::status::effect::{Effect, HeldBy};
 use crate::model::status::observation::Observation;
 use crate::model::text::plural::plural;
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 
@@ -58,7 +59,7 @@ pub fn partition_rollback(below: &PartitionRollback) -> String {
 /// Returns the hint for a rollback whose hold is still in force.
 #[must_use]
 pub fn rollback_hint(workload: &Workload) -> String {
-    format!("hint: to finish the rollback and restore the strategy: {}", step_command(workload))
+    command("hint: to finish the rollback and restore the strategy: {}", [step_command(workload)])
 }
 
 /// Returns the preview of a restart.

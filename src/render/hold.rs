@@ -4,6 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::managed_fields::last_author;
 use crate::model::change::hold::{HoldMethod, is_rolling_back, step_command};
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
 use crate::render::age::age;
@@ -72,5 +73,5 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
 /// Returns the hint with the command that continues a plan.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    format!("hint: to continue the plan: {}", step_command(workload))
+    command("hint: to continue the plan: {}", [step_command(workload)])
 }

@@ -20,7 +20,7 @@ async fn a_plan_with_a_check_needs_it_again() {
     let (lab, _) = changed(3, &json!({})).await;
     let ended = with_a_shell(&lab, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
-    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; or all of them: --all")]);
+    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
     let status = lab.run("status statefulset/db --watch=false").await;
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =

@@ -41,7 +41,8 @@ const EXPLAINS: i32 = 4;
 ///
 /// Exits with 0 when the goal is reached, 3 when --timeout expired, 4 when a batch or a check failed, and 5
 /// when step stopped: too many pods are unavailable, or another client paused the workload, took over
-/// the lease, or changed the workload.
+/// the lease, or changed the workload. A signal releases the lease first. With -v 4, every decision is printed
+/// with its reason.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 pub(super) struct StepArgs {

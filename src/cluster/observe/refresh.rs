@@ -52,7 +52,7 @@ async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<Target
     let revisions = Revisions::among(&workload, revisions);
     let pods = pods.map(|pods| {
         let pods = pods.into_iter().filter_map(|parsed| match parsed {
-            ParsedObject::Pod(pod) => Some(*pod),
+            ParsedObject::Pod(pod) => Some(pod),
             _ => None,
         });
         pods.collect()

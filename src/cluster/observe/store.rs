@@ -178,7 +178,7 @@ impl Store {
         };
         if self.type_ == &POD {
             let pods = mine().filter_map(|parsed| match parsed {
-                ParsedObject::Pod(pod) => Some((**pod).clone()),
+                ParsedObject::Pod(pod) => Some(Arc::clone(pod)),
                 _ => None,
             });
             return TargetEvent::Pods((!self.withheld).then(|| pods.collect()));

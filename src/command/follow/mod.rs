@@ -57,7 +57,8 @@ pub async fn run(
     let mut outcome = CommandOutcome { exit: Exit::Done, errors: Vec::new() };
     for group in groups {
         let mut reporter = LineReporter::new(screen, request.format, request.names);
-        let follower = follow(cluster, request.options.clone(), group, request.signals, &mut reporter).await;
+        let follower =
+            follow(cluster, request.options.clone(), group, request.signals.clone(), &mut reporter).await;
         outcome.errors.append(&mut reporter.errors);
         let exit = worst_exit(&follower);
         outcome.exit = outcome.exit.worst(exit);
@@ -101,7 +102,8 @@ async fn draw(
 ) -> CommandOutcome {
     let names = request.names;
     let mut reporter = FrameReporter::new(screen, RolloutFrames { names });
-    let follower = follow(cluster, request.options.clone(), found, request.signals, &mut reporter).await;
+    let follower =
+        follow(cluster, request.options.clone(), found, request.signals.clone(), &mut reporter).await;
     let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
     let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
     let now = Now { elapsed, server_time: cluster.now() };

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
 use crate::model::change::hold::PlanRecord;
 use crate::model::step::Request;
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::StepBy;
 use crate::render::screen::Screen;
@@ -54,9 +55,9 @@ fn way_without(request: &Request, workload: &Workload) -> String {
     if !is_planned(request, workload) {
         return "leave out --evict".to_owned();
     }
-    let target = workload.command_target();
-    format!(
-        "begin a plan without --evict: kubectl rollout2 step {target} --new-plan, with all its other options"
+    command(
+        "begin a plan without --evict: kubectl rollout2 step {} --new-plan, with all its other options",
+        [workload.command_target()],
     )
 }
 

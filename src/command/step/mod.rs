@@ -22,7 +22,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::Now;
+use crate::model::follow::{Now, StopSignal};
 use crate::model::step::{StepOutcome, Stepper, preview};
 use crate::model::workload::Workload;
 use crate::render::frame::Frame;
@@ -71,12 +71,12 @@ async fn step(
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let ended = if draws {
         let mut drawer = FrameReporter::new(screen, Batches::default());
-        let ended = session::step(stepper, executor, asker.signals, &mut drawer).await;
+        let ended = session::step(stepper, executor, asker.signals.clone(), &mut drawer).await;
         drawer.finish(|batches, size| Frame::of_steps(batches.steps(&ended.stepper, ended.now), size));
         ended
     } else {
         let mut reporter = LineReporter::new(screen, request.output == Output::Json);
-        session::step(stepper, executor, asker.signals, &mut reporter).await
+        session::step(stepper, executor, asker.signals.clone(), &mut reporter).await
     };
     let view = ended.stepper.view(ended.now);
     let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());
@@ -143,8 +143,9 @@ fn exit(outcome: &StepOutcome) -> Exit {
         StepOutcome::Stopped(_) => Exit::Held,
         StepOutcome::Failed { .. } => Exit::Failed,
         StepOutcome::TimedOut(_) => Exit::Unfinished,
-        StepOutcome::Interrupted => Exit::Interrupted,
-        StepOutcome::Terminated => Exit::Terminated,
+        StepOutcome::Interrupted(StopSignal::Interrupted) => Exit::Interrupted,
+        StepOutcome::Interrupted(StopSignal::Terminated) => Exit::Terminated,
+        StepOutcome::Interrupted(StopSignal::HungUp) => Exit::HungUp,
         StepOutcome::Gone { .. } => Exit::Error,
         StepOutcome::Error(error) => error.exit(),
     }

@@ -77,10 +77,7 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
     /// A second signal ends the command without the release of its lease.
     fn second_signal(&mut self, event: &StepEvent) -> Option<StepOutcome> {
         let StepEvent::Stopped(stop) = event else { return None };
-        self.stopped.replace(*stop).map(|_| match stop {
-            StopSignal::Interrupted => StepOutcome::Interrupted,
-            StopSignal::Terminated | StopSignal::HungUp => StepOutcome::Terminated,
-        })
+        self.stopped.replace(*stop).map(|_| StepOutcome::Interrupted(*stop))
     }
 
     fn take(&mut self, event: StepEvent) {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
@@ -17,7 +18,7 @@ pub struct Observation {
     /// Its revisions.
     pub revisions: Revisions,
     /// The pods that its selector matches, possibly including others; none if pods cannot be read.
-    pub pods: Option<Vec<Pod>>,
+    pub pods: Option<Vec<Arc<Pod>>>,
     /// The warning events about all of these; none if they were not requested or cannot be read.
     pub events: Option<Events>,
 }
@@ -59,9 +60,14 @@ impl Observation {
         Self { revisions: Revisions::of(&workload, []), workload, pods: None, events: None }
     }
 
+    /// Returns the pods that the workload's selector matches; none if they were not read.
+    pub(in crate::model) fn all_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.iter().flatten().map(AsRef::as_ref)
+    }
+
     /// Returns the pods that run a revision.
     pub fn pods_of<'a>(&'a self, revision: &'a Revision) -> impl Iterator<Item = &'a Pod> {
-        self.pods.iter().flatten().filter(|pod| self.workload.runs(pod, revision))
+        self.all_pods().filter(|pod| self.workload.runs(pod, revision))
     }
 
     /// Groups the pods by the name of their revision, and returns the others separately. One pass,
@@ -87,9 +93,7 @@ impl Observation {
     pub fn own_pods(&self) -> impl Iterator<Item = &Pod> {
         let replica_sets = self.revisions.iter().map(|revision| revision.uid.as_str());
         let owners: HashSet<&str> = replica_sets.chain([self.workload.object().uid()]).collect();
-        self.pods
-            .iter()
-            .flatten()
+        self.all_pods()
             .filter(move |pod| !pod.owner_uid.is_empty() && owners.contains(pod.owner_uid.as_str()))
     }
 
@@ -245,7 +249,12 @@ mod tests {
         let workload =
             Workload::of(object(kind, "w", &json!({"spec": {"template": template("x:2")}}))).unwrap();
         let revisions = Revisions::of(&workload, revisions);
-        Observation { workload, revisions, pods: Some(pods.iter().map(Pod::read).collect()), events: None }
+        Observation {
+            workload,
+            revisions,
+            pods: Some(pods.iter().map(Pod::read).map(Into::into).collect()),
+            events: None,
+        }
     }
 
     fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Command, Decision, Purpose, Situation};
+use super::action::{Action, Decision, Purpose};
+use super::between_batches::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
-use super::existing::{ExistingPlan, Origin, find};
+use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
 use super::outcome::{StepOutcome, StopReason};
-use super::reconcile::between_batches;
 use super::report::{Beginning, StepReport};
-use super::slot::{ExcludedBy, PodSlot};
+use super::situation::{Command, Situation};
+use super::slot::PodSlot;
 use super::state::PlanState;
 use super::timers::Timers;
 use crate::error::Result;
@@ -144,19 +145,4 @@ fn plan_ended(workload: &Workload) -> StopReason {
         manager: author.map(|author| author.manager),
         changes: vec!["the plan of the other process ended, and outdated pods remain".to_owned()],
     }
-}
-
-/// Returns the outcome when no slot is to be released: a StatefulSet whose own partition keeps every pod outdated
-/// is held by it.
-pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
-    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
-    if others > 0 {
-        return StepOutcome::Stopped(StopReason::NotSelected { others });
-    }
-    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
-    if is_all && slots.iter().any(|slot| !slot.is_updated) {
-        let partition = record.hold.original().map_or(0, strategy::partition_field);
-        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
-    }
-    StepOutcome::NothingOutdated
 }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::report::StepReport;
 use super::slot::{PlanContext, PodSlot};
-use super::stepper::Output;
-use super::task::Task;
+use super::task::{Output, Task};
 use crate::model::follow::{
     self, CauseReporter, FatalCauses, FollowerRequest, LogLines, Now, Options, ProgressClock, TargetId,
 };

@@ -1,9 +1,9 @@
 //! What watches and refreshes have shown so far.
 
-use super::action::Situation;
 use super::existing::find;
-use super::kind::step_kind;
+use super::kinds::step_kind;
 use super::request::Request;
+use super::situation::Situation;
 use super::slot::PlanContext;
 use super::state::Slots;
 use crate::model::api::node::Node;

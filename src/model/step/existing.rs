@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::kind::{holding_strategy, step_kind};
+use super::kinds::{holding_strategy, step_kind};
 use super::outcome::{StepOutcome, StopReason};
 use super::request::{CheckOverride, Request};
+use super::slot::{ExcludedBy, PodSlot};
 use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
@@ -117,7 +118,8 @@ fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord
     let template = observed.workload.template().digest();
     let reach = request.reach.unwrap_or(Reach::Next);
     let pace = request.pace.apply_to(Pace::default());
-    let plan = Plan::new(&template, stable_revision(observed), pace, reach);
+    let from = observed.stable_at_start().map(|stable| stable.name.clone());
+    let plan = Plan::new(&template, from, pace, reach);
     PlanRecord { hold, plan: Plan { below_partition: is_whole(request.reach), ..plan }, lease: None }
 }
 
@@ -168,7 +170,7 @@ fn replace_plan(
         && strategy::partition(workload) < other.hold.own_partition();
     let mut record = new_plan(request, observed, other.hold).adopting(workload);
     // The revision before that plan is still the one to go back to.
-    let from = other.plan.from.filter(|from| is_outdated(observed, from));
+    let from = other.plan.from.filter(|from| is_replaced(observed, from));
     record.plan.from = from.or(record.plan.from);
     record.plan.below_partition |= was_below;
     record.lease = other.lease;
@@ -188,22 +190,8 @@ fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result
     Err(Error::usage(message).hint("give the same --check again, or --no-check"))
 }
 
-/// Returns the revision to go back to: the one that the controller of a StatefulSet calls current, while the
-/// live template is another; otherwise the one that most outdated pods run. A plan that mends a failed update
-/// goes back to the revision before that update, though most pods may run the failed one.
-fn stable_revision(observed: &Observation) -> Option<String> {
-    let is_kept = |name: &&str| is_outdated(observed, name);
-    if let Some(current) = observed.workload.recorded_stable_revision().filter(is_kept) {
-        return Some(current.to_owned());
-    }
-    let others = observed.revisions.iter().filter(|one| is_outdated(observed, &one.name));
-    let counted = others.map(|one| (observed.pods_of(one).filter(|pod| pod.is_active()).count(), one));
-    let counted = counted.filter(|(pods, _)| *pods > 0);
-    counted.max_by_key(|(pods, _)| *pods).map(|(_, revision)| revision.name.clone())
-}
-
-/// Whether a revision is stored, and is not the current one.
-fn is_outdated(observed: &Observation, name: &str) -> bool {
+/// Whether a revision is stored, and its template is not the live one.
+fn is_replaced(observed: &Observation, name: &str) -> bool {
     let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
     !is_current && observed.revisions.iter().any(|one| one.name == name)
 }
@@ -226,4 +214,19 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
         format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
     )
     .hint(format!("ask for the right to list {plural}"))
+}
+
+/// Returns the outcome when no slot is to be released: a StatefulSet whose own partition keeps every pod outdated
+/// is held by it.
+pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
+    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
+    if others > 0 {
+        return StepOutcome::Stopped(StopReason::NotSelected { others });
+    }
+    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
+    if is_all && slots.iter().any(|slot| !slot.is_updated) {
+        let partition = record.hold.original().map_or(0, strategy::partition_field);
+        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
+    }
+    StepOutcome::NothingOutdated
 }

@@ -17,12 +17,16 @@
 
 mod acquire;
 mod action;
+mod batch_under_way;
 mod batches;
+mod between_batches;
 mod causes;
 mod cluster_view;
 mod daemon_set;
+mod ending;
 mod existing;
 mod kind;
+mod kinds;
 mod on_event;
 mod outcome;
 mod ownership;
@@ -32,6 +36,7 @@ mod report;
 mod reporter;
 mod request;
 mod rollback;
+mod situation;
 mod slot;
 mod soak;
 mod state;
@@ -40,13 +45,15 @@ mod stepper;
 mod task;
 mod timers;
 mod validate;
+mod view;
 
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
-pub use preview::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked, preview};
+pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
+pub use preview::preview;
 pub use report::{Beginning, StepReport};
 pub use request::{CheckOverride, Identity, PaceOverrides, Request};
-pub use stepper::{Output, Stepper};
-pub use task::{CheckResult, DeletionResult, StepEvent, Task, WriteResult};
+pub use stepper::Stepper;
+pub use task::{DeletionResult, Output, StepEvent, Task, WriteResult};
+pub use view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::action::Purpose;
+use super::action::{Purpose, Write};
 use super::causes::redacted;
-use super::outcome::StepOutcome;
+use super::outcome::{CheckResult, StepOutcome};
 use super::report::StepReport;
 use super::reporter::report;
-use super::stepper::{ClusterRequest, Output, Stepper};
-use super::task::{DeletionResult, StepEvent, WriteResult};
+use super::stepper::{ClusterRequest, Stepper};
+use super::task::{DeletionResult, Output, StepEvent, WriteResult};
+use super::timers::CheckState;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::hold::LEASE_DURATION;
 use crate::model::follow::{Now, PodRef, TargetEvent};
@@ -182,6 +183,50 @@ impl Stepper {
         leaving.tries += 1;
         if leaving.tries >= MAX_RELEASES {
             self.end_leaving(out);
+        }
+    }
+
+    /// Takes in that a write is stored.
+    pub(super) fn stored(&mut self, write: Write, now: Now, out: &mut Vec<Output>) {
+        let timers = &mut self.timers;
+        timers.ownership.take_stored(&write);
+        timers.renewed = Some(now.elapsed);
+        self.conflicts = 0;
+        if let Some(record) = self.cluster.record() {
+            self.reporter.keep_batch(record);
+        }
+        match &write.purpose {
+            Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
+            Purpose::BeginBatch => {
+                timers.begin_batch();
+                if timers.leaving.is_none() {
+                    self.report_stage(now, out); // the batch, then its slots
+                }
+            }
+            Purpose::FinishBatch => timers.finish_batch(),
+            Purpose::RollBack => timers.rollback.since = Some(now.elapsed),
+            Purpose::ReleaseLease => return self.end_leaving(out),
+        }
+        for one in write.reports {
+            if let StepReport::RollingBack { revision } = &one {
+                self.timers.rollback.revision = Some(revision.clone());
+            }
+            match one {
+                StepReport::Batch(batch) => self.reporter.batch_is_over(batch, out),
+                one => report(one, out),
+            }
+        }
+        if let Purpose::EndPlan(outcome) = write.purpose {
+            self.end(outcome, out);
+        }
+    }
+
+    /// Takes in the result of the check. A pass counts only for pods that were ready all the time.
+    fn take_check(&mut self, result: CheckResult) {
+        if let CheckState::Running(since) = self.timers.check {
+            let is_disturbed = self.timers.soak.disturbed().is_some_and(|disturbed| disturbed > since);
+            let is_void = is_disturbed && result == CheckResult::Passed;
+            self.timers.check = if is_void { CheckState::NotRun } else { CheckState::Finished(result) };
         }
     }
 }

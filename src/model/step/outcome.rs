@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::task::CheckResult;
 use crate::error::Error;
+use crate::model::follow::StopSignal;
 
 /// How a `step` command ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +30,8 @@ pub enum StepOutcome {
     },
     /// The command's own timeout; the plan stays. Exit 3.
     TimedOut(Duration),
-    /// SIGINT; the plan stays.
-    Interrupted,
-    /// SIGTERM; the plan stays.
-    Terminated,
+    /// A signal ended the command; the plan stays.
+    Interrupted(StopSignal),
     /// The workload was deleted.
     Gone {
         /// Whether another workload has its name.
@@ -147,4 +145,17 @@ pub enum RollbackOutcome {
     },
     /// It did not begin; why, as a clause.
     NotStarted(String),
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckResult {
+    /// Exit 0.
+    Passed,
+    /// Another exit code; none when a signal ended it.
+    Failed(Option<i32>),
+    /// It exceeded its timeout, and was killed.
+    TimedOut,
+    /// It could not be started.
+    NotRun,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::outcome::StepOutcome;
-use super::preview::Batch;
+use super::view::Batch;
 use crate::model::change::hold::Lease;
 use crate::model::follow::{CauseChange, LogLines};
 use crate::model::status::cause::Cause;

@@ -1,6 +1,7 @@
 //! What is new in an observation, so that each change is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 use std::time::Duration;
 
 use super::preview::{batch, stage};
@@ -8,8 +9,8 @@ use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
-use super::stepper::Output;
-use super::timers::CheckState;
+use super::task::Output;
+use super::view::{Batch, BatchStage};
 use crate::model::change::hold::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 
@@ -17,7 +18,7 @@ use crate::model::follow::{Now, PodRef};
 #[derive(Debug, Default)]
 pub(super) struct Reporter {
     /// The stage of the batch that began last.
-    stage: Option<(usize, Stage)>,
+    stage: Option<(usize, BatchStage)>,
     waiting: Option<Waiting>,
     /// What was waited for last without delay: as a rule an answer to a failed request.
     trouble: Option<String>,
@@ -41,15 +42,6 @@ struct Waiting {
     is_reported: bool,
 }
 
-/// The stage of a batch, without its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Updating,
-    Soaking,
-    Checking,
-    Over,
-}
-
 /// How long a wait lasts before it is reported.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
@@ -61,8 +53,8 @@ impl Reporter {
         disturbance: Option<Disturbance>,
         out: &mut Vec<Output>,
     ) {
-        let is_soaking =
-            self.has_final_soak || matches!(self.stage, Some((_, Stage::Soaking | Stage::Checking)));
+        let is_soaking = self.has_final_soak
+            || matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
         if let Some(Disturbance { pod, why }) = disturbance.filter(|_| is_soaking) {
             report(StepReport::SoakRestarted { pod, why: why.to_owned() }, out);
         }
@@ -94,15 +86,16 @@ impl Reporter {
     /// Reports the stage of the plan, if it is another one.
     pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<Output>) {
         if let Some(record) = state.batch() {
-            let now = match state.timers.check {
-                CheckState::Running(_) | CheckState::Finished(_) => Stage::Checking,
-                _ if state.is_moving() => Stage::Updating,
-                _ if state.soak().is_zero() => return,
-                CheckState::NotRun => Stage::Soaking,
-            };
-            if self.stage != Some((record.number, now)) {
-                self.stage = Some((record.number, now));
-                report(StepReport::Batch(batch(state, record, stage(state))), out);
+            let now = stage(state);
+            let is_same = |before: &BatchStage| discriminant(before) == discriminant(&now);
+            let is_reported = self
+                .stage
+                .as_ref()
+                .is_some_and(|(number, before)| *number == record.number && is_same(before));
+            let soaks_for_nothing = matches!(now, BatchStage::Soaking { of, .. } if of.is_zero());
+            if !is_reported && !soaks_for_nothing {
+                self.stage = Some((record.number, now.clone()));
+                report(StepReport::Batch(batch(state, record, now)), out);
             }
         } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;
@@ -113,9 +106,10 @@ impl Reporter {
         }
     }
 
-    /// A batch is done, or failed: its stage is reported by that.
-    pub(super) fn batch_is_over(&mut self, number: usize) {
-        self.stage = Some((number, Stage::Over));
+    /// Reports a batch that is done, or failed.
+    pub(super) fn batch_is_over(&mut self, batch: Batch, out: &mut Vec<Output>) {
+        self.stage = Some((batch.number, batch.stage.clone()));
+        report(StepReport::Batch(batch), out);
     }
 
     /// Keeps the slots of a batch for its view.

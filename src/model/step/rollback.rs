@@ -35,7 +35,10 @@ pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decisi
     let observation = state.observation();
     let (observed, workload) = (observation.observed, &observation.observed.workload);
     let record = observation.record.renewed(observation.now.stamp());
-    let before = observed.revisions.iter().find(|one| Some(&one.name) == record.plan.from.as_ref());
+    let Some(from) = &record.plan.from else {
+        return not_started("it is not known which revision served when the plan began".to_owned());
+    };
+    let before = observed.revisions.iter().find(|one| one.name == *from);
     let Some(before) = before.filter(|before| !is_live(observed, before)) else {
         return not_started("the revision before is not stored any more".to_owned());
     };

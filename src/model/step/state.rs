@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::batches::{self, Next};
+use super::causes::reasons;
 use super::kind::StepKind;
 use super::outcome::{StepOutcome, StopReason};
 use super::slot::{PlanContext, PodSlot, max_unavailable, unavailable};
@@ -149,6 +150,17 @@ impl<'a> PlanState<'a> {
         let before = if self.is_back_to_canary() { None } else { self.plan().batch.as_ref() };
         let before = before.map_or(0, |batch| batch.number);
         batches::next(self.slots.kind, self.all(), self.pace(), self.plan().reach, before)
+    }
+
+    /// Returns why the next batch may not begin: its first pod would make too many unavailable.
+    pub(super) fn too_many_unavailable(&self, next: &BatchRecord) -> Option<StopReason> {
+        let first = self.all().iter().find(|slot| next.slots.contains(&slot.name))?;
+        let cost = usize::from(first.is_available && first.counts(self.pace()));
+        let allowed = self.allowed();
+        (self.unavailable() + cost > allowed).then(|| {
+            let pods = reasons(self.unavailable_slots(), self.observation());
+            StopReason::Unhealthy { pods, allowed }
+        })
     }
 
     /// Whether a scale-down removed everything that was released.

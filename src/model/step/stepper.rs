@@ -2,29 +2,24 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Command, Decision, Purpose, Write};
+use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
 use super::outcome::{BatchFailure, StepOutcome};
-use super::preview::{BatchStage, PlanView, batch, plan_view};
-use super::reconcile::{WAVE_PAUSE, reconcile, renewal};
+use super::preview::{batch, plan_view};
+use super::reconcile::{reconcile, renewal};
 use super::report::StepReport;
 use super::reporter::{Reporter, report};
 use super::request::{Identity, Request};
 use super::rollback::Returned;
+use super::situation::Command;
 use super::state::PlanState;
-use super::task::{CheckResult, StepEvent, Task};
-use super::timers::{CheckState, Leaving, Timers};
-use crate::error::{Error, ErrorKind};
-use crate::model::change::hold::{LEASE_DURATION, Lease, OnFailure, RENEW_EVERY};
-use crate::model::follow::{Now, PodRef, StopSignal};
+use super::task::{Output, StepEvent, Task};
+use super::timers::{CheckState, Timers};
+use super::view::{Batch, BatchStage, PlanView};
+use crate::model::change::hold::{LEASE_DURATION, Lease};
+use crate::model::follow::{Now, PodRef};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
-
-/// How long the command waits for its lease to be released.
-pub(super) const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Time alone makes pods available, after `minReadySeconds`.
-const POLL_EVERY: Duration = Duration::from_secs(5);
 
 /// Steps one workload. It does no I/O and has no clock: its driver hands in every event
 /// ([`Stepper::apply`]) with the time, executes the [tasks](Task), and hands in [`StepEvent::Tick`] when it is
@@ -43,7 +38,7 @@ pub struct Stepper {
     /// When a request that failed is tried again.
     pub(super) retry_at: Option<Duration>,
     pub(super) outcome: Option<StepOutcome>,
-    due: Option<Duration>,
+    pub(super) due: Option<Duration>,
 }
 
 /// A request whose answer is awaited, and since when.
@@ -60,15 +55,6 @@ pub(super) enum ClusterRequest {
     /// A wave of deletions: each slot with its pod.
     Wave(Vec<(String, PodRef)>),
     StuckPod,
-}
-
-/// What comes of an event, in order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Output {
-    /// Something to report.
-    Report(StepReport),
-    /// Something to do.
-    Perform(Task),
 }
 
 impl Stepper {
@@ -277,18 +263,12 @@ impl Stepper {
     }
 
     /// Reports the stage of the batch that began last. Returns the batch.
-    fn report_batch(
-        &mut self,
-        stage: BatchStage,
-        now: Now,
-        out: &mut Vec<Output>,
-    ) -> Option<super::preview::Batch> {
+    fn report_batch(&mut self, stage: BatchStage, now: Now, out: &mut Vec<Output>) -> Option<Batch> {
         let situation = self.cluster.situation(now)?;
         let plan = situation.state(&self.timers)?;
         let batch = batch(&plan, plan.plan().batch.as_ref()?, stage);
         if batch.stage == BatchStage::Failed {
-            self.reporter.batch_is_over(batch.number);
-            report(StepReport::Batch(batch.clone()), out);
+            self.reporter.batch_is_over(batch.clone(), out);
         }
         Some(batch)
     }
@@ -305,175 +285,11 @@ impl Stepper {
         }
     }
 
-    /// Ends the command because of a signal: at once the second time.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<Output>) {
-        let outcome = match stop {
-            StopSignal::Interrupted => StepOutcome::Interrupted,
-            StopSignal::Terminated | StopSignal::HungUp => StepOutcome::Terminated,
-        };
-        match self.timers.leaving {
-            Some(_) => self.end(outcome, out),
-            None => self.leave(outcome, now, out),
-        }
-    }
-
-    /// Ends the command once its lease is released.
-    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<Output>) {
-        // Nothing waits for a refresh any more.
-        self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
-        if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
-            return self.end(outcome, out);
-        }
-        self.retry_at = None;
-        self.timers.leaving = Some(Leaving { outcome, since: now.elapsed, tries: 0 });
-    }
-
-    /// Ends the command without the release of its lease, which expires.
-    pub(super) fn end_leaving(&mut self, out: &mut Vec<Output>) {
-        if let Some(leaving) = &self.timers.leaving {
-            self.end(leaving.outcome.clone(), out);
-        }
-    }
-
-    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<Output>) {
-        if self.outcome.is_none() {
-            self.in_flight = None;
-            self.outcome = Some(outcome.clone());
-            report(StepReport::Ended(outcome), out);
-        }
-    }
-
-    /// Ends what takes too long: the command, the wait for an answer before the lease is acquired, the release of
-    /// the lease.
-    fn check_limits(&mut self, now: Now, out: &mut Vec<Output>) {
-        let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
-        if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
-            let undoes = self.cluster.record().is_some_and(|one| one.plan.pace.on_failure == OnFailure::Undo);
-            let outcome = match self.timers.failure.clone().filter(|_| undoes) {
-                Some(failure) => {
-                    let why = format!(
-                        "the command timed out after {}",
-                        crate::model::text::go_duration::write(limit)
-                    );
-                    let rollback = Some(super::outcome::RollbackOutcome::NotStarted(why));
-                    StepOutcome::Failed { failure, rollback }
-                }
-                None => StepOutcome::TimedOut(limit),
-            };
-            self.leave(outcome, now, out);
-        } else if is_over(self.unanswered_due()) {
-            let error = Error::new(ErrorKind::Unreachable, "the server does not answer");
-            self.end(StepOutcome::Error(error), out);
-        } else if is_over(self.leaving_due()) {
-            self.end_leaving(out);
-        }
-    }
-
-    /// When the command has to end. A rollback is not cut short.
-    fn time_limit(&self) -> Option<Duration> {
-        let is_done = self.timers.leaving.is_some() || self.timers.rollback.revision.is_some();
-        self.command.request.timeout.filter(|_| !is_done && self.outcome.is_none())
-    }
-
-    /// When the command gives up on an answer before it acquired the lease.
-    fn unanswered_due(&self) -> Option<Duration> {
-        let (renewed, in_flight) = (self.timers.renewed?, self.in_flight.as_ref()?);
-        let is_waiting = !self.timers.ownership.has_acquired() && self.timers.leaving.is_none();
-        is_waiting.then(|| renewed.max(in_flight.since) + LEASE_DURATION)
-    }
-
-    fn leaving_due(&self) -> Option<Duration> {
-        self.timers.leaving.as_ref().map(|leaving| leaving.since + RELEASE_TIMEOUT)
-    }
-
-    /// Reports the stage of the plan, and computes when time alone changes the decision.
-    fn report_stage_and_due(&mut self, now: Now, out: &mut Vec<Output>) {
-        self.due = None;
-        if self.outcome.is_some() {
-            return;
-        }
-        let mut dues = Vec::new();
-        let timers = &self.timers;
-        let is_ours = timers.ownership.has_acquired() && timers.leaving.is_none();
-        let situation = self.cluster.situation(now).filter(|_| is_ours);
-        if let Some(state) = situation.as_ref().and_then(|situation| situation.state(timers)) {
-            if state.plan().is_rolling_back() {
-                let limit = state.pace().batch_timeout;
-                dues.push(timers.rollback.since.map(|since| since.saturating_add(limit)));
-            } else {
-                // After an external change, or a failure, there is no stage to report.
-                let workload = &state.observation().observed.workload;
-                if timers.failure.is_none() && state.observation().record.hold.is_in_force(workload) {
-                    self.reporter.stage(&state, out);
-                }
-                let soaked = (!state.is_moving()).then(|| now.elapsed.saturating_add(state.soak_left()));
-                dues.extend([soaked, timers.progress.due(state.pace().batch_timeout)]);
-                dues.push(timers.last_wave.map(|last| last + WAVE_PAUSE));
-            }
-            dues.push(timers.renewed.map(|renewed| renewed + RENEW_EVERY));
-        }
-        dues.extend([
-            timers.other_lease.as_ref().filter(|_| !is_ours).map(|(_, since)| *since + LEASE_DURATION),
-            self.unanswered_due(),
-            self.leaving_due(),
-            self.retry_at,
-            self.time_limit(),
-            timers.causes.due(),
-            Some(now.elapsed + POLL_EVERY),
-        ]);
-        self.due = dues.into_iter().flatten().filter(|due| *due > now.elapsed).min();
-    }
-
     /// Reports the stage of the plan.
     pub(super) fn report_stage(&mut self, now: Now, out: &mut Vec<Output>) {
         let situation = self.cluster.situation(now);
         if let Some(state) = situation.as_ref().and_then(|situation| situation.state(&self.timers)) {
             self.reporter.stage(&state, out);
-        }
-    }
-
-    /// Takes in that a write is stored.
-    pub(super) fn stored(&mut self, write: Write, now: Now, out: &mut Vec<Output>) {
-        let timers = &mut self.timers;
-        timers.ownership.take_stored(&write);
-        timers.renewed = Some(now.elapsed);
-        self.conflicts = 0;
-        if let Some(record) = self.cluster.record() {
-            self.reporter.keep_batch(record);
-        }
-        match &write.purpose {
-            Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
-            Purpose::BeginBatch => {
-                timers.begin_batch();
-                if timers.leaving.is_none() {
-                    self.report_stage(now, out); // the batch, then its slots
-                }
-            }
-            Purpose::FinishBatch => timers.finish_batch(),
-            Purpose::RollBack => timers.rollback.since = Some(now.elapsed),
-            Purpose::ReleaseLease => return self.end_leaving(out),
-        }
-        for one in write.reports {
-            match &one {
-                StepReport::RollingBack { revision } => {
-                    self.timers.rollback.revision = Some(revision.clone());
-                }
-                StepReport::Batch(batch) => self.reporter.batch_is_over(batch.number),
-                _ => {}
-            }
-            report(one, out);
-        }
-        if let Purpose::EndPlan(outcome) = write.purpose {
-            self.end(outcome, out);
-        }
-    }
-
-    /// Takes in the result of the check. A pass counts only for pods that were ready all the time.
-    pub(super) fn take_check(&mut self, result: CheckResult) {
-        if let CheckState::Running(since) = self.timers.check {
-            let is_disturbed = self.timers.soak.disturbed().is_some_and(|disturbed| disturbed > since);
-            let is_void = is_disturbed && result == CheckResult::Passed;
-            self.timers.check = if is_void { CheckState::NotRun } else { CheckState::Finished(result) };
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a [`Stepper`](super::Stepper) asks its driver to do, and the events that come back.
 
-use super::preview::Batch;
+use super::outcome::CheckResult;
+use super::report::StepReport;
+use super::view::Batch;
 use crate::error::Error;
 use crate::model::api::node::Node;
 use crate::model::change::conflict::Conflict;
@@ -31,6 +33,15 @@ pub enum Task {
     RunCheck(Batch),
     /// Read the last lines of a container. Answer with [`TargetEvent::Log`].
     ReadLog(LogRef),
+}
+
+/// What comes of an event, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Something to report.
+    Report(StepReport),
+    /// Something to do.
+    Perform(Task),
 }
 
 /// One thing that happened.
@@ -91,17 +102,4 @@ impl DeletionResult {
             Self::Superseded => Some("another client changed the workload meanwhile".to_owned()),
         }
     }
-}
-
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckResult {
-    /// Exit 0.
-    Passed,
-    /// Another exit code; none when a signal ended it.
-    Failed(Option<i32>),
-    /// It exceeded its timeout, and was killed.
-    TimedOut,
-    /// It could not be started.
-    NotRun,
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::causes::Causes;
-use super::outcome::{BatchFailure, StepOutcome};
+use super::outcome::{BatchFailure, CheckResult, StepOutcome};
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::Soak;
-use super::task::CheckResult;
 use crate::model::change::hold::Lease;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 

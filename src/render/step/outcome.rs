@@ -4,6 +4,7 @@ use super::hints;
 use super::words::{slots, time};
 use super::{Closing, Printed};
 use crate::model::change::hold::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
+use crate::model::follow::StopSignal;
 use crate::model::status::verdict::Counts;
 use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
@@ -36,11 +37,13 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
             let line = format!("error: {name}: timed out after {}; {}", time(*limit), left_behind(closing));
             cut_short(closing, &line)
         }
-        StepOutcome::Interrupted => {
-            cut_short(closing, &format!("interrupted: {name}: {}", left_behind(closing)))
-        }
-        StepOutcome::Terminated => {
-            cut_short(closing, &format!("terminated: {name}: {}", left_behind(closing)))
+        StepOutcome::Interrupted(signal) => {
+            let how = match signal {
+                StopSignal::Interrupted => "interrupted",
+                StopSignal::Terminated => "terminated",
+                StopSignal::HungUp => "hung up",
+            };
+            cut_short(closing, &format!("{how}: {name}: {}", left_behind(closing)))
         }
         StepOutcome::Gone { recreated: false } => {
             Printed::note(format!("error: object has been deleted: {name}"))

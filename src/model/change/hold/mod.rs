@@ -19,6 +19,7 @@
 mod amount;
 mod bounds;
 mod lease;
+mod pace;
 mod pause;
 mod plan;
 mod record;
@@ -28,9 +29,10 @@ mod summary;
 
 pub use amount::Amount;
 pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
+pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model) use pause::hold_method;
 pub use pause::{HoldMethod, Pause, pause};
-pub use plan::{BatchRecord, Batches, Check, OnFailure, Pace, Phase, Plan, Reach, SETTLING_TIME};
+pub use plan::{BatchRecord, Phase, Plan};
 pub use record::{PlanRecord, guarded};
 pub use resume::{Resume, resume};
 pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};

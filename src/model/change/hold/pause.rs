@@ -97,7 +97,7 @@ pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMet
     let workload = &observation.workload;
     let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
     let Some(pods) = &observation.pods else { return Err(cannot_see_pods(workload)) };
-    let own: Vec<&Pod> = pods.iter().filter(|pod| workload.owns(pod)).collect();
+    let own: Vec<&Pod> = pods.iter().map(AsRef::as_ref).filter(|pod| workload.owns(pod)).collect();
     Ok(match workload.kind().hold {
         HoldBy::Paused(_) => HoldMethod::Paused,
         HoldBy::Partition => HoldMethod::Partition(hold_partition(observation, &own)),

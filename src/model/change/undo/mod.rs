@@ -107,7 +107,8 @@ pub fn undo<'a>(
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
-/// Deployment controller copies the change-cause to a ReplicaSet itself.
+/// Deployment controller copies the change-cause to a ReplicaSet itself. None also for a revision
+/// whose whole object was not kept.
 #[must_use]
 pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
     if workload.kind().revisions == RevisionStore::ReplicaSets {

@@ -211,7 +211,7 @@ mod tests {
                 let owner = if kind == "Deployment" { format!("rs-{number}") } else { "u".to_owned() };
                 let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{number}-{index}"), "labels": {"controller-revision-hash": hash},
                     "ownerReferences": [{"controller": true, "uid": owner}]}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
-                Pod::read(&Object::read(pod).unwrap())
+                Pod::read(&Object::read(pod).unwrap()).into()
             })
         });
         Observation {

@@ -1,5 +1,6 @@
 //! A simulated workload with its revisions and pods, and a follower that receives its events.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
@@ -103,8 +104,8 @@ impl Truth {
         (1..=self.revision).map(revision).collect()
     }
 
-    pub(super) fn pods(&self) -> Option<Vec<Pod>> {
-        let read = |pod: &Value| Pod::read(&Object::read(pod.clone()).unwrap());
+    pub(super) fn pods(&self) -> Option<Vec<Arc<Pod>>> {
+        let read = |pod: &Value| Arc::new(Pod::read(&Object::read(pod.clone()).unwrap()));
         (!self.pods_withheld).then(|| self.pods.iter().map(read).collect())
     }
 

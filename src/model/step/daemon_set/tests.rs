@@ -71,7 +71,7 @@ impl World {
         });
         let observed = Observation {
             revisions: Revisions::of(&workload, revisions),
-            pods: Some(pods.iter().copied().map(pod).collect()),
+            pods: Some(pods.iter().copied().map(pod).map(Into::into).collect()),
             events: None,
             workload,
         };

@@ -1,0 +1,74 @@
+//! The table of the kinds that can be stepped.
+
+use serde_json::Value;
+
+use super::daemon_set::DaemonSets;
+use super::kind::StepKind;
+use super::stateful_set::StatefulSets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::change::hold;
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
+
+/// The most pods that a plan can have. A slot takes some hundred bytes, and `spec.replicas` of a StatefulSet can be
+/// 2147483647, which any client that may scale it can write.
+const MAX_PODS: i64 = 100_000;
+
+/// Returns how the kind of a workload is stepped.
+///
+/// # Errors
+/// A usage error for a kind that cannot be stepped, with alternatives; a workload of more than [`MAX_PODS`] pods.
+pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
+    let wanted = workload.wanted();
+    if wanted > MAX_PODS {
+        return Err(Error::new(
+            ErrorKind::Malformed,
+            format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
+        ));
+    }
+    match workload.kind().step {
+        Ok(StepBy::Partition) => Ok(&StatefulSets),
+        Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
+        Err(_) => Err(deployment_refused(workload)),
+    }
+}
+
+/// Returns the update strategy that holds a workload as it is (design rule 12).
+///
+/// # Errors
+/// When its pods could not be read.
+pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
+    Ok(hold::hold_method(observed)?.strategy(&observed.workload))
+}
+
+fn deployment_refused(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::usage(format!(
+        "{target} cannot be stepped: a paused Deployment overshoots, and moves when it is scaled, so the number \
+         of its pods on the new revision is not under control"
+    ))
+    .hint(
+        "its own maxSurge and maxUnavailable set its pace; \
+         for a canary, a second Deployment behind the same Service",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn two_billion_replicas_are_refused_before_slots_are_allocated() {
+        let refusal = |replicas: i64| {
+            let set =
+                json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"replicas": replicas}});
+            step_kind(&Workload::of_json(&set).unwrap()).err().map(|error| error.sentence())
+        };
+        assert_eq!(refusal(100_000), None);
+        let expected = "statefulset/db has 2147483647 replicas; step works with at most 100000";
+        assert_eq!(refusal(i64::from(i32::MAX)).as_deref(), Some(expected));
+    }
+}

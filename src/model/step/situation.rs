@@ -1,0 +1,48 @@
+//! What `reconcile` decides with.
+
+use super::kinds::step_kind;
+use super::request::{Identity, Request};
+use super::slot::PlanContext;
+use super::state::{PlanState, Slots};
+use super::timers::Timers;
+use crate::error::Result;
+use crate::model::api::node::Node;
+use crate::model::change::hold::PlanRecord;
+use crate::model::follow::Now;
+use crate::model::status::observation::Observation;
+
+/// What one command is asked to do, and by which process.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) request: Request,
+    pub(super) identity: Identity,
+}
+
+/// Everything that was observed at one moment.
+pub(super) struct Situation<'a> {
+    pub(super) observed: &'a Observation,
+    /// The nodes; none when they may not be read.
+    pub(super) nodes: Option<&'a [Node]>,
+    /// The plan in the annotation, if there is one that is readable.
+    pub(super) record: Option<&'a PlanRecord>,
+    /// The slots of that plan.
+    pub(super) slots: Option<Slots<'a>>,
+    pub(super) now: Now,
+}
+
+impl Situation<'_> {
+    /// Returns what an observation is for a plan that is not stored yet.
+    pub(super) fn with<'b>(&'b self, record: &'b PlanRecord) -> PlanContext<'b> {
+        PlanContext { observed: self.observed, nodes: self.nodes, record, now: self.now }
+    }
+
+    /// Returns the slots of a plan that is not stored yet.
+    pub(super) fn slots_of<'b>(&'b self, record: &'b PlanRecord) -> Result<Slots<'b>> {
+        Ok(Slots::of(step_kind(&self.observed.workload)?, self.with(record)))
+    }
+
+    /// Returns the state of the plan in the annotation.
+    pub(super) fn state<'b>(&'b self, timers: &'b Timers) -> Option<PlanState<'b>> {
+        Some(PlanState { slots: self.slots.as_ref()?, timers })
+    }
+}
