@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
 
 mod history;
+mod live;
+mod pod_updates;
 mod recording;
 mod status;

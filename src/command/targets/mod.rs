@@ -123,8 +123,13 @@ fn refuse_other_types(targets: &[TargetWord]) -> Result<()> {
     for ask in targets {
         let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = ask;
         if let TargetType::Other(other) = type_ {
-            return Err(Error::usage(format!("{} have no rollouts", other.plural()))
-                .hint("name a deployment, a daemonset or a statefulset"));
+            return Err(if other.is_of_kruise() {
+                Error::usage(format!("{} are not supported", other.resource()))
+                    .hint("use the plugin of OpenKruise: kubectl kruise")
+            } else {
+                Error::usage(format!("{} have no rollouts", other.plural()))
+                    .hint("name a deployment, a daemonset or a statefulset")
+            });
         }
     }
     Ok(())

@@ -108,6 +108,12 @@ impl ResourceType {
         if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
     }
 
+    /// Whether it belongs to `OpenKruise`, whose own plugin is `kubectl kruise`.
+    #[must_use]
+    pub fn is_of_kruise(&self) -> bool {
+        self.group.ends_with("kruise.io")
+    }
+
     /// Whether kubectl counts it among the workloads.
     #[must_use]
     pub fn is_workload(&self) -> bool {
@@ -180,7 +186,7 @@ pub static POD_DISRUPTION_BUDGET: ResourceType =
 pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
 
 /// Types that kubectl knows and that have no rollouts; they are only ever named in an error.
-static REFUSED: [&ResourceType; 13] = [
+static REFUSED: [&ResourceType; 17] = [
     &POD,
     &REPLICA_SET,
     &CONTROLLER_REVISION,
@@ -194,7 +200,14 @@ static REFUSED: [&ResourceType; 13] = [
     &NODE,
     &NAMESPACE,
     &other("Ingress", ["ingress", "ingresses", "ing"], "networking.k8s.io"),
+    &other("SidecarSet", ["sidecarset", "sidecarsets", "sidecarsets"], KRUISE),
+    &other("UnitedDeployment", ["uniteddeployment", "uniteddeployments", "ud"], KRUISE),
+    &other("BroadcastJob", ["broadcastjob", "broadcastjobs", "bcj"], KRUISE),
+    &other("Rollout", ["rollout", "rollouts", "rollouts"], "rollouts.kruise.io"),
 ];
+
+/// The group of `OpenKruise`, of which only some kinds have rollouts.
+const KRUISE: &str = "apps.kruise.io";
 
 /// The type without rollouts that a word means, if it is one that kubectl knows everywhere.
 #[must_use]
