@@ -177,8 +177,8 @@ fn invalid_combinations_are_refused_before_any_read() {
             "error: Invalid dry-run value (foo). Must be \"none\", \"server\", or \"client\".\n",
         ),
         (
-            &["deploy/web", "--to", "stable", "--to-revision", "3"],
-            "error: the argument '--to <stable>' cannot be used with '--to-revision <REVISION>'\nhint: kubectl rollout2 undo --help\n",
+            &["deploy/web", "--dry-run", "--timeout", "5s"],
+            "error: --timeout, --fail-fast and --plain have an effect only with --wait\nhint: add --wait\n",
         ),
     ] {
         let ended = undo("shop", args).run();

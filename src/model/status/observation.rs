@@ -144,7 +144,9 @@ impl Observation {
                 .filter(|newest| self.pods.is_none() || counted(newest).total > 0)
         };
         let current = self.revisions.current().or_else(newest);
-        let stable = self.stable().filter(|stable| !is(current, stable));
+        // A controller also records a first revision of which no pod was ever ready.
+        let has_served = |stable: &&Revision| counted(stable).total == 0 || counted(stable).ready > 0;
+        let stable = self.stable().filter(|stable| !is(current, stable)).filter(has_served);
         let has_pods = |revision: &&Revision| counted(revision).total > 0;
         let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
         let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
@@ -309,6 +311,29 @@ mod tests {
             let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
             let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
             assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+        }
+    }
+
+    /// The StatefulSet controller names its first revision as the current one before any pod is ready.
+    #[test]
+    fn a_first_revision_that_was_never_ready_is_not_stable() {
+        let revision = |number: i64| {
+            let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+            let rest =
+                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+            object("ControllerRevision", &format!("w-{number}"), &rest)
+        };
+        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+            let metadata =
+                json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": "w-1"}});
+            let conditions = json!([{"type": "Ready", "status": ready}]);
+            let pod =
+                object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}));
+            let mut observation = observation("StatefulSet", [1, 2].map(revision), &[pod]);
+            let mut workload = observation.workload.object().json().clone();
+            workload["status"] = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
+            observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+            assert_eq!(counts_and_roles(&observation)[0].2, Some(role), "{ready}");
         }
     }
 

@@ -44,7 +44,7 @@ pub enum HoldMethod {
     Plan,
 }
 
-/// Returns what holds a workload in its present state. `by` and `since` are stored for display.
+/// Returns the patch that holds a workload in its present state. `by` and `since` are stored for display.
 ///
 /// # Errors
 /// If the annotation of a hold is not readable, or if pods cannot be read.
@@ -129,5 +129,5 @@ fn cannot_see_pods(workload: &Workload) -> Error {
         ErrorKind::Refused,
         format!("{} cannot be held, because its pods cannot be listed", workload.target()),
     )
-    .hint("ask for the right to list pods")
+    .hint("request permission to list pods")
 }

@@ -15,7 +15,7 @@ use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
-const START: &str = "2026-11-20T13:00:00Z";
+pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
 /// The actual state of a workload.
 #[derive(Clone, Debug)]
