@@ -184,9 +184,9 @@ fn show_as_kubectl(workload: &Workload, request: &Request, screen: &mut Screen<'
         Some(RevisionWord::Number(number)) => Some(number),
         _ => None,
     };
-    let told = kubectl_status(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
-    screen.line(&told.line);
-    if request.watch && !told.done {
+    let reported = kubectl_status(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
+    screen.line(&reported.line);
+    if request.watch && !reported.done {
         return Err(Error::new(ErrorKind::Failed, "timed out waiting for the condition"));
     }
     Ok(Exit::Done)

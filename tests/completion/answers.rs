@@ -81,8 +81,8 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
     ];
     for (words, typed, expected, directive) in cases {
         let answer = in_shop(words, typed);
-        let (offered, told) = words_of(&answer);
-        assert_eq!((offered.join(" ").as_str(), told), (*expected, *directive), "{words:?} {typed:?}");
+        let (offered, printed) = words_of(&answer);
+        assert_eq!((offered.join(" ").as_str(), printed), (*expected, *directive), "{words:?} {typed:?}");
     }
 }
 

@@ -61,7 +61,7 @@ impl PodState {
     pub(super) fn written_into(&self, pod: &Value, now: Timestamp) -> Option<Value> {
         let known = &pod["status"];
         let containers = object::list(known, &["containerStatuses"]);
-        let told = |(container, (name, image, behaviour)): (&Value, &(String, String, Behaviour))| {
+        let printed = |(container, (name, image, behaviour)): (&Value, &(String, String, Behaviour))| {
             container["restartCount"] == self.restarts_of(name, *behaviour)
                 && container["image"] == **image
                 && container["ready"] == (self.ready && behaviour.works())
@@ -69,7 +69,7 @@ impl PodState {
                     != (behaviour.never_starts() || behaviour.crashes())
         };
         let all_told =
-            containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(told);
+            containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(printed);
         let ready = self.ready && gates_are_open(pod);
         if all_told && super::super::pod::is_ready(pod) == ready {
             return None;
