@@ -121,7 +121,7 @@ pub(super) fn can_become_fatal(cause: &Cause, observation: &Observation, options
 }
 
 /// Whether a cause ends its container again and again.
-fn ends_container(id: CauseId) -> bool {
+pub(super) fn ends_container(id: CauseId) -> bool {
     matches!(
         id,
         CauseId::CrashLoop

@@ -51,6 +51,10 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
         return Some(Problem::new(id, format!("killed by its {which} probe, {}", exit(ending)), message));
     }
     let what = if container.waiting_for() == BACK_OFF { BACK_OFF } else { CRASHED };
+    if let Some(limit) = memory_limit_of_killed(container, ending, context) {
+        let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
+        return Some(Problem::new(CauseId::OutOfMemory, summary, most_informative_line(&ending.message)));
+    }
     Some(Problem::new(
         CauseId::CrashLoop,
         format!("{what}, {}", exit(ending)),
@@ -110,11 +114,26 @@ fn restarts_all(container: &Container, ending: &Termination, context: &CauseCont
 }
 
 fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Problem {
-    let limit =
-        context.declared(&container.name).and_then(|declared| declared.pointer("/resources/limits/memory"));
-    let limit =
-        limit.and_then(Value::as_str).map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
+    let limit = memory_limit(container, context);
+    let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
     Problem::new(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code), "")
+}
+
+fn memory_limit<'a>(container: &Container, context: &'a CauseContext<'_>) -> Option<&'a str> {
+    context.declared(&container.name)?.pointer("/resources/limits/memory")?.as_str()
+}
+
+/// Returns the memory limit of a container that was killed by SIGKILL, unless a probe may have killed it. The kubelet
+/// reports some containers that exceed their limit with the reason `Error`, and the same container's next run with
+/// `OOMKilled` (recorded with containerd 1.6).
+fn memory_limit_of_killed<'a>(
+    container: &Container,
+    ending: &Termination,
+    context: &'a CauseContext<'_>,
+) -> Option<&'a str> {
+    let declared = context.declared(&container.name)?;
+    let is_probed = ["livenessProbe", "startupProbe"].iter().any(|probe| declared.get(probe).is_some());
+    if ending.exit_code != 137 || is_probed { None } else { memory_limit(container, context) }
 }
 
 /// Returns the failed probe that made the kubelet kill the container. A killed container exits with 0 or by a

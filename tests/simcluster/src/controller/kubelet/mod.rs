@@ -4,6 +4,7 @@
 //! to stop it. Everything else it knows is in the store.
 
 mod behaviour;
+mod crash_loop;
 mod events_and_logs;
 mod restart;
 mod state;
