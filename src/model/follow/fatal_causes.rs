@@ -107,6 +107,7 @@ fn is_fatal(cause: &Cause, observation: &Observation) -> bool {
         | CauseId::MissingSecret
         | CauseId::MissingKey
         | CauseId::MissingClaim
+        | CauseId::ConfigError
         | CauseId::CommandNotFound => true,
         CauseId::NodeRefused => !cause.is_transient,
         id if ends_container(id) => cause.restarts >= FATAL_RESTARTS,
