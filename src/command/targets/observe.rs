@@ -13,6 +13,7 @@ use crate::model::api::resource_type::{NODE, POD, POD_DISRUPTION_BUDGET, Resourc
 use crate::model::api::selector::Selector;
 use crate::model::revision::{Revision, Revisions};
 use crate::model::status::observation::Observation;
+use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::kind::RevisionStore;
 use crate::model::workload::{KindSpec, Workload};
 use crate::render::screen::Screen;
@@ -43,6 +44,8 @@ impl RevisionContent {
     fn read(self, kind: &KindSpec, object: &Object) -> Revision {
         let revision = Revision::read(kind, object);
         match self {
+            // The template explains an outdated pod that blocks a StatefulSet.
+            Self::Facts if kind.pods == PodIdentity::Ordinal => revision,
             Self::Facts => revision.without_template(),
             Self::Template => revision,
             Self::Document | Self::DocumentWithManagedFields => revision.with_document(object),
