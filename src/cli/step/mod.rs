@@ -161,7 +161,7 @@ impl StepArgs {
             complete: self.pacing.complete,
             new_plan: self.overrides.new_plan,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pacing.timeout(),
+            timeout: self.pacing.timeout()?,
         };
         if matches!(ask, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition)) {
             plan.pace.check_stateful_set()?;

@@ -13,7 +13,6 @@ use crate::model::api::resource_type::{NODE, POD, POD_DISRUPTION_BUDGET, Resourc
 use crate::model::api::selector::Selector;
 use crate::model::revision::{Revision, Revisions};
 use crate::model::status::observation::Observation;
-use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::kind::RevisionStore;
 use crate::model::workload::{KindSpec, Workload};
 use crate::render::screen::Screen;
@@ -30,9 +29,7 @@ pub struct Details {
 /// What a revision keeps of the object that stores it, besides its facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevisionContent {
-    /// Nothing: it is only counted.
-    Facts,
-    /// The template, to compare it or to go back to it.
+    /// The template, to compare it or to explain its pods.
     Template,
     /// The whole object without `metadata.managedFields`, to print it or to write to it.
     Document,
@@ -44,9 +41,6 @@ impl RevisionContent {
     fn read(self, kind: &KindSpec, object: &Object) -> Revision {
         let revision = Revision::read(kind, object);
         match self {
-            // The template explains an outdated pod that blocks a StatefulSet.
-            Self::Facts if kind.pods == PodIdentity::Ordinal => revision,
-            Self::Facts => revision.without_template(),
             Self::Template => revision,
             Self::Document | Self::DocumentWithManagedFields => revision.with_document(object),
         }
@@ -59,7 +53,7 @@ impl Details {
     /// Whole revisions, because a rollback writes to them, and pods.
     pub const PODS: Self = Self { pods: true, revisions: RevisionContent::Document };
     /// What `status` needs of a workload that it does not follow.
-    pub const COUNTS: Self = Self { pods: true, revisions: RevisionContent::Facts };
+    pub const STATUS: Self = Self { pods: true, revisions: RevisionContent::Template };
 }
 
 /// Reads the revisions of a workload, without its pods.

@@ -59,14 +59,14 @@ impl PodState {
     pub(super) fn written_into(&self, pod: &Value, now: Timestamp) -> Option<Value> {
         let known = &pod["status"];
         let containers = object::list(known, &["containerStatuses"]);
-        let told = |(container, (_, image, behaviour)): (&Value, &(String, String, Behaviour))| {
+        let printed = |(container, (_, image, behaviour)): (&Value, &(String, String, Behaviour))| {
             container["restartCount"] == self.restarts_of(*behaviour)
                 && container["image"] == **image
                 && container["ready"] == self.is_ready(*behaviour)
                 && container["state"].get(self.state_of(*behaviour)).is_some()
         };
         let all_told =
-            containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(told);
+            containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(printed);
         let closed_gate = closed_gate(pod);
         if all_told && super::super::pod::is_ready(pod) == (self.ready && closed_gate.is_none()) {
             return None;
