@@ -4,6 +4,8 @@
 //! variable or waits for a clock.
 
 pub mod core_dump;
+#[cfg(target_os = "linux")]
+mod process_tree;
 pub mod program;
 pub mod shell;
 pub mod temp_dir;

@@ -30,10 +30,6 @@ pub(super) struct WriteArgs {
     #[arg(short, long)]
     interactive: bool,
 
-    /// Exit with 0 when nothing matches
-    #[arg(long)]
-    allow_empty: bool,
-
     /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     field_manager: String,
@@ -48,7 +44,12 @@ enum WriteFormat {
 }
 
 impl WriteArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
+    /// Lowers the flags of a verb.
+    pub(super) fn lower(self, verb: &str, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
+        if common.compat && self.dry_run.is_some() && verb != "undo" {
+            let text = format!("unknown flag: --dry-run\nSee 'kubectl rollout {verb} --help' for usage.");
+            return Err(Error::usage(text));
+        }
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = match self.output {
             None => Output::Text,
@@ -81,7 +82,6 @@ impl WriteArgs {
             field_manager: self.field_manager,
             interactive: self.interactive,
             replace_stuck_pods: false,
-            allow_empty: self.allow_empty,
             wait: None,
             plain: false,
         };

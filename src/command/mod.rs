@@ -117,8 +117,8 @@ pub async fn run_on(
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
             Verb::Restart(request) => Box::pin(restart::run(request, source, signals, &mut screen)).await,
             Verb::Step(request) => {
-                let asker = step::Asker { environment, by, signals };
-                Box::pin(step::run(request, source, &asker, &mut screen)).await
+                let caller = step::Caller { environment, by, signals };
+                Box::pin(step::run(request, source, &caller, &mut screen)).await
             }
         },
         Err(error) => error.clone().into(),

@@ -70,7 +70,7 @@ pub async fn run(
     follow::after_change(results, live, &request.options, source, signals, screen).await
 }
 
-/// Reads what a dry run of several workloads shows. A change that is made reads each just before.
+/// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
 async fn read_ahead<'a>(
     workloads: &[Workload],
     request: &Request,
@@ -84,7 +84,7 @@ async fn read_ahead<'a>(
     BulkReader::read(&request.scope, workloads, Details::PODS, source).await.map(Some)
 }
 
-/// A workload, as its controller has seen it, with its revisions and pods.
+/// Waits until the controller has observed the workload, and reads it with its revisions and pods.
 async fn observe_target(
     workload: Workload,
     reader: Option<&mut BulkReader<'_>>,
@@ -182,7 +182,7 @@ async fn write(
     change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
     screen.notes(
         &Workload::of_json(object.json())
-            .and_then(|after| no_pod_moves(&after))
+            .and_then(|after| no_pod_replaced(&after))
             .into_iter()
             .collect::<Vec<_>>(),
     );
@@ -217,10 +217,13 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
     let broken = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
     if let Some(first) = broken.first() {
         let names: Vec<_> = broken.iter().map(|pod| pod.name.as_str()).collect();
-        let them = if names.len() == 1 { "it" } else { "them" };
+        let (are, them, order) = match names.len() {
+            1 => ("is", "it", ""),
+            _ => ("are", "them", ", lowest ordinal first"),
+        };
         screen.note(&format!(
-            "warning: {} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
-            is_or_are(&names)
+            "warning: {} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
+            names.join(", ")
         ));
         if !request.options.replace_stuck_pods {
             let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
@@ -229,25 +232,21 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
             let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
             screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
             let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
-            screen.note(&format!("hint: or by hand, after the undo: {delete}"));
+            screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
         }
     }
 }
 
-/// That a rollback replaces no pod, because the workload's own strategy holds all of them.
-fn no_pod_moves(after: &Workload) -> Option<String> {
+/// Returns a note if the rollback replaces no pod, because the update strategy holds all pods.
+fn no_pod_replaced(after: &Workload) -> Option<String> {
     let reason = if strategy::is_on_delete(after) {
-        "updateStrategy OnDelete: each pod goes back once it is deleted".to_owned()
+        "updateStrategy OnDelete: each pod is rolled back when it is deleted".to_owned()
     } else {
         let partition = strategy::partition(after);
         let holds_all = partition > 0 && partition >= after.wanted();
         holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
     };
-    Some(format!("note: no pod of {} moves: {reason}", after.target()))
-}
-
-fn is_or_are(names: &[&str]) -> String {
-    format!("{} {}", names.join(", "), if names.len() == 1 { "is" } else { "are" })
+    Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
 }
 
 fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen<'_>) {

@@ -1,4 +1,4 @@
-//! Rollouts in the middle, made by hand, and followers that have seen them.
+//! Constructed rollouts in progress, and followers that observed them.
 
 use std::time::Duration;
 
@@ -126,7 +126,7 @@ pub(crate) fn crashing() -> Value {
     })
 }
 
-/// A container whose image cannot be had, in the words of whoever knows.
+/// A container whose image cannot be pulled, with the runtime's message.
 pub(crate) fn without_image(message: &str) -> Value {
     json!({
         "name": "app", "image": "x",
@@ -150,7 +150,7 @@ pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
                 TargetEvent::Warnings(Some(Events::default())),
                 TargetEvent::Workload(Box::new(release.workload())),
                 TargetEvent::Revisions(Some(revisions)),
-                TargetEvent::Pods(Some(release.pods())),
+                TargetEvent::Pods(Some(release.pods().into_iter().map(Into::into).collect())),
             ];
             let logs = release.logs.iter().cloned().map(TargetEvent::Log);
             for news in news.into_iter().chain(logs) {

@@ -26,7 +26,7 @@ use crate::model::workload::kind::StepBy;
 /// The name of the verb, for completion: it takes one workload, and not all kinds.
 pub(super) const VERB: &str = "step";
 /// The verbosity from which on every decision of `step` is printed.
-const EXPLAINS: i32 = 4;
+const DECISION_VERBOSITY: i32 = 4;
 
 /// Release an update batch by batch
 ///
@@ -160,8 +160,8 @@ impl StepArgs {
             take_over: self.overrides.take_over,
             complete: self.pacing.complete,
             new_plan: self.overrides.new_plan,
-            explains: common.access.overrides.verbosity >= EXPLAINS,
-            timeout: self.pacing.timeout(),
+            explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
+            timeout: self.pacing.timeout()?,
         };
         if matches!(ask, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition)) {
             plan.pace.check_stateful_set()?;

@@ -62,6 +62,10 @@ pub async fn run(
         outcome.errors.append(&mut reporter.errors);
         let exit = worst_exit(&follower);
         outcome.exit = outcome.exit.worst(exit);
+        if !screen.is_read() {
+            let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
+            screen.notes(&unfinished.map(lines::without_reader).collect::<Vec<_>>());
+        }
         finish(request.format, &follower, exit.worst(so_far), started, screen);
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
             break;

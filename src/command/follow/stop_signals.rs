@@ -87,8 +87,7 @@ impl Listeners {
     }
 }
 
-/// Whether SIGHUP is ignored, as `nohup` leaves it for a process that is to outlive its terminal. Linux tells;
-/// elsewhere it is taken for not ignored.
+/// Whether the process ignores SIGHUP, as under `nohup`. Known only on Linux; false on other systems.
 #[cfg(unix)]
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

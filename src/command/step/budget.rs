@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets that allow no eviction at all: reported before a plan begins.
+//! Finds PodDisruptionBudgets that never allow an eviction, before a plan begins.
 
 use crate::cluster::source::Source;
 use crate::command::outcome::is_withheld;
@@ -46,13 +46,13 @@ pub(super) async fn check(
         .caused_by(endless)
         .hint(format!(
             "change the budget (of a DaemonSet, only a number as minAvailable can be counted), or {}",
-            way_without(request, workload)
+            advice_without_eviction(request, workload)
         )))
 }
 
-/// How to do without evictions. A flag of the plan stays in it when a command leaves it out.
-fn way_without(request: &Request, workload: &Workload) -> String {
-    if !is_planned(request, workload) {
+/// Returns how to continue without evictions. Leaving out `--evict` does not remove it from an existing plan.
+fn advice_without_eviction(request: &Request, workload: &Workload) -> String {
+    if !plan_evicts(request, workload) {
         return "leave out --evict".to_owned();
     }
     command(
@@ -63,10 +63,10 @@ fn way_without(request: &Request, workload: &Workload) -> String {
 
 fn evicts(request: &Request, workload: &Workload) -> bool {
     workload.kind().step == Ok(StepBy::PodDeletion)
-        && request.pace.evict.unwrap_or_else(|| is_planned(request, workload))
+        && request.pace.evict.unwrap_or_else(|| plan_evicts(request, workload))
 }
 
 /// Whether the plan that the command continues evicts pods.
-fn is_planned(request: &Request, workload: &Workload) -> bool {
+fn plan_evicts(request: &Request, workload: &Workload) -> bool {
     !request.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
 }

@@ -6,7 +6,7 @@ use crate::model::change::hold::Lease;
 use crate::model::change::patch::Patch;
 use crate::model::follow::PodRef;
 
-/// An action, and why it was chosen.
+/// An action, and the reason for it.
 #[derive(Debug)]
 pub(super) struct Decision {
     pub(super) action: Action,
@@ -16,25 +16,25 @@ pub(super) struct Decision {
 /// What to do next.
 #[derive(Debug)]
 pub(super) enum Action {
-    /// Nothing, until an event.
+    /// Wait for an event.
     Wait,
-    /// Nothing, until this is there: a noun phrase that is reported if it lasts.
+    /// Wait for this condition. If the wait lasts, the text is reported: `the pods that are starting`.
     WaitFor(String),
-    /// Nothing, until another process releases this lease, or lets it expire.
+    /// Wait until another process releases this lease, or until the lease expires.
     AwaitLease(Lease),
     /// Send a patch.
     Write(Box<Write>),
     /// Delete a wave of pods: each slot with its pod.
     DeleteWave(Vec<(String, PodRef)>),
-    /// Delete a pod that its controller waits for and does not replace.
+    /// Delete a stuck pod: its controller waits for it and does not replace it.
     DeleteStuckPod(PodRef),
     /// Run the check of the batch.
     RunCheck,
-    /// Begin the batch although these slots are unavailable.
+    /// Ignore these unavailable slots when the next batch begins.
     Excuse(Vec<String>),
     /// Record that the batch failed.
     Fail(BatchFailure),
-    /// End the command, once the lease is released.
+    /// Release the lease, then end the command.
     Finish(StepOutcome),
     /// End the command now.
     End(StepOutcome),
@@ -45,11 +45,11 @@ pub(super) enum Action {
 pub(super) struct Write {
     pub(super) purpose: Purpose,
     pub(super) patch: Patch,
-    /// What to report once it is stored.
+    /// The reports to print once the patch is stored.
     pub(super) reports: Vec<StepReport>,
 }
 
-/// What a patch is for.
+/// The purpose of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Purpose {
     /// To acquire the lease, with a new plan or the existing one.
@@ -75,7 +75,7 @@ impl Decision {
         Self { action, why: why.into() }
     }
 
-    /// Waits, and reports why if it lasts.
+    /// Creates the decision to wait. If the wait lasts, its reason is reported.
     pub(super) fn wait_for(what: impl Into<String>) -> Self {
         let what = what.into();
         Self { why: format!("wait for {what}"), action: Action::WaitFor(what) }
@@ -96,8 +96,8 @@ impl Decision {
 }
 
 impl Action {
-    /// Whether it has to be decided on a fresh observation. The patch that renews the lease tests all that it
-    /// relies on and changes nothing else.
+    /// Whether the decision needs a fresh observation. Only a renewal of the lease does not: its patch tests every
+    /// field that it relies on, and changes nothing else.
     pub(super) fn needs_refresh(&self) -> bool {
         match self {
             Self::Wait | Self::WaitFor(_) | Self::AwaitLease(_) | Self::End(_) => false,

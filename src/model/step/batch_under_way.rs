@@ -15,11 +15,12 @@ use crate::model::change::hold::{BatchRecord, Reach};
 use crate::model::status::cause::CauseId;
 use crate::model::text::go_duration;
 
-/// How long a wave waits to become larger, so that the number of reads grows with the waves and not with the pods.
+/// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
+/// reads.
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 
-/// Continues a batch: releases more of it, waits for its pods, lets them soak, checks them, and records that it
-/// is done.
+/// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
+/// batch is done.
 pub(super) fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
     let observation = state.observation();
     let in_batch: Vec<_> = state.all().iter().filter(|slot| state.is_in_batch(slot)).collect();
@@ -66,8 +67,8 @@ pub(super) fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
     }
 }
 
-/// Whether a wave is large enough to be worth another read: half of what may be unavailable, or all that is left
-/// of the batch. A smaller one waits for a moment.
+/// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for
+/// [`WAVE_PAUSE`].
 fn is_wave_due(state: &PlanState<'_>, in_batch: &[&PodSlot<'_>], size: usize) -> bool {
     let left = in_batch.iter().filter(|slot| !slot.is_released && slot.unready_node.is_none()).count();
     let is_large = size >= left.min(state.allowed().div_ceil(2));
@@ -83,14 +84,14 @@ fn finish_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
         batch.done = true;
     }
     if record.plan.reach == Some(Reach::Next) {
-        record.plan.reach = None; // the command went as far as it was asked to
+        record.plan.reach = None; // the goal of the command is reached
     }
     let patch = record.patch(&observation.observed.workload, None);
     let reports = vec![StepReport::Batch(finished_batch(state, batch))];
     Decision::write(Purpose::FinishBatch, patch, reports, format!("batch {}: done", batch.number))
 }
 
-/// Whether the batch that began last has failed: it has a fatal cause, or is past its timeout.
+/// Returns the decision if the last batch has failed: it has a fatal cause, or its timeout has passed.
 pub(super) fn failed(state: &PlanState<'_>, batch: &BatchRecord) -> Option<Decision> {
     if !state.is_moving() {
         return None;
@@ -103,7 +104,7 @@ pub(super) fn failed(state: &PlanState<'_>, batch: &BatchRecord) -> Option<Decis
     state.timers.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
 }
 
-/// A fatal cause of a pod that is required, or of no pod, such as a quota.
+/// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
 pub(super) fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>)> {
     let is_required =
         |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
@@ -111,8 +112,8 @@ pub(super) fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>
     fatal.find(|(_, pods)| pods.is_empty() || pods.iter().any(is_required))
 }
 
-/// A batch is past its timeout. Only a pod that was replaced can have failed it. As long as none was, other
-/// unavailable pods may leave no room for it, which says nothing about the new revision.
+/// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other
+/// unavailable pods may have left no room for it, which is no fault of the new revision.
 fn past_timeout(state: &PlanState<'_>, batch: usize) -> Decision {
     let after = state.pace().batch_timeout;
     let names =

@@ -13,11 +13,11 @@ use super::timers::CheckState;
 use crate::model::change::hold::BatchRecord;
 use crate::model::text::go_duration;
 
-/// Decides what to do while no batch is under way: end, wait, or begin the next batch.
+/// Decides what to do between two batches: end, wait, or begin the next one.
 pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
     let timers = state.timers;
     if matches!(timers.check, CheckState::Running(_)) {
-        return Decision::new(Action::Wait, "the check of a batch that is gone still runs: wait");
+        return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
     }
     let is_reached = batches::is_reached(state.plan().reach, state.all());
     let has_finished_batch = timers.has_finished_batch;
@@ -34,7 +34,9 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
             let why = format!("{pod} is next, and its node {node} is not ready: stop");
             return Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNode { pod, node }), why);
         }
-        Next::Nothing if is_reached => return Decision::finish(state.reached(), "nothing is left: end"),
+        Next::Nothing if is_reached => {
+            return Decision::finish(state.reached(), "no slot is left to release: end");
+        }
         Next::Nothing => {
             return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
         }
@@ -61,8 +63,8 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
     }
 }
 
-/// Whether an unavailable pod was created a moment ago, or is within its grace period: another client may have changed the template of
-/// a batch, and its pods are being replaced once more.
+/// Whether an unavailable pod was created recently or is within its grace period. After another change of the
+/// template, the pods of a batch may be replaced once more.
 fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let now = state.observation().now.server_time;
     slot.pod.is_some_and(|pod| {
@@ -72,7 +74,7 @@ fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     })
 }
 
-/// Whether a released pod that is not ready becomes ready without help, as far as its age tells.
+/// Whether a released pod that is not ready is still young enough to become ready.
 fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let patience = state.pace().batch_timeout;
     let is_young = slot.pod.is_none_or(|pod| {
@@ -83,8 +85,7 @@ fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     (is_young || slot.awaits_deletion) && !is_hopeless && !state.timers.progress.is_over(patience)
 }
 
-/// Stores the next batch, and releases as many of its slots as may be in the same patch, where another strategy
-/// releases them.
+/// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
 fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
     let observation = state.observation();
     let mut record = observation.record.renewed(observation.now.stamp());
@@ -109,8 +110,8 @@ fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
     Decision::write(Purpose::BeginBatch, record.patch(&observation.observed.workload, set), reports, why)
 }
 
-/// Every slot is released and every batch is done: the final soak, the controller's word that the update is
-/// complete, and the original strategy.
+/// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
+/// then restores the original strategy.
 fn finish_plan(state: &PlanState<'_>) -> Decision {
     let observation = state.observation();
     if state.is_moving() {
@@ -141,7 +142,7 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     match state.ignored_nodes() {
         nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
         nodes => {
-            let why = "the controller waits for pods on nodes that are ignored: stop";
+            let why = "the controller waits for pods on ignored nodes: stop";
             Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
         }
     }

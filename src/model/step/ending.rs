@@ -7,22 +7,22 @@ use super::outcome::{RollbackOutcome, StepOutcome};
 use super::report::StepReport;
 use super::reporter::report;
 use super::stepper::{ClusterRequest, Stepper};
-use super::task::Output;
+use super::task::StepperOutput;
 use super::timers::Leaving;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::hold::{LEASE_DURATION, OnFailure, RENEW_EVERY};
 use crate::model::follow::{Now, StopSignal};
 use crate::model::text::go_duration;
 
-/// How long the command waits for its lease to be released.
+/// The time limit for releasing the lease at the end of a command.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Time alone makes pods available, after `minReadySeconds`.
+/// The interval of refreshes without events: pods become available by elapsed time alone, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
-    /// Ends the command because of a signal: at once the second time.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<Output>) {
+    /// Ends the command after a signal. A second signal ends it without releasing the lease.
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut Vec<StepperOutput>) {
         let outcome = StepOutcome::Interrupted(stop);
         match self.timers.leaving {
             Some(_) => self.end(outcome, out),
@@ -30,9 +30,9 @@ impl Stepper {
         }
     }
 
-    /// Ends the command once its lease is released.
-    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<Output>) {
-        // Nothing waits for a refresh any more.
+    /// Releases the lease, and then ends the command.
+    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<StepperOutput>) {
+        // No decision needs the refresh any more.
         self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
         if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
             return self.end(outcome, out);
@@ -41,14 +41,14 @@ impl Stepper {
         self.timers.leaving = Some(Leaving { outcome, since: now.elapsed, tries: 0 });
     }
 
-    /// Ends the command without the release of its lease, which expires.
-    pub(super) fn end_leaving(&mut self, out: &mut Vec<Output>) {
+    /// Ends the command and lets its lease expire.
+    pub(super) fn end_leaving(&mut self, out: &mut Vec<StepperOutput>) {
         if let Some(leaving) = &self.timers.leaving {
             self.end(leaving.outcome.clone(), out);
         }
     }
 
-    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<Output>) {
+    pub(super) fn end(&mut self, outcome: StepOutcome, out: &mut Vec<StepperOutput>) {
         if self.outcome.is_none() {
             self.in_flight = None;
             self.outcome = Some(outcome.clone());
@@ -56,9 +56,8 @@ impl Stepper {
         }
     }
 
-    /// Ends what takes too long: the command, the wait for an answer before the lease is acquired, the release of
-    /// the lease.
-    pub(super) fn check_limits(&mut self, now: Now, out: &mut Vec<Output>) {
+    /// Enforces the time limits of the command, of acquiring the lease, and of releasing it.
+    pub(super) fn check_limits(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
             let undoes = self.cluster.record().is_some_and(|one| one.plan.pace.on_failure == OnFailure::Undo);
@@ -79,13 +78,13 @@ impl Stepper {
         }
     }
 
-    /// When the command has to end. A rollback is not cut short.
+    /// Returns when the command must end. A rollback has no time limit.
     fn time_limit(&self) -> Option<Duration> {
         let is_done = self.timers.leaving.is_some() || self.timers.rollback.revision.is_some();
         self.command.request.timeout.filter(|_| !is_done && self.outcome.is_none())
     }
 
-    /// When the command gives up on an answer before it acquired the lease.
+    /// Returns when the command gives up while the server does not respond and the lease is not acquired.
     fn unanswered_due(&self) -> Option<Duration> {
         let (renewed, in_flight) = (self.timers.renewed?, self.in_flight.as_ref()?);
         let is_waiting = !self.timers.ownership.has_acquired() && self.timers.leaving.is_none();
@@ -96,8 +95,8 @@ impl Stepper {
         self.timers.leaving.as_ref().map(|leaving| leaving.since + RELEASE_TIMEOUT)
     }
 
-    /// Reports the stage of the plan, and computes when time alone changes the decision.
-    pub(super) fn report_stage_and_due(&mut self, now: Now, out: &mut Vec<Output>) {
+    /// Reports the stage of the plan, and computes when elapsed time alone changes the decision.
+    pub(super) fn report_stage_and_due(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         self.due = None;
         if self.outcome.is_some() {
             return;

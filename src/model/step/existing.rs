@@ -1,4 +1,4 @@
-//! The plan that exists, or that a command would begin with.
+//! Finds the existing plan of a workload, or prepares a new one.
 
 use serde_json::Value;
 
@@ -15,25 +15,25 @@ use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
 
-/// The plan that exists, or that a command would begin with.
+/// The existing plan, or the new plan that the command would begin.
 pub(super) struct ExistingPlan {
     /// The record as this process would write it, without its lease.
     pub(super) record: PlanRecord,
     pub(super) origin: Origin,
-    /// The update strategy that has to be written to hold the workload, if any.
+    /// The update strategy to write so that the workload is held; none if it is held already.
     pub(super) set: Option<Value>,
 }
 
-/// What held the workload before.
+/// What held the workload before this command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A plan that continues, forward or back.
+    /// A plan that continues, releasing batches or rolling back.
     Plan,
-    /// A plan that a new one replaces.
+    /// A plan, which a new one replaces.
     Replaced,
     /// A pause.
     Pause,
-    /// Nothing.
+    /// No hold.
     Free {
         /// Whether there was a hold that another client ended.
         was_held: bool,
@@ -41,7 +41,7 @@ pub(super) enum Origin {
 }
 
 impl ExistingPlan {
-    /// Whether a plan for the live template exists that still has to end, even if every pod is updated.
+    /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
     pub(super) fn has_to_end(&self) -> bool {
         match self.origin {
             Origin::Plan => true,
@@ -50,7 +50,7 @@ impl ExistingPlan {
         }
     }
 
-    /// Returns the observation with the workload held as the first write would hold it; none where it is held.
+    /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
         let patch = self.record.patch(&observed.workload, Some(self.set.clone()?));
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
@@ -58,10 +58,10 @@ impl ExistingPlan {
     }
 }
 
-/// Finds the plan that exists, or would.
+/// Finds the existing plan, or prepares a new one.
 ///
 /// # Errors
-/// How the command ends before it writes anything.
+/// The outcome of a command that ends before it writes anything.
 pub(super) fn find(request: &Request, observed: &Observation) -> Result<ExistingPlan, StepOutcome> {
     let workload = &observed.workload;
     check(request, observed).map_err(StepOutcome::Error)?;
@@ -78,7 +78,7 @@ pub(super) fn find(request: &Request, observed: &Observation) -> Result<Existing
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
-                // A lease in a hold that another client ended protects nothing.
+                // A lease has no effect in a hold that another client ended.
                 let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
                 let hold = Hold::new(workload, HoldReason::Plan, &set);
                 let record = new_plan(request, observed, hold);
@@ -93,7 +93,7 @@ pub(super) fn find(request: &Request, observed: &Observation) -> Result<Existing
     Ok(found)
 }
 
-/// Refuses what the request, the workload and the permissions rule out.
+/// Refuses requests that are invalid for this workload or these permissions.
 fn check(request: &Request, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     step_kind(workload)?.check_request(workload, request)?;
@@ -108,7 +108,7 @@ fn check(request: &Request, observed: &Observation) -> Result<()> {
     Ok(())
 }
 
-/// Returns the record of a rollback under the original strategy, for whichever template.
+/// Returns the record of a rollback whose original strategy is restored already, for any live template.
 fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
     let record = PlanRecord::of(workload).ok().flatten()?;
     (record.plan.is_rolling_back() && !record.hold.is_in_force(workload)).then_some(record)
@@ -123,7 +123,7 @@ fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord
     PlanRecord { hold, plan: Plan { below_partition: is_whole(request.reach), ..plan }, lease: None }
 }
 
-/// Continues the plan that is in force, unless it is paused or is for another template.
+/// Continues the plan in force, unless it is paused or is for another template.
 fn continue_plan(
     request: &Request,
     observed: &Observation,
@@ -154,8 +154,7 @@ fn continue_plan(
     }
 }
 
-/// Replaces a plan. What that one released stays released: for the same template the strategy that holds
-/// stays as it is.
+/// Replaces a plan. Released slots stay released: for the same template, the strategy that holds is kept.
 fn replace_plan(
     request: &Request,
     observed: &Observation,
@@ -169,7 +168,7 @@ fn replace_plan(
         && other.plan.below_partition
         && strategy::partition(workload) < other.hold.own_partition();
     let mut record = new_plan(request, observed, other.hold).adopting(workload);
-    // The revision before that plan is still the one to go back to.
+    // A rollback still goes to the revision before the replaced plan.
     let from = other.plan.from.filter(|from| is_replaced(observed, from));
     record.plan.from = from.or(record.plan.from);
     record.plan.below_partition |= was_below;
@@ -177,7 +176,7 @@ fn replace_plan(
     Ok(ExistingPlan { record, origin: Origin::Replaced, set })
 }
 
-/// The plan stores only the digest of a check, so the command has to give it again.
+/// Checks that the command repeats the check of the plan, which stores only its digest.
 fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result<()> {
     let Some(stored) = &plan.pace.check else { return Ok(()) };
     let target = workload.target();
@@ -187,7 +186,7 @@ fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result
         Some(CheckOverride::Run(_)) => format!("the plan of {target} began with another --check"),
         None => format!("the plan of {target} has a --check, and stores only its digest"),
     };
-    Err(Error::usage(message).hint("give the same --check again, or --no-check"))
+    Err(Error::usage(message).hint("repeat the same --check, or add --no-check"))
 }
 
 /// Whether a revision is stored, and its template is not the live one.
@@ -196,7 +195,7 @@ fn is_replaced(observed: &Observation, name: &str) -> bool {
     !is_current && observed.revisions.iter().any(|one| one.name == name)
 }
 
-/// Whether a command goes below the StatefulSet's own partition.
+/// Whether the command also releases pods below the original partition.
 fn is_whole(reach: Option<Reach>) -> bool {
     matches!(reach, Some(Reach::To(Amount::PerCent(100))))
 }
@@ -216,8 +215,8 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
     .hint(format!("ask for the right to list {plural}"))
 }
 
-/// Returns the outcome when no slot is to be released: a StatefulSet whose own partition keeps every pod outdated
-/// is held by it.
+/// Returns the outcome when the plan may release no slot. A StatefulSet whose original partition keeps every pod
+/// outdated counts as stopped.
 pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
     let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
     if others > 0 {

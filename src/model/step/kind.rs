@@ -9,19 +9,19 @@ use crate::model::change::hold::BatchRecord;
 use crate::model::follow::PodRef;
 use crate::model::workload::Workload;
 
-/// How a kind is stepped. Each kind implements it in one file.
+/// Steps one kind of workload. Each kind implements it in one file.
 pub(super) trait StepKind {
-    /// Refuses a request that this kind cannot fulfil. Only the workload was read.
+    /// Refuses a request that is invalid for this kind. Called when only the workload was read.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
 
-    /// Refuses a plan that needs what could not be read.
+    /// Refuses a plan that needs objects that could not be read.
     fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()>;
 
     /// Returns the slots in the order of release.
     fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>>;
 
-    /// Returns how to release more slots of a batch now, if any may be. `free` is how many more pods may
-    /// become unavailable; none when more are unavailable than may be.
+    /// Returns how to release more slots of a batch, if any can be released now. `free` is how many more pods may
+    /// become unavailable; none when too many are unavailable already.
     fn release(
         &self,
         observation: &PlanContext<'_>,
@@ -37,16 +37,16 @@ pub(super) trait StepKind {
     fn is_complete(&self, observation: &PlanContext<'_>) -> bool;
 }
 
-/// How the next slots of a batch are released.
+/// A way to release the next slots of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Release {
-    /// By another update strategy.
+    /// Write another update strategy.
     Strategy {
         /// The strategy.
         set: Value,
         /// The slots that it releases.
         slots: Vec<String>,
     },
-    /// By one wave of deletions: each slot with its pod.
+    /// Delete one wave of pods: each slot with its pod.
     Wave(Vec<(String, PodRef)>),
 }

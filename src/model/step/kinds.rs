@@ -11,14 +11,14 @@ use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::StepBy;
 
-/// The most pods that a plan can have. A slot takes some hundred bytes, and `spec.replicas` of a StatefulSet can be
-/// 2147483647, which any client that may scale it can write.
+/// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
+/// `spec.replicas` to 2147483647.
 const MAX_PODS: i64 = 100_000;
 
-/// Returns how the kind of a workload is stepped.
+/// Returns the implementation for the kind of a workload.
 ///
 /// # Errors
-/// A usage error for a kind that cannot be stepped, with alternatives; a workload of more than [`MAX_PODS`] pods.
+/// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
 pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     let wanted = workload.wanted();
     if wanted > MAX_PODS {

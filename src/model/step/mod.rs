@@ -55,5 +55,5 @@ pub use preview::preview;
 pub use report::{Beginning, StepReport};
 pub use request::{CheckOverride, Identity, PaceOverrides, Request};
 pub use stepper::Stepper;
-pub use task::{DeletionResult, Output, StepEvent, Task, WriteResult};
+pub use task::{DeletionResult, StepEvent, StepperOutput, Task, WriteResult};
 pub use view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};

@@ -22,10 +22,17 @@ use crate::model::status::observation::Observation;
 /// The most batches that a preview lists.
 const MAX_BATCHES: usize = 1000;
 
+impl BatchStage {
+    /// Whether the batch is done or failed.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::Failed)
+    }
+}
+
 /// Returns the plan that a command would begin or continue.
 ///
 /// # Errors
-/// How the command would end before it writes anything.
+/// The outcome of a command that would end before it writes anything.
 pub fn preview(
     request: &Request,
     observed: &Observation,
@@ -49,7 +56,7 @@ pub fn preview(
     Ok(PlanView { stops: stops(&state), ..plan_view(&state, &BTreeMap::new()) })
 }
 
-/// Why the next batch would not begin.
+/// Returns why the next batch cannot begin, if it cannot.
 fn stops(state: &PlanState<'_>) -> Option<StopReason> {
     match state.next() {
         _ if state.batch().is_some() => None,
@@ -71,7 +78,7 @@ fn rolling_back(observed: &Observation, existing: &ExistingPlan) -> StepOutcome 
     StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) }
 }
 
-/// Returns the state of a plan. `seen` has the slots of the batches that this process saw.
+/// Returns the state of a plan. `seen` contains the slots of the batches that this process observed.
 pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
     let (plan, pace) = (state.plan(), state.pace());
     let (coming, has_more_batches) = coming(state);
@@ -111,7 +118,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
     }
 }
 
-/// Returns how far the batch under way is.
+/// Returns the stage of the present batch.
 pub(super) fn stage(state: &PlanState<'_>) -> BatchStage {
     match state.timers.check {
         CheckState::Running(_) | CheckState::Finished(_) => BatchStage::Checking,
@@ -141,7 +148,7 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
     SlotView { name: slot.name.clone(), state }
 }
 
-/// The batches before the one that began last: their sizes, and the slots of those that this process saw.
+/// Returns the batches before the last one: their sizes, and the slots of those that this process observed.
 fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Batch> {
     let plan = state.plan();
     let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
@@ -160,13 +167,13 @@ fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Ba
     batches.collect()
 }
 
-/// For how long these slots have been ready, by their stamps.
+/// Returns how long these slots have been ready, by the timestamps of their pods.
 fn healthy(state: &PlanState<'_>, slots: &[&PodSlot<'_>]) -> Duration {
     let healthy = Soak::default().healthy(slots.iter().copied(), state.observation().now);
     Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
 }
 
-/// The batches to come if every one is done, and whether there are more than those.
+/// Returns the future batches, as if each one succeeded, and whether there are more.
 fn coming(state: &PlanState<'_>) -> (Vec<Batch>, bool) {
     let plan = state.plan();
     let mut slots = state.all().to_vec();

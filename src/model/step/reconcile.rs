@@ -1,4 +1,4 @@
-//! The heart of `step`: decides what to do next from the plan, an observation and the timers.
+//! Decides what `step` does next, from the plan, an observation and the timers. A pure function.
 
 use super::acquire::acquire;
 use super::action::{Action, Decision, Purpose};
@@ -6,7 +6,7 @@ use super::batch_under_way::{failed, in_batch};
 use super::between_batches::between_batches;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
-use super::situation::{Command, Situation};
+use super::situation::{Situation, StepCommand};
 use super::state::PlanState;
 use super::timers::{Leaving, Timers};
 use crate::model::change::hold::{OnFailure, PlanRecord, RENEW_EVERY};
@@ -23,11 +23,11 @@ use crate::model::follow::PodRef;
 /// 7. The batch has a fatal cause, or is past its timeout: it fails.
 /// 8. The controller has not observed the last change: wait.
 /// 9. The controller waits for a broken pod that it does not replace (design rule 14): delete it.
-/// 10. A batch is under way: [continue](in_batch) it.
+/// 10. A batch is in progress: [continue](in_batch) it.
 /// 11. Otherwise: [end, or begin the next batch](between_batches).
 ///
-/// Every patch renews the lease. While there is none to write, [`renewal`] does.
-pub(super) fn reconcile(command: &Command, situation: &Situation<'_>, timers: &Timers) -> Decision {
+/// Every patch renews the lease. When there is nothing else to write, [`renewal`] renews it.
+pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {
         return release_lease(situation, holder, leaving);
@@ -68,9 +68,9 @@ pub(super) fn reconcile(command: &Command, situation: &Situation<'_>, timers: &T
     }
 }
 
-/// Renews the lease if it is due, and no other client changed what the plan relies on: a patch over an external change
-/// would make it look like ours.
-pub(super) fn renewal(command: &Command, situation: &Situation<'_>, timers: &Timers) -> Option<Decision> {
+/// Renews the lease when it is due. After an external change it is not renewed: the patch would make the change look
+/// like one of this process.
+pub(super) fn renewal(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Option<Decision> {
     let is_ours = timers.ownership.has_acquired() && timers.leaving.is_none();
     let is_due = timers.renewed.is_none_or(|renewed| situation.now.elapsed >= renewed + RENEW_EVERY);
     let record = situation.record.filter(|_| is_ours && is_due)?;
@@ -96,7 +96,7 @@ fn release_lease(situation: &Situation<'_>, holder: &str, leaving: &Leaving) -> 
     Decision::write(Purpose::ReleaseLease, patch, Vec::new(), "the command ends: release the lease")
 }
 
-/// Another client changed what the plan relies on.
+/// Stops the plan after an external change.
 fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decision {
     let workload = &situation.observed.workload;
     let why = match &reason {
@@ -122,7 +122,7 @@ fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decis
     Decision::finish(outcome, "another client changed the workload: stop")
 }
 
-/// A batch failed: hold everything as it is, or roll back.
+/// Decides after a failed batch: hold, or roll back.
 fn after_failure(state: &PlanState<'_>, failure: &BatchFailure) -> Decision {
     match state.pace().on_failure {
         OnFailure::Undo => roll_back(state, failure),

@@ -11,9 +11,9 @@ use crate::model::change::hold::PlanRecord;
 use crate::model::follow::Now;
 use crate::model::status::observation::Observation;
 
-/// What one command is asked to do, and by which process.
+/// One `step` command: its request, and the identity of its process.
 #[derive(Debug)]
-pub(super) struct Command {
+pub(super) struct StepCommand {
     pub(super) request: Request,
     pub(super) identity: Identity,
 }
@@ -21,7 +21,7 @@ pub(super) struct Command {
 /// Everything that was observed at one moment.
 pub(super) struct Situation<'a> {
     pub(super) observed: &'a Observation,
-    /// The nodes; none when they may not be read.
+    /// The nodes; none when listing nodes is forbidden.
     pub(super) nodes: Option<&'a [Node]>,
     /// The plan in the annotation, if there is one that is readable.
     pub(super) record: Option<&'a PlanRecord>,
@@ -31,7 +31,7 @@ pub(super) struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// Returns what an observation is for a plan that is not stored yet.
+    /// Returns the context for a plan that is not stored yet.
     pub(super) fn with<'b>(&'b self, record: &'b PlanRecord) -> PlanContext<'b> {
         PlanContext { observed: self.observed, nodes: self.nodes, record, now: self.now }
     }

@@ -1,4 +1,4 @@
-//! The loop around `reconcile`: takes in events, decides, and asks for what is to be done.
+//! The loop around `reconcile`: applies events, decides, and returns tasks.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::outcome::{BatchFailure, StepOutcome};
 use super::preview::{batch, plan_view};
 use super::reconcile::{reconcile, renewal};
 use super::report::StepReport;
-use super::reporter::{Reporter, report};
+use super::reporter::{ChangeReporter, report};
 use super::request::{Identity, Request};
 use super::rollback::Returned;
-use super::situation::Command;
+use super::situation::StepCommand;
 use super::state::PlanState;
-use super::task::{Output, StepEvent, Task};
+use super::task::{StepEvent, StepperOutput, Task};
 use super::timers::{CheckState, Timers};
 use super::view::{Batch, BatchStage, PlanView};
 use crate::model::change::hold::{LEASE_DURATION, Lease};
@@ -21,27 +21,27 @@ use crate::model::follow::{Now, PodRef};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
-/// Steps one workload. It does no I/O and has no clock: its driver hands in every event
-/// ([`Stepper::apply`]) with the time, executes the [tasks](Task), and hands in [`StepEvent::Tick`] when it is
+/// Steps one workload. It does no I/O and has no clock. Its driver passes every event with its time to
+/// [`Stepper::apply`], executes the [tasks](Task), and applies [`StepEvent::Tick`] when it is
 /// [due](Stepper::due).
 #[derive(Debug)]
 pub struct Stepper {
-    pub(super) command: Command,
+    pub(super) command: StepCommand,
     pub(super) cluster: ClusterView,
     pub(super) timers: Timers,
-    pub(super) reporter: Reporter,
+    pub(super) reporter: ChangeReporter,
     pub(super) in_flight: Option<InFlight>,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
-    /// Whether everything has to be read again first, because a request did not end as expected.
+    /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
-    /// When a request that failed is tried again.
+    /// When a failed request is retried.
     pub(super) retry_at: Option<Duration>,
     pub(super) outcome: Option<StepOutcome>,
     pub(super) due: Option<Duration>,
 }
 
-/// A request whose answer is awaited, and since when.
+/// A request in flight, and the time at which it was sent.
 #[derive(Debug)]
 pub(super) struct InFlight {
     pub(super) request: ClusterRequest,
@@ -58,15 +58,15 @@ pub(super) enum ClusterRequest {
 }
 
 impl Stepper {
-    /// Begins with a workload as it was found. Asks for nothing before the first [`apply`](Self::apply), which
-    /// may be of [`StepEvent::Tick`].
+    /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
+    /// [`apply`](Self::apply), which may be of [`StepEvent::Tick`].
     #[must_use]
     pub fn new(request: Request, identity: Identity, found: Workload) -> Self {
         Self {
             timers: Timers::new(&request),
-            command: Command { request, identity },
+            command: StepCommand { request, identity },
             cluster: ClusterView::new(found),
-            reporter: Reporter::default(),
+            reporter: ChangeReporter::default(),
             in_flight: None,
             conflicts: 0,
             must_refresh: false,
@@ -76,35 +76,35 @@ impl Stepper {
         }
     }
 
-    /// Takes in an event. Returns what to report and what to do.
-    pub fn apply(&mut self, event: StepEvent, now: Now) -> Vec<Output> {
+    /// Applies an event, and returns reports and tasks, in order.
+    pub fn apply(&mut self, event: StepEvent, now: Now) -> Vec<StepperOutput> {
         let mut out = Vec::new();
-        let is_fresh = self.take(event, now, &mut out);
+        let is_fresh = self.handle(event, now, &mut out);
         self.settle(now, &mut out);
         self.observe(now, &mut out);
         self.proceed(is_fresh, now, &mut out);
         out
     }
 
-    /// Returns when to hand in [`StepEvent::Tick`] if no other event comes before; none when nothing is awaited.
+    /// Returns when to apply [`StepEvent::Tick`] if no other event arrives earlier; none if only events matter.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
         self.due
     }
 
-    /// Returns the workload as it was observed last.
+    /// Returns the workload as last observed.
     #[must_use]
     pub fn workload(&self) -> &Workload {
         self.cluster.workload()
     }
 
-    /// Returns all that was observed last, once everything was.
+    /// Returns the last observation; none before the first refresh.
     #[must_use]
     pub fn observed(&self) -> Option<&Observation> {
         self.cluster.observed()
     }
 
-    /// Returns how the command ended, once it did.
+    /// Returns the outcome, once the command ended.
     #[must_use]
     pub fn outcome(&self) -> Option<&StepOutcome> {
         self.outcome.as_ref()
@@ -116,14 +116,14 @@ impl Stepper {
         &self.command.identity.holder
     }
 
-    /// Returns why the plan rolls back, and the label of the revision, once the rollback is stored.
+    /// Returns the failure that caused the rollback, and the label of its revision, once the rollback is stored.
     #[must_use]
     pub fn rollback(&self) -> Option<(BatchFailure, &str)> {
         let revision = self.timers.rollback.revision.as_deref()?;
         Some((self.timers.failure.clone().unwrap_or(BatchFailure::Earlier), revision))
     }
 
-    /// Returns the state of the plan; none before everything was observed, and where there is no plan.
+    /// Returns the state of the plan; none before the first refresh, and without a plan.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let record = self.cluster.record_to_show(&self.command.request)?;
@@ -139,8 +139,8 @@ impl Stepper {
         Some(view)
     }
 
-    /// Takes in a write without an answer that an observation shows to be stored.
-    fn settle(&mut self, now: Now, out: &mut Vec<Output>) {
+    /// Resolves a write without a response if the observation shows that it is stored.
+    fn settle(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let Some(workload) = self.cluster.observed().map(|observed| observed.workload.clone()) else {
             return;
         };
@@ -150,8 +150,8 @@ impl Stepper {
         }
     }
 
-    /// Measures the observation, and reports what is new in it.
-    fn observe(&mut self, now: Now, out: &mut Vec<Output>) {
+    /// Updates the timers with the observation, and reports its changes.
+    fn observe(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let is_ours = self.timers.ownership.has_acquired() && self.timers.leaving.is_none();
         let Some(situation) = self.cluster.situation(now).filter(|_| is_ours && self.outcome.is_none())
         else {
@@ -177,8 +177,8 @@ impl Stepper {
         }
     }
 
-    /// Decides and acts until there is something to wait for. An action is only executed on a fresh observation.
-    fn proceed(&mut self, is_fresh: bool, now: Now, out: &mut Vec<Output>) {
+    /// Decides and acts until it must wait. An action is only executed on a fresh observation.
+    fn proceed(&mut self, is_fresh: bool, now: Now, out: &mut Vec<StepperOutput>) {
         self.check_limits(now, out);
         self.retry_at = self.retry_at.filter(|retry_at| now.elapsed < *retry_at);
         while self.in_flight.is_none() && self.retry_at.is_none() && self.outcome.is_none() {
@@ -208,7 +208,7 @@ impl Stepper {
         self.report_stage_and_due(now, out);
     }
 
-    fn execute(&mut self, action: Action, now: Now, out: &mut Vec<Output>) {
+    fn execute(&mut self, action: Action, now: Now, out: &mut Vec<StepperOutput>) {
         let is_renewal = matches!(&action, Action::Write(write) if write.purpose == Purpose::RenewLease);
         if !action.is_wait() && !is_renewal {
             self.reporter.end_wait();
@@ -246,24 +246,24 @@ impl Stepper {
         }
     }
 
-    fn refresh(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn refresh(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         self.send(ClusterRequest::Refresh, Task::Refresh, now, out);
     }
 
-    fn send(&mut self, request: ClusterRequest, task: Task, now: Now, out: &mut Vec<Output>) {
+    fn send(&mut self, request: ClusterRequest, task: Task, now: Now, out: &mut Vec<StepperOutput>) {
         self.in_flight = Some(InFlight { request, since: now.elapsed });
-        out.push(Output::Perform(task));
+        out.push(StepperOutput::Perform(task));
     }
 
-    fn run_check(&mut self, now: Now, out: &mut Vec<Output>) {
+    fn run_check(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         if let Some(batch) = self.report_batch(BatchStage::Checking, now, out) {
             self.timers.check = CheckState::Running(now.elapsed);
-            out.push(Output::Perform(Task::RunCheck(batch)));
+            out.push(StepperOutput::Perform(Task::RunCheck(batch)));
         }
     }
 
     /// Reports the stage of the batch that began last. Returns the batch.
-    fn report_batch(&mut self, stage: BatchStage, now: Now, out: &mut Vec<Output>) -> Option<Batch> {
+    fn report_batch(&mut self, stage: BatchStage, now: Now, out: &mut Vec<StepperOutput>) -> Option<Batch> {
         let situation = self.cluster.situation(now)?;
         let plan = situation.state(&self.timers)?;
         let batch = batch(&plan, plan.plan().batch.as_ref()?, stage);
@@ -273,9 +273,9 @@ impl Stepper {
         Some(batch)
     }
 
-    /// Waits for another process until it releases its lease, or lets it expire.
-    fn await_lease(&mut self, lease: Lease, now: Now, out: &mut Vec<Output>) {
-        self.timers.renewed = None; // what failed before was another attempt
+    /// Waits until another process releases its lease, or until the lease expires.
+    fn await_lease(&mut self, lease: Lease, now: Now, out: &mut Vec<StepperOutput>) {
+        self.timers.renewed = None; // earlier failures belong to another attempt
         let other = self.timers.other_lease.as_ref().map(|(other, _)| other);
         if other.is_none_or(|other| other.holder != lease.holder) {
             report(StepReport::LeaseHeld { lease: lease.clone(), wait: LEASE_DURATION }, out);
@@ -286,7 +286,7 @@ impl Stepper {
     }
 
     /// Reports the stage of the plan.
-    pub(super) fn report_stage(&mut self, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn report_stage(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
         let situation = self.cluster.situation(now);
         if let Some(state) = situation.as_ref().and_then(|situation| situation.state(&self.timers)) {
             self.reporter.stage(&state, out);

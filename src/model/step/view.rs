@@ -1,4 +1,4 @@
-//! The state of a plan for people: its batches so far, and those to come.
+//! The state of a plan for display: its finished, present and future batches.
 
 use std::time::Duration;
 
@@ -9,48 +9,48 @@ use crate::model::status::cause::Cause;
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanView {
-    /// The label of the revision to go back to, if it is stored.
+    /// The label of the revision for a rollback, if it is stored.
     pub from: Option<String>,
-    /// The label of the revision that is released, once it is stored.
+    /// The label of the revision that `step` releases, once it is stored.
     pub to: Option<String>,
-    /// How many pods there should be.
+    /// The desired number of pods.
     pub wanted: usize,
     /// How many of them run the new revision.
     pub updated: usize,
     /// The pace.
     pub pace: Pace,
-    /// How many pods may be unavailable, for the replicas there are.
+    /// How many pods may be unavailable, for the present replicas.
     pub max_unavailable: usize,
-    /// How far the command goes.
+    /// The goal of the command.
     pub reach: Reach,
-    /// The batches so far, and those to come.
+    /// The finished, present and future batches.
     pub batches: Vec<Batch>,
-    /// Whether more batches come than those.
+    /// Whether there are more batches than those.
     pub has_more_batches: bool,
     /// The final soak, once it began.
     pub final_soak: Option<Soaked>,
-    /// The sum of the soaks to come, for those batches.
+    /// The sum of the remaining soaks of those batches.
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
-    /// Whether `--ignore-unready-nodes` would lower the number of unavailable pods.
+    /// Whether `--ignore-unready-nodes` would reduce the number of unavailable pods.
     pub is_worse_by_nodes: bool,
     /// The lease.
     pub lease: Option<Lease>,
     /// Whether the plan is paused.
     pub is_paused: bool,
-    /// Why the next batch would not begin; only in a preview.
+    /// Why the next batch cannot begin; only in a preview.
     pub stops: Option<StopReason>,
-    /// The causes for which it does not progress.
+    /// The causes why the plan does not progress.
     pub causes: Vec<Cause>,
 }
 
-/// How far a soak is.
+/// The progress of a soak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Soaked {
-    /// For how long every pod has been available.
+    /// How long every pod has been available.
     pub healthy: Duration,
-    /// How long they have to be.
+    /// How long they must be available.
     pub of: Duration,
 }
 
@@ -59,14 +59,14 @@ pub struct Soaked {
 pub struct Batch {
     /// The number, counted from 1.
     pub number: usize,
-    /// Whether it is one pod before all others.
+    /// Whether this is the canary batch of one pod.
     pub is_canary: bool,
     /// How many slots it has.
     pub size: usize,
-    /// The slots in the order of release; empty for a batch of an earlier process, of which the plan stores only
-    /// the size.
+    /// The slots in the order of release. Empty for a batch of an earlier process, because the plan stores only its
+    /// size.
     pub slots: Vec<SlotView>,
-    /// How far it is.
+    /// The stage.
     pub stage: BatchStage,
 }
 
@@ -75,11 +75,11 @@ pub struct Batch {
 pub struct SlotView {
     /// The name of the pod, or of the node.
     pub name: String,
-    /// How far it is.
+    /// The state.
     pub state: SlotState,
 }
 
-/// How far a slot is.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotState {
     /// Its pod runs another revision.
@@ -90,27 +90,27 @@ pub enum SlotState {
     Updated,
 }
 
-/// How far a batch is.
+/// The stage of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchStage {
-    /// It did not begin.
+    /// Not begun.
     Waiting,
     /// Its pods are being replaced.
     Updating,
-    /// Its pods are available, and have to stay so.
+    /// Its pods are available, and must stay available.
     Soaking {
-        /// For how long they have been.
+        /// How long they have been available.
         healthy: Duration,
-        /// How long they have to be.
+        /// How long they must be available.
         of: Duration,
     },
     /// The check runs.
     Checking,
-    /// It is done.
+    /// Done.
     Done {
-        /// For how long its pods have been available.
+        /// How long its pods have been available.
         healthy: Duration,
     },
-    /// It failed.
+    /// Failed.
     Failed,
 }

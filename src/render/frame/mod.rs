@@ -5,15 +5,14 @@
 
 mod bars;
 mod causes;
-mod columns;
+pub(super) mod columns;
 mod fit_height;
 mod header;
-mod line;
+pub(super) mod line;
 mod revisions;
 mod state_words;
 mod steps;
 mod workload_block;
-mod wrap;
 
 pub use line::FrameLine;
 pub use steps::{Steps, batch_rows};
@@ -66,6 +65,12 @@ impl Frame {
     /// Creates a frame of lines, each cut to the width of the terminal.
     pub fn new(lines: impl IntoIterator<Item = FrameLine>, size: Terminal) -> Self {
         Self(lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect())
+    }
+
+    /// Replaces each ellipsis by a character of ASCII, for a terminal that shows no others.
+    #[must_use]
+    pub fn into_ascii(self) -> Self {
+        Self(self.0.into_iter().map(FrameLine::into_ascii).collect())
     }
 
     /// Returns the lines.

@@ -10,7 +10,7 @@ use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::strategy;
 
-/// Returns what to type next after an outcome: commands, and what each does.
+/// Returns the commands to run after an outcome, each with its purpose.
 pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOutcome) -> Vec<String> {
     let (target, step) = (workload.command_target(), step_command(workload));
     match outcome {
@@ -38,14 +38,14 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
             let is_set = workload.kind().pods == PodIdentity::Ordinal;
             let back = if is_set {
                 // A broken pod may block the rollback.
-                command("to roll back: kubectl rollout2 undo {} --replace-stuck-pods", [target])
+                format!("{} --replace-stuck-pods", roll_back(workload, view))
             } else {
-                roll_back(target)
+                roll_back(workload, view)
             };
             vec![command("once it is fixed: {}", [step]), back]
         }
         StepOutcome::Failed { rollback: Some(RollbackOutcome::NotStarted(_)), .. } => {
-            vec![roll_back(target)]
+            vec![roll_back(workload, view)]
         }
         StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_) if is_held(workload) => {
             vec![command("continue the plan: {}", [step])]
@@ -71,7 +71,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 (false, true) => "to hold it again: {} --new-plan",
                 (false, false) => "to hold it again: {}",
             };
-            vec![command(again, [step]), roll_back(target)]
+            vec![command(again, [step]), roll_back(workload, view)]
         }
         StopReason::Unhealthy { pods, .. } => {
             // --force begins a batch; a batch under way needs room.
@@ -81,7 +81,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let is_left = view.is_none_or(|view| is_at(view, &BatchStage::Waiting));
             let force = command("release the next batch anyway: {} --force", [step.clone()]);
             let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
-            let room = command("allow for them: {} --max-unavailable {}", [step.clone(), needed]);
+            let room = command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
             let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore = command("ignore nodes that are not ready: {} --ignore-unready-nodes", [step]);
             let waits = waits_for(workload, pods);
@@ -108,7 +108,12 @@ fn status(target: Word) -> String {
     command("kubectl rollout2 status {}", [target])
 }
 
-fn roll_back(target: Word) -> String {
+/// Returns how to roll back. `undo` needs a revision if the one that the plan began from is not stored any more.
+fn roll_back(workload: &Workload, view: Option<&PlanView>) -> String {
+    let target = workload.command_target();
+    if view.is_some_and(|view| view.from.is_none()) {
+        return command("to roll back, choose one: kubectl rollout2 undo {} --to-revision NUMBER", [target]);
+    }
     command("to roll back: kubectl rollout2 undo {}", [target])
 }
 
@@ -116,7 +121,7 @@ fn get_nodes(nodes: &[String]) -> String {
     command("kubectl get nodes {}", [Word::names(nodes.iter().map(String::as_str), "NODE")])
 }
 
-/// An ordered controller replaces no pod as long as one is not ready, whatever is released.
+/// Returns the pod that an ordered controller waits for: it replaces no pod while one is not ready.
 fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
     let (lowest, _) = pods.last().filter(|_| workload.kind().pods == PodIdentity::Ordinal && !is_parallel)?;
@@ -124,7 +129,7 @@ fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     Some(command("its controller waits until this pod is ready: kubectl describe pod {}", [pod]))
 }
 
-/// The next step completes a rollback.
+/// Returns the hint that the next step completes the rollback.
 fn continue_rollback(workload: &Workload) -> String {
     let (target, step) = (workload.command_target(), step_command(workload));
     if !is_rollback_held(workload) {
@@ -136,7 +141,7 @@ fn continue_rollback(workload: &Workload) -> String {
     command("complete the rollback and restore the original strategy: {}", [next])
 }
 
-/// After the last batch of the selected nodes only others are left.
+/// Returns the hint for the next batch, or for the other nodes after the last selected one.
 fn next_batch(view: Option<&PlanView>, step: Word) -> String {
     let is_over = |view: &&PlanView| {
         let is_done = view.batches.iter().all(|batch| matches!(batch.stage, BatchStage::Done { .. }));
@@ -156,7 +161,7 @@ fn below_its_own_partition(workload: &Workload) -> Option<String> {
     is_kept.then(|| command("to step the pods below it too: {} --to 100%", [step_command(workload)]))
 }
 
-/// A hold without outdated pods also holds the next change of the template.
+/// Returns the hint to end a hold without outdated pods, because it also holds the next change of the template.
 fn stays_held(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload)?;
     let end = match hold.reason() {

@@ -12,42 +12,42 @@ use super::is_false;
 /// The default of `--soak`. A pod that crashes soon after its start is available for a moment.
 pub const SETTLING_TIME: Duration = Duration::from_secs(10);
 
-/// How large the batches of a plan are, and what each has to pass.
+/// The size of the batches of a plan, and their conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pace {
     /// The size of a batch.
     #[serde(flatten)]
     pub batches: Batches,
-    /// Whether the first batch is one pod while no pod runs the new revision.
+    /// Whether the first batch has one pod if no pod runs the new revision.
     pub canary: bool,
-    /// How many pods may be unavailable at any time. None is the default of 1, which is never refused.
+    /// How many pods may be unavailable at any time. None means the default of 1, which is valid for any replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_unavailable: Option<Amount>,
-    /// How long the pods of a batch have to stay available before the next batch.
+    /// How long the pods of a batch must stay available before the next batch.
     #[serde(with = "duration")]
     pub soak: Duration,
-    /// How long all pods have to after the last batch, before the plan ends.
+    /// How long all pods must stay available after the last batch, before the plan ends.
     #[serde(with = "duration")]
     pub final_soak: Duration,
-    /// How long a batch may wait for its next pod to be available; soaking does not count.
+    /// How long a batch may wait for its next pod to become available. Soaking does not count.
     #[serde(with = "duration")]
     pub batch_timeout: Duration,
-    /// What happens when a batch or a check fails.
+    /// The reaction to a failed batch or check.
     pub on_failure: OnFailure,
-    /// The command that runs between batches.
+    /// The check that runs after each batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
     /// Whether pods on nodes that are not ready are ignored.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignore_unready_nodes: bool,
-    /// DaemonSets: the node label whose values group the nodes; none to go by name.
+    /// DaemonSets: the node label whose values group the nodes; none for the order of names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
     /// DaemonSets: a label selector of the nodes to step; none for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<String>,
-    /// DaemonSets: whether pods are evicted, so that PodDisruptionBudgets apply, and not deleted.
+    /// DaemonSets: whether to evict pods instead of deleting them, so that PodDisruptionBudgets apply.
     #[serde(default, skip_serializing_if = "is_false")]
     pub evict: bool,
 }
@@ -55,7 +55,7 @@ pub struct Pace {
 /// The size of batches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Batches {
-    /// Each of this size.
+    /// All batches have this size.
     #[serde(rename = "by")]
     By(Amount),
     /// How many pods run the new revision after each batch, in rising order.
@@ -63,30 +63,30 @@ pub enum Batches {
     Until(Vec<Amount>),
 }
 
-/// What happens when a batch or a check fails.
+/// The reaction to a failed batch or check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// No more pods are released, and everything stays as it is.
+    /// Release no more pods, and change nothing else.
     #[default]
     Hold,
-    /// The released pods go back.
+    /// Roll the released pods back.
     Undo,
 }
 
-/// The command that runs between batches. The plan never stores the command itself, because nothing that is
-/// read from the cluster is executed (design rule 16).
+/// The check that runs after each batch. The plan never stores its command, because this program executes nothing that
+/// it reads from the cluster (design rule 16).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// SHA-256 of the command, in hexadecimal.
+    /// The SHA-256 of the command, in hexadecimal.
     #[serde(rename = "sha256")]
     pub digest: String,
-    /// How long it may take.
+    /// Its time limit.
     #[serde(with = "duration")]
     pub timeout: Duration,
 }
 
-/// How far one command goes.
+/// The goal of one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Reach {
@@ -94,7 +94,7 @@ pub enum Reach {
     Next,
     /// Until this many pods run the new revision.
     To(Amount),
-    /// To the end.
+    /// All batches.
     All,
 }
 

@@ -1,8 +1,7 @@
 //! The plan of `step`: the member `plan` of the annotation. It is the only memory of `step`, so that any
 //! process can continue where another one died.
 //!
-//! Facts that an observation shows are not in it: which pods run which revision, and since when they are
-//! available.
+//! It does not contain facts that an observation shows, such as the revisions of pods and their availability.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,29 +14,29 @@ use crate::model::revision::digest::Digest;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// The digest of the template that is released, in hexadecimal; while rolling back, of the one before.
+    /// The digest of the template that `step` releases, in hexadecimal; during a rollback, of the stable revision.
     pub template: String,
-    /// The name of the revision to go back to: the stable revision when the plan began, if it is known.
+    /// The name of the revision for a rollback: the stable revision when the plan began, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How large the batches are, and what each has to pass.
+    /// The size of the batches, and their conditions.
     pub pace: Pace,
-    /// How far the command goes that runs, or that died; none once it went that far.
+    /// The goal of the running or interrupted command; none once it is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// Whether the plan goes below the StatefulSet's own partition.
+    /// Whether the plan also releases pods below the original partition.
     #[serde(default, skip_serializing_if = "is_false")]
     pub below_partition: bool,
-    /// Whether pods are released, or go back.
+    /// Whether pods are released or rolled back.
     #[serde(default)]
     pub phase: Phase,
-    /// The batch that began last.
+    /// The last batch that began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchRecord>,
-    /// The sizes of the batches before that one.
+    /// The sizes of the earlier batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
-    /// Members that only a newer version knows.
+    /// Unknown members, written by a newer version.
     #[serde(flatten)]
     pub(in crate::model) rest: Map<String, Value>,
 }
@@ -49,7 +48,7 @@ pub enum Phase {
     /// Batches are released.
     #[default]
     Rolling,
-    /// The pods go back to the revision before.
+    /// The pods are rolled back to the stable revision.
     RollingBack,
 }
 
@@ -58,7 +57,7 @@ pub enum Phase {
 pub struct BatchRecord {
     /// The number, counted from 1.
     pub number: usize,
-    /// Whether it is one pod before all others.
+    /// Whether it is the canary batch of one pod.
     #[serde(default, skip_serializing_if = "is_false")]
     pub canary: bool,
     /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet.
@@ -91,7 +90,7 @@ impl Plan {
         self.batch.as_ref().filter(|batch| !batch.done)
     }
 
-    /// Whether the pods go back.
+    /// Whether the plan is rolling back.
     #[must_use]
     pub fn is_rolling_back(&self) -> bool {
         self.phase == Phase::RollingBack

@@ -27,7 +27,7 @@ impl PlanRecord {
     /// Returns the plan of a workload, if it has one.
     ///
     /// # Errors
-    /// When the annotation or the plan in it is not what we write.
+    /// When the annotation or the plan in it is invalid.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
         let Some(hold) = Hold::of(workload)? else { return Ok(None) };
         let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
@@ -47,7 +47,7 @@ impl PlanRecord {
         self.plan.template == workload.template().digest().hex()
     }
 
-    /// Returns the same record with its lease renewed. `now` is the time of day, for people.
+    /// Returns the same record with its lease renewed. `now` is the time of day, for display.
     #[must_use]
     pub fn renewed(&self, now: String) -> Self {
         Self { lease: self.lease.as_ref().map(|lease| lease.renewed(now)), ..self.clone() }
@@ -64,7 +64,7 @@ impl PlanRecord {
         }
     }
 
-    /// Returns the patch that stores the record, with another update strategy where one is given.
+    /// Returns the patch that stores the record, and the update strategy `set` if there is one.
     #[must_use]
     pub fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
         let (mut patch, mut hold) = (guarded(workload), self.to_hold());
@@ -95,15 +95,16 @@ impl PlanRecord {
         self
     }
 
-    /// Whether all that a decision rests on is unchanged: the uid, the template, the strategy and the annotation
-    /// with its lease. A deletion cannot test them as a patch does, so they are read again before it.
+    /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the
+    /// annotation with its lease. A deletion cannot test these fields as a patch does, so they are read again before
+    /// it.
     #[must_use]
     pub fn is_unchanged(decided_on: &Workload, now: &Object) -> bool {
         guarded(decided_on).failed_preconditions(now).next().is_none()
     }
 }
 
-/// Returns a patch that tests the template, the update strategy and the annotation, and changes nothing yet.
+/// Returns a patch without edits that tests the template, the update strategy and the annotation.
 #[must_use]
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());

@@ -1,4 +1,4 @@
-//! `undo`: the revision to go back to, and the patch that does it.
+//! `undo`: the patch that rolls a workload back.
 
 mod last_applied;
 mod target_revision;
@@ -36,7 +36,7 @@ pub struct UndoOptions {
 /// A prepared rollback.
 #[derive(Clone, Debug)]
 pub struct Undo<'a> {
-    /// The revision to go back to.
+    /// The revision to roll back to.
     pub target: &'a Revision,
     /// The patch.
     pub patch: Patch,
@@ -44,8 +44,7 @@ pub struct Undo<'a> {
     pub effect: Effect,
     /// The hold that the rollback ends, if any.
     pub ends_hold: Option<Hold>,
-    /// The pods below the StatefulSet's own partition that are rolled back, and the hold that stays
-    /// for them.
+    /// The pods below the original partition that are rolled back, and the hold that stays for them.
     pub below: Option<PartitionRollback>,
 }
 
@@ -107,7 +106,8 @@ pub fn undo<'a>(
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
-/// Deployment controller copies the change-cause to a ReplicaSet itself.
+/// Deployment controller copies the change-cause to a ReplicaSet itself. None also for a revision
+/// whose whole object was not kept.
 #[must_use]
 pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
     if workload.kind().revisions == RevisionStore::ReplicaSets {

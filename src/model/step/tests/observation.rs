@@ -1,4 +1,4 @@
-//! What can be seen of the small cluster, as objects of the API.
+//! The API objects of the simulated cluster.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ impl World {
                     "ownerReferences": [{"controller": true, "uid": "u"}]}});
             Object::read(revision).unwrap()
         });
-        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod)).collect());
+        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod).into()).collect());
         Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
     }
 
