@@ -215,7 +215,7 @@ impl StepArgs {
 }
 
 fn no_step(kind: &'static KindSpec, name: &str, reason: &str) -> Error {
-    let type_ = kind.type_().singular();
+    let type_ = kind.type_().typed();
     Error::usage(format!("{type_}/{name} cannot be stepped: {reason}")).hint(command(
         "to follow it and roll back on failure: kubectl rollout2 status {} --undo-on-failure",
         [Word::typed_name(type_, name)],
