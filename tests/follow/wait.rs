@@ -51,7 +51,7 @@ async fn a_restart_into_a_crash_fails_fast() {
     let ended = lab.run("restart deployment/web --wait --fail-fast=5s").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     assert!(ended.stdout.starts_with("deployment.apps/web restarted\n"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("app: crashed, exit 1"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("app: CrashLoopBackOff, exit 1"), "{}", ended.transcript);
     assert!(
         ended.stderr.contains("error: deployment.apps/web failed: crash-loop for 5s"),
         "{}",

@@ -1,15 +1,15 @@
 //! No batch is under way: ends, waits, or begins the next batch.
 
 use super::action::{Action, Decision, Purpose};
-use super::batch_under_way::{failed, fatal_cause, released};
+use super::batch_in_progress::{failed, fatal_cause, released};
 use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
-use super::kind::Release;
 use super::outcome::{StepOutcome, StopReason};
 use super::preview::finished_batch;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
+use super::step_kind::Release;
 use super::timers::CheckState;
 use crate::model::change::hold::BatchRecord;
 use crate::model::text::go_duration;
@@ -155,6 +155,6 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
 
 /// Reports a batch as done whose nodes all left the cluster. No write records that.
 fn gone_batch(state: &PlanState<'_>) -> Option<StepReport> {
-    let gone = state.plan().batch_under_way()?;
+    let gone = state.plan().batch_in_progress()?;
     Some(StepReport::Batch(finished_batch(state, gone)))
 }

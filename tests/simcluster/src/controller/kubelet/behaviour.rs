@@ -13,18 +13,15 @@ pub enum Behaviour {
     BadImage,
     /// `config`: it refers to a `ConfigMap` that is not there.
     BadConfig,
-    /// `crashlate`: it runs for a while and ends with an error, again and again.
-    CrashLate,
-    /// `crash`: it ends with an error at once, again and again.
+    /// `crash`: it ends with an error, again and again.
     Crash,
     /// `oom`: it takes too much memory, again and again.
     OutOfMemory,
 }
 
 /// Tags as they are looked for, in this order.
-const TAGS: [(&str, Behaviour); 7] = [
+const TAGS: [(&str, Behaviour); 6] = [
     ("bad", Behaviour::BadImage),
-    ("crashlate", Behaviour::CrashLate),
     ("crash", Behaviour::Crash),
     ("oom", Behaviour::OutOfMemory),
     ("config", Behaviour::BadConfig),
@@ -46,7 +43,7 @@ impl Behaviour {
 
     /// Whether it ends and is started again.
     pub(super) fn crashes(self) -> bool {
-        matches!(self, Self::Crash | Self::CrashLate | Self::OutOfMemory)
+        matches!(self, Self::Crash | Self::OutOfMemory)
     }
 
     /// Whether it is never started at all.

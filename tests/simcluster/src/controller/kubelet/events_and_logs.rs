@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::COMPONENT;
 use super::behaviour::Behaviour;
-use super::crash_loop::Phase;
 use super::state::PodState;
 use crate::controller::event::Event;
 use crate::controller::plan::{Plan, Write};
@@ -29,8 +28,7 @@ pub(super) fn tell(pod: &Value, state: &PodState, plan: &mut Plan) {
 pub(super) fn keep_logs(pod: &Value, state: &PodState, plan: &mut Plan) {
     for (name, _, behaviour) in state.containers.iter().filter(|(_, _, behaviour)| !behaviour.never_starts())
     {
-        let is_removed = behaviour.crashes() && state.crash == Some(Phase::Terminated);
-        let output = output(name, *behaviour, state.restarts_of(*behaviour), is_removed);
+        let output = output(name, *behaviour, state.restarts_of(name, *behaviour));
         plan.writes.push(Write::Log { pod: object::uid(pod).to_owned(), container: name.clone(), output });
     }
 }
@@ -50,7 +48,7 @@ fn troubles(
             ("Failed", "Error: ImagePullBackOff".to_owned()),
         ],
         Behaviour::BadConfig => vec![("Failed", "Error: configmap \"missing\" not found".to_owned())],
-        Behaviour::Crash | Behaviour::CrashLate | Behaviour::OutOfMemory if restarts > 0 => {
+        Behaviour::Crash | Behaviour::OutOfMemory if restarts > 0 => {
             let (namespace, pod, uid) = (object::namespace(pod), object::name(pod), object::uid(pod));
             let message =
                 format!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})");
@@ -63,20 +61,14 @@ fn troubles(
     }
 }
 
-/// What a container has written: a crashing one has an instance before the current one from its first restart on. A
-/// kubelet has often removed that one as soon as the current one ends, and says so in an answer with 200.
-fn output(name: &str, behaviour: Behaviour, restarts: u64, is_removed: bool) -> Output {
+/// What a container has written: a crashing one has an instance before the current one from its first restart on.
+fn output(name: &str, behaviour: Behaviour, restarts: u64) -> Output {
     let mut lines = vec![format!("{name}: starting")];
     match behaviour {
-        Behaviour::Crash | Behaviour::CrashLate => lines.push(format!("{name}: panic: DB_URL is not set")),
+        Behaviour::Crash => lines.push(format!("{name}: panic: DB_URL is not set")),
         Behaviour::OutOfMemory => lines.push(format!("{name}: loading the whole catalogue")),
         Behaviour::NotReady => lines.push(format!("{name}: waiting for the cache")),
         _ => lines.push(format!("{name}: listening on :8080")),
     }
-    let previous = if is_removed {
-        vec!["unable to retrieve container logs for containerd://x".to_owned()]
-    } else {
-        lines.clone()
-    };
-    Output { previous: (restarts > 0).then_some(previous), current: Some(lines) }
+    Output { previous: (restarts > 0).then(|| lines.clone()), current: Some(lines) }
 }

@@ -13,8 +13,6 @@ pub struct Pace {
     pub slow: Duration,
     /// From the deletion of a pod until it is gone.
     pub stop: Duration,
-    /// How long a container runs whose tag says `crashlate`.
-    pub run: Duration,
     /// How much longer each of these can take, differently for every pod.
     pub spread: Duration,
 }
@@ -25,7 +23,6 @@ impl Default for Pace {
             start: Duration::from_millis(300),
             slow: Duration::from_secs(6),
             stop: Duration::from_millis(300),
-            run: Duration::from_secs(15),
             spread: Duration::ZERO,
         }
     }
