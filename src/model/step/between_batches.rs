@@ -1,14 +1,15 @@
 //! No batch is under way: ends, waits, or begins the next batch.
 
 use super::action::{Action, Decision, Purpose};
-use super::batch_under_way::{failed, fatal_cause, released};
+use super::batch_in_progress::{failed, fatal_cause, released};
 use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
-use super::kind::Release;
 use super::outcome::{StepOutcome, StopReason};
+use super::preview::finished_batch;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
+use super::step_kind::Release;
 use super::timers::CheckState;
 use crate::model::change::hold::BatchRecord;
 use crate::model::text::go_duration;
@@ -95,7 +96,10 @@ fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
             record.plan.batch_sizes.clear();
             reports.push(StepReport::BackToCanary);
         }
-        Some(before) => record.plan.batch_sizes.push(before.slots.len()),
+        Some(before) => {
+            reports.extend(gone_batch(state));
+            record.plan.batch_sizes.push(before.slots.len());
+        }
         None => {}
     }
     let set = match state.slots.kind.release(observation, state.all(), &next, state.free()) {
@@ -137,7 +141,8 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     if state.slots.kind.is_complete(observation) {
         let patch = observation.record.ending(&observation.observed.workload);
         let why = "the update is complete: restore the original strategy";
-        return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, Vec::new(), why);
+        let reports = gone_batch(state).into_iter().collect();
+        return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, reports, why);
     }
     match state.ignored_nodes() {
         nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
@@ -146,4 +151,10 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
             Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
         }
     }
+}
+
+/// Reports a batch as done whose nodes all left the cluster. No write records that.
+fn gone_batch(state: &PlanState<'_>) -> Option<StepReport> {
+    let gone = state.plan().batch_in_progress()?;
+    Some(StepReport::Batch(finished_batch(state, gone)))
 }

@@ -79,6 +79,10 @@ fn fatal_causes_fail_fast() {
         (waiting("InvalidImageName", "couldn't parse image name \"app:::\""), true),
         (waiting("CreateContainerConfigError", missing), true),
         (waiting("CreateContainerConfigError", "failed to sync configmap cache: timed out"), false),
+        (
+            waiting("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+            true,
+        ),
         (crashing(1), false),
         (crashing(2), true),
         (running(0), false),
