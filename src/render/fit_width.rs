@@ -1,10 +1,10 @@
 //! Fits text into the width of a terminal: cuts it, or wraps it into lines.
 
-use unicode_width::UnicodeWidthStr;
+use tabled::grid::util::string::get_text_width;
 
 /// Returns the width of a text in cells of a terminal. Wide characters take two.
 pub(super) fn cells(text: &str) -> usize {
-    text.width()
+    get_text_width(text)
 }
 
 /// What to do with a word that is wider than a line.

@@ -1,9 +1,11 @@
 //! Tables as kubectl prints them: left-aligned columns, two spaces apart.
 
+use tabled::builder::Builder;
+use tabled::settings::{Padding, Style};
+
 use super::escape;
 use super::fit_width::{cells, shortened_to};
-use super::frame::columns::{GAP, aligned};
-use super::frame::line::FrameLine;
+use super::frame::columns::GAP;
 
 /// The minimum width of a shortened column. A table that does not fit then stays wider than the terminal.
 const NARROWEST: usize = 12;
@@ -46,8 +48,9 @@ impl Table {
     /// Returns the table as text, without spaces at the ends of lines.
     #[must_use]
     pub(super) fn text(self) -> String {
-        let rows = self.rows.into_iter().map(|row| row.into_iter().map(FrameLine::of).collect());
-        aligned(rows.collect()).iter().fold(String::new(), |text, line| text + line.text().trim_end() + "\n")
+        let mut table = Builder::from_iter(self.rows).build();
+        table.with(Style::empty()).with(Padding::new(0, GAP, 0, 0));
+        table.to_string().lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
     }
 
     fn width(&self) -> usize {

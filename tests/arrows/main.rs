@@ -30,7 +30,7 @@ const ROOMS: [Room; 6] = [
             "clap",
             "kube",
             "tokio",
-            "unicode_width",
+            "tabled",
             "terminal_size",
             "std::fs",
             "std::io",
@@ -39,18 +39,14 @@ const ROOMS: [Room; 6] = [
         ],
     },
     Room { name: "render", uses: &["model"], never: &["clap", "kube", "tokio", "std::fs", "std::net"] },
-    Room { name: "cluster", uses: &["model"], never: &["clap", "unicode_width"] },
-    Room {
-        name: "command",
-        uses: &["cluster", "render", "model"],
-        never: &["clap", "kube", "unicode_width"],
-    },
+    Room { name: "cluster", uses: &["model"], never: &["clap", "tabled"] },
+    Room { name: "command", uses: &["cluster", "render", "model"], never: &["clap", "kube", "tabled"] },
     Room {
         name: "cli",
         uses: &["command", "render", "model"],
-        never: &["kube", "tokio", "unicode_width", "std::fs"],
+        never: &["kube", "tokio", "tabled", "std::fs"],
     },
-    Room { name: "world", uses: &[], never: &["clap", "kube", "unicode_width"] },
+    Room { name: "world", uses: &[], never: &["clap", "kube", "tabled"] },
 ];
 
 #[test]

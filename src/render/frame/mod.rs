@@ -8,7 +8,7 @@ mod causes;
 pub(super) mod columns;
 mod fit_height;
 mod header;
-pub(super) mod line;
+mod line;
 mod revisions;
 mod state_words;
 mod steps;
