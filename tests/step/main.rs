@@ -7,6 +7,7 @@ mod anew;
 mod below;
 mod checks;
 mod daemon_set;
+mod deployment;
 mod drawn;
 mod facts;
 mod held;

@@ -128,7 +128,7 @@ fn continue_plan(
     hold: &Hold,
 ) -> Result<ExistingPlan, StepOutcome> {
     let workload = &observed.workload;
-    if hold.is_paused() {
+    if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
     }
     let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;

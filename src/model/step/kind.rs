@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::daemon_set::DaemonSets;
+use super::deployment::{Deployments, check_leftovers, standing_hold};
 use super::request::Request;
-use super::slot::{PlanContext, PodSlot};
+use super::slot::{PlanContext, PodSlot, max_unavailable};
 use super::stateful_set::StatefulSets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::{self, BatchRecord};
@@ -33,6 +34,33 @@ pub(super) trait StepKind {
         batch: &BatchRecord,
         free: Option<usize>,
     ) -> Option<Release>;
+
+    /// Whether the first slot of a batch can be released. `free` is how many more pods may become unavailable.
+    fn can_release(
+        &self,
+        observation: &PlanContext<'_>,
+        _: &[PodSlot<'_>],
+        first: &PodSlot<'_>,
+        free: Option<usize>,
+    ) -> bool {
+        let cost = usize::from(first.is_available && first.counts(observation.pace()));
+        free.is_some_and(|free| cost <= free)
+    }
+
+    /// Returns how many of the wanted pods may be unavailable.
+    fn allowed(&self, observation: &PlanContext<'_>, wanted: usize) -> usize {
+        max_unavailable(observation.pace(), wanted)
+    }
+
+    /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.
+    fn missing(&self, _: &PlanContext<'_>) -> Option<usize> {
+        None
+    }
+
+    /// Whether a slot is only a number of pods, so that batches keep their proportion when the workload is scaled.
+    fn counts_pods(&self) -> bool {
+        false
+    }
 
     /// Whether a batch can skip slots on nodes that are not ready.
     fn skips_unready_nodes(&self) -> bool;
@@ -74,7 +102,8 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     match workload.kind().step {
         Ok(StepBy::Partition) => Ok(&StatefulSets),
         Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
-        Err(_) => Err(deployment_refused(workload)),
+        Ok(StepBy::UpdateBudget) => Ok(&Deployments),
+        Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
 }
 
@@ -83,19 +112,11 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
 /// # Errors
 /// When its pods could not be read.
 pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
+    if observed.workload.kind().step == Ok(StepBy::UpdateBudget) {
+        check_leftovers(&observed.workload)?;
+        return Ok(standing_hold(observed));
+    }
     Ok(hold::hold_method(observed)?.strategy(&observed.workload))
-}
-
-fn deployment_refused(workload: &Workload) -> Error {
-    let target = workload.target();
-    Error::usage(format!(
-        "{target} cannot be stepped: a paused Deployment overshoots, and moves when it is scaled, so the number \
-         of its pods on the new revision is not under control"
-    ))
-    .hint(
-        "its own maxSurge and maxUnavailable set its pace; \
-         for a canary, a second Deployment behind the same Service",
-    )
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod batches;
 mod causes;
 mod cluster_view;
 mod daemon_set;
+mod deployment;
 mod existing;
 mod kind;
 mod on_event;

@@ -12,7 +12,7 @@ use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
-use crate::model::workload::strategy;
+use crate::model::workload::plan_fields;
 
 /// The annotations that this process wrote.
 #[derive(Debug, Default)]
@@ -100,7 +100,9 @@ impl Ownership {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
         if !record.hold.is_unchanged(now) && !stored.holds_nothing {
-            as_stored.set(strategy::strategy_path(now), record.hold.set().clone());
+            for (path, part) in plan_fields::parts(now, Some(record.hold.set())) {
+                as_stored.set_or_remove(path, part);
+            }
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.text.clone().into());
         let as_stored = Workload::of_json(as_stored.after());

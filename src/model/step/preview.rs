@@ -249,7 +249,7 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
         slot if slot.is_released || slot.is_updated => SlotState::Updating,
         _ => SlotState::Outdated,
     };
-    SlotView { name: slot.name.clone(), state }
+    SlotView { name: slot.label(), state }
 }
 
 /// The batches before the one that began last: their sizes, and the slots of those that this process saw.

@@ -66,7 +66,7 @@ pub(super) fn reconcile(command: &Command, situation: &Situation<'_>, timers: &T
     {
         return decision;
     }
-    if !situation.observed.is_observed() {
+    if !situation.is_observed() {
         return Decision::wait_for("the controller to observe the change");
     }
     if let Some(pod) = timers.healing.next(situation.observed) {
@@ -170,7 +170,7 @@ fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>)> {
 fn past_timeout(state: &PlanState<'_>, batch: usize) -> Decision {
     let after = state.pace().batch_timeout;
     let names =
-        |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(|slot| slot.name.clone()).collect::<Vec<_>>();
+        |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
     let failed: Vec<_> = state.required().filter(|slot| !slot.is_ready() && slot.is_replaced()).collect();
     let why = format!("batch {batch}: past its timeout of {}", go_duration::write(after));
     if !failed.is_empty() {
@@ -314,9 +314,9 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
 /// Returns why the next batch may not begin: its first pod would make too many unavailable.
 pub(super) fn too_many_unavailable(state: &PlanState<'_>, next: &BatchRecord) -> Option<StopReason> {
     let first = state.all().iter().find(|slot| next.slots.contains(&slot.name))?;
-    let cost = usize::from(first.is_available && first.counts(state.pace()));
+    let can_release = state.slots.kind.can_release(state.observation(), state.all(), first, state.free());
     let allowed = state.allowed();
-    (state.unavailable() + cost > allowed).then(|| {
+    (!can_release).then(|| {
         let pods = reasons(state.unavailable_slots(), state.observation());
         StopReason::Unhealthy { pods, allowed }
     })

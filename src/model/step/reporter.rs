@@ -85,10 +85,13 @@ impl Reporter {
             return Vec::new();
         };
         let updated = state.all().iter().filter(|slot| slot.is_updated);
+        // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
+        let last = state.plan().batch.as_ref().and_then(|batch| self.batches.get(&batch.number));
+        let is_ours = |slot: &PodSlot<'_>| last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name));
         let is_added = |slot: &&PodSlot<'_>| {
-            !known.contains(&slot.name) && known.insert(slot.name.clone()) && !slot.is_in_last_batch
+            !known.contains(&slot.name) && known.insert(slot.name.clone()) && !is_ours(slot)
         };
-        updated.filter(is_added).map(|slot| slot.name.clone()).collect()
+        updated.filter(is_added).map(PodSlot::label).collect()
     }
 
     /// Reports the stage of the plan, if it is another one.

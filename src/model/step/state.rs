@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::batches::{self, Next};
 use super::kind::StepKind;
 use super::outcome::{StepOutcome, StopReason};
-use super::slot::{PlanContext, PodSlot, max_unavailable, unavailable};
+use super::slot::{PlanContext, PodSlot, unavailable};
 use super::timers::Timers;
 use crate::model::change::hold::{BatchRecord, Pace, Plan};
 
@@ -97,7 +97,7 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many pods may be unavailable.
     pub(super) fn allowed(&self) -> usize {
-        max_unavailable(self.pace(), self.all().len())
+        self.slots.kind.allowed(self.observation(), self.all().len())
     }
 
     /// Returns how many more pods may become unavailable; none when more are than may be.
@@ -107,7 +107,11 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
-        unavailable(self.counted(), self.pace())
+        let Some(missing) = self.slots.kind.missing(self.observation()) else {
+            return unavailable(self.counted(), self.pace());
+        };
+        let is_excused = |slot: &&PodSlot<'_>| !slot.is_available && self.timers.excused.contains(&slot.name);
+        missing.saturating_sub(self.all().iter().filter(is_excused).count())
     }
 
     /// The slots that count as unavailable.
@@ -190,5 +194,5 @@ pub(super) fn skipped<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace
         let awaits = slot.awaits_release() && slot.unready_node.is_some();
         slot.excluded.is_none() && !slot.is_ready() && (awaits || slot.is_ignored(pace))
     };
-    slots.into_iter().filter(is_skipped).map(|slot| slot.name.clone()).collect()
+    slots.into_iter().filter(is_skipped).map(PodSlot::label).collect()
 }

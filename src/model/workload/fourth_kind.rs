@@ -58,6 +58,7 @@ pub(super) static POOL: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Err("its controller chooses the pods"),
 };
 

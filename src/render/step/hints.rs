@@ -6,7 +6,7 @@ use crate::model::change::hold::{
 use crate::model::status::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::workload::Workload;
-use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
 
 /// Returns what to type next after an outcome: commands, and what each does.
@@ -31,6 +31,9 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         }
         StepOutcome::NothingOutdated => {
             below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
+        }
+        StepOutcome::Complete if workload.is_paused() => {
+            vec![format!("to let the next change roll out: kubectl rollout2 resume {target}")]
         }
         StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
         StepOutcome::Reached { .. } => vec![next_batch(view, &step)],
@@ -68,7 +71,12 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let flag = if is_for_another_template(workload) { " --new-plan" } else { "" };
             let again =
                 if is_held(workload) { "to continue with it as it is now" } else { "to hold it again" };
-            vec![format!("{again}: {step}{flag}"), format!("to roll back: kubectl rollout2 undo {target}")]
+            let back = format!("to roll back: kubectl rollout2 undo {target}");
+            let mut hints = vec![format!("{again}: {step}{flag}"), back];
+            if is_held(workload) && workload.kind().step == Ok(StepBy::UpdateBudget) {
+                hints.push(format!("to end the hold: kubectl rollout2 resume {target} --release-all"));
+            }
+            hints
         }
         StopReason::Unhealthy { pods, .. } => {
             // --force begins a batch; a batch under way needs room.

@@ -1,7 +1,9 @@
 //! The annotation `kubectl-rollout2/held`: what `pause` and `step` remember of a workload that they hold.
 //!
 //! Both hold a StatefulSet by its partition and a DaemonSet by `OnDelete`. The same patch stores the
-//! update strategy that was there before. The value is one JSON object:
+//! update strategy that was there before. A plan holds a Deployment by four fields of `spec`
+//! ([`plan_fields`]); then `strategy` and `set` are objects with those of them that are present. The value is
+//! one JSON object:
 //!
 //! | member | is |
 //! |---|---|
@@ -13,6 +15,7 @@
 //! | `paused` | `true` when a plan is paused |
 //! | `plan` | see [`Plan`] |
 //! | `lease` | see [`Lease`] |
+//! | `endByHand` | the kubectl command that ends the hold of a Deployment, for people |
 //!
 //! Members that this version does not know are kept, because a newer version may have written them.
 
@@ -22,6 +25,7 @@ mod lease;
 mod pause;
 mod plan;
 mod record;
+mod release;
 mod resume;
 mod rollback;
 mod summary;
@@ -32,6 +36,7 @@ pub(in crate::model) use pause::hold_method;
 pub use pause::{HoldMethod, Pause, pause};
 pub use plan::{BatchRecord, Batches, Check, OnFailure, Pace, Phase, Plan, Reach, SETTLING_TIME};
 pub use record::{PlanRecord, guarded};
+pub use release::{is_stranded, own_min_ready_seconds};
 pub use resume::{Resume, resume};
 pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
 pub use summary::{HoldSummary, step_command};
@@ -39,13 +44,14 @@ pub use summary::{HoldSummary, step_command};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::patch::{FieldPath, Patch};
+#[cfg(test)]
+use super::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
-use crate::model::workload::strategy;
+use crate::model::workload::{plan_fields, strategy};
 
 /// The name of the annotation.
 pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
@@ -55,6 +61,7 @@ const VERSION: u32 = 1;
 
 /// The value of the annotation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Hold {
     #[serde(default = "first_version")]
     version: u32,
@@ -74,6 +81,9 @@ pub struct Hold {
     plan: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lease: Option<Value>,
+    /// For people without this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end_by_hand: Option<String>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -105,19 +115,21 @@ impl Hold {
         Self::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))
     }
 
-    /// Returns a new hold that remembers the strategy of a workload. `set` is the strategy that holds.
+    /// Returns a new hold that remembers the strategy of a workload. `set` is the strategy that holds. Of a hold that
+    /// another client ended in part, the original fields count where they were not restored.
     #[must_use]
     pub fn new(workload: &Workload, reason: HoldReason, set: &Value) -> Self {
         Self {
             version: VERSION,
             reason,
-            strategy: strategy::update_strategy(workload).cloned(),
+            strategy: Self::originals(workload),
             set: set.clone(),
             since: None,
             by: None,
             paused: false,
             plan: None,
             lease: None,
+            end_by_hand: None,
             rest: Map::new(),
         }
     }
@@ -216,7 +228,7 @@ impl Hold {
             return false;
         }
         match workload.kind().hold {
-            HoldBy::Paused(_) => false,
+            HoldBy::Paused(_) => self.is_budget_in_force(workload),
             HoldBy::OnDelete => {
                 strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
             }
@@ -230,19 +242,12 @@ impl Hold {
     /// Whether every field of the strategy that holds is still as it was written.
     #[must_use]
     pub fn is_unchanged(&self, workload: &Workload) -> bool {
-        strategy::update_strategy(workload).is_some_and(|live| is_contained(&self.set, live))
-    }
-
-    /// Adds to a patch what restores the original strategy and removes the annotation. A strategy that
-    /// another client wrote meanwhile stays.
-    pub fn release(&self, workload: &Workload, patch: &mut Patch) {
-        let place = strategy::strategy_path(workload);
-        if self.is_in_force(workload) {
-            patch.set_or_remove(place, self.original().cloned());
-        } else {
-            patch.require_unchanged(place);
-        }
-        patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
+        plan_fields::parts(workload, Some(&self.set)).iter().all(|(place, set)| {
+            match (set, place.value_in(workload.object().json())) {
+                (Some(set), Some(live)) => is_contained(set, live),
+                (set, live) => set.is_none() && live.is_none(),
+            }
+        })
     }
 
     /// Returns the value of the annotation.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::release::has_several_fields;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
@@ -9,6 +10,7 @@ use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
+use crate::model::workload::plan_fields;
 use crate::model::workload::strategy;
 use crate::model::workload::strategy::ABOVE_EVERY_POD;
 
@@ -51,6 +53,16 @@ pub enum HoldMethod {
 pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result<Pause> {
     let workload = &observation.workload;
     let mut patch = Patch::of(workload.object());
+    if has_several_fields(workload)
+        && let Some(plan) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload))
+    {
+        if plan.is_paused() {
+            return Ok(Pause::AlreadyPaused);
+        }
+        plan_fields::paths(workload).into_iter().for_each(|place| patch.require_unchanged(place));
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), plan.with_pause(true).annotation().into());
+        return Ok(Pause::Change { patch, method: HoldMethod::Plan });
+    }
     let method = match workload.kind().hold {
         HoldBy::Paused(_) if workload.is_paused() => return Ok(Pause::AlreadyPaused),
         HoldBy::Paused(_) => {

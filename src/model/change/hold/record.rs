@@ -10,7 +10,7 @@ use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::strategy;
+use crate::model::workload::plan_fields;
 
 /// The plan of a workload with its hold and its lease, whether or not the hold is in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,8 @@ impl PlanRecord {
         let Some(hold) = Hold::of(workload)? else { return Ok(None) };
         let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
         let lease = hold.lease();
-        Ok(plan.map(|plan| Self { hold, plan, lease }))
+        let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+        Ok(plan.map(|plan| Self { hold, plan: plan.scaled_to(wanted), lease }))
     }
 
     /// Returns the plan that holds a workload, if it is readable.
@@ -69,9 +70,12 @@ impl PlanRecord {
     pub fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
         let (mut patch, mut hold) = (guarded(workload), self.to_hold());
         if let Some(set) = set {
-            hold.set = set.clone();
-            patch.set(strategy::strategy_path(workload), set);
+            for (place, part) in plan_fields::parts(workload, Some(&set)) {
+                patch.set_or_remove(place, part);
+            }
+            hold.set = set;
         }
+        hold.end_by_hand = hold.end_by_hand(workload);
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
         patch
     }
@@ -88,9 +92,9 @@ impl PlanRecord {
     #[must_use]
     pub fn adopting(mut self, workload: &Workload) -> Self {
         if self.hold.is_in_force(workload)
-            && let Some(live) = strategy::update_strategy(workload)
+            && let Some(live) = plan_fields::live(workload)
         {
-            self.hold.set = live.clone();
+            self.hold.set = live;
         }
         self
     }
@@ -107,13 +111,9 @@ impl PlanRecord {
 #[must_use]
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());
-    for place in [
-        FieldPath::of(["spec", "template"]),
-        strategy::strategy_path(workload),
-        FieldPath::annotation(HOLD_ANNOTATION),
-    ] {
-        patch.require_unchanged(place);
-    }
+    patch.require_unchanged(FieldPath::of(["spec", "template"]));
+    plan_fields::paths(workload).into_iter().for_each(|place| patch.require_unchanged(place));
+    patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     patch
 }
 

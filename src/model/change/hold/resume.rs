@@ -1,9 +1,10 @@
 //! `resume`: the patch that ends a hold.
 
+use super::release::has_several_fields;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::Result;
 use crate::model::change::patch::{FieldPath, Patch};
-use crate::model::workload::{Workload, strategy};
+use crate::model::workload::{Workload, plan_fields, strategy};
 
 /// What `resume` does.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,9 @@ pub enum Resume {
 /// If the annotation of the hold is not readable.
 pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     let mut patch = Patch::of(workload.object());
+    if has_several_fields(workload) && Hold::of(workload)?.is_some() {
+        return resume_plan(workload, release_all, patch);
+    }
     if !workload.kind().hold.is_remembered() {
         patch.remove(strategy::hold_path(workload));
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
@@ -46,4 +50,25 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     }
     hold.release(workload, &mut patch);
     Ok(Resume::End(patch))
+}
+
+/// Resumes a workload that a plan holds by several fields, or held. The controller moves no pod while the workload is
+/// paused, so that a pause never comes back with the original fields.
+fn resume_plan(workload: &Workload, release_all: bool, mut patch: Patch) -> Result<Resume> {
+    let Some(hold) = Hold::of(workload)? else { return Ok(Resume::NotPaused) };
+    let paused = strategy::hold_path(workload);
+    let is_in_force = hold.is_in_force(workload);
+    if is_in_force && !release_all {
+        plan_fields::paths(workload).into_iter().for_each(|place| patch.require_unchanged(place));
+        if hold.is_paused_by_another_client(workload) {
+            patch.remove(paused);
+        } else if !hold.is_paused() {
+            return Ok(Resume::Stepping);
+        }
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
+        return Ok(Resume::Continue(patch));
+    }
+    hold.release(workload, &mut patch);
+    patch.remove(paused);
+    Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
 }
