@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_drawn_on_a_terminal_that_obeys_and_in_no_build() {
+    fn frames_need_a_capable_terminal_outside_of_ci() {
         let environment = |variables: &[(&str, &str)]| variables.iter().copied().collect::<Environment>();
         let terminal = Some(Terminal::default());
         for (variables, terminal, draws) in [

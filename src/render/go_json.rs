@@ -64,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn empty_ones_stay_on_their_line() {
+    fn empty_maps_and_lists_stay_on_one_line() {
         let written =
             "{\n    \"a\": {},\n    \"b\": [],\n    \"c\": [\n        null,\n        {}\n    ]\n}\n";
         assert_eq!(go_json(&json!({"c": [null, {}], "b": [], "a": {}})), written);

@@ -185,7 +185,7 @@ pub(super) fn pods_json(counts: Counts) -> Value {
 pub(super) fn cause_json(cause: &Cause) -> Value {
     json!({
         "id": cause.id.name(),
-        "healsByItself": cause.is_transient,
+        "transient": cause.is_transient,
         "hold": cause.id.is_hold(),
         "summary": cause.summary,
         "container": cause.container,

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_shortens_the_column_that_can_be() {
+    fn a_narrow_terminal_shortens_the_flexible_column() {
         let mut narrow = table();
         narrow.fit(46, &["CHANGES"]);
         assert_eq!(narrow.text().lines().nth(1), Some("1         image shop/web:1.1,…  because\\nof it"));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_without_width_stay_with_the_one_they_are_part_of() {
+    fn zero_width_characters_stay_with_their_base_character() {
         assert_eq!(shortened_to("e\u{301}e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}…");
         assert_eq!(shortened_to(&format!("ab{}", "\u{301}".repeat(1 << 17)), 1), "…");
     }

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_would_be_obeyed_is_shown() {
+    fn a_ci_command_is_escaped() {
         for (text, safe) in [
             ("::stop-commands::x\n", "| ::stop-commands::x\n"),
             ("a\n \t::add-mask::y\nb", "a\n|  \t::add-mask::y\nb"),

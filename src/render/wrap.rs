@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_too_narrow_for_anything_still_ends() {
+    fn a_width_of_almost_nothing_still_terminates() {
         assert_eq!(wrapped("大大", 0, 9), ["大", "大"]);
     }
 }

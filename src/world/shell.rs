@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_gets_its_variables_and_its_output_is_forwarded() {
+    async fn a_check_gets_its_variables_and_its_output_is_forwarded() {
         let (ran, lines) =
             run("echo $A-$B; echo to stderr >&2; printf rest; exit 3", Duration::from_secs(10)).await;
         assert_eq!(ran.unwrap(), ShellOutcome::Exited(Some(3)));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_paused_clock_does_not_end_it() {
+    async fn a_paused_clock_does_not_end_a_check() {
         assert_eq!(run("sleep 0.2", Duration::from_secs(60)).await.0.unwrap(), ShellOutcome::Exited(Some(0)));
     }
 

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scratch_directory_is_private_and_goes_away() {
+    fn a_scratch_directory_is_private_and_removed() {
         let environment = Environment::default();
         let (one, other) = (TempDir::new(&environment).unwrap(), TempDir::new(&environment).unwrap());
         assert_ne!(one.path(), other.path());

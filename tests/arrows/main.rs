@@ -50,7 +50,7 @@ const ROOMS: [Room; 6] = [
 ];
 
 #[test]
-fn rooms_depend_on_each_other_in_one_way_only() {
+fn rooms_depend_on_each_other_in_one_direction_only() {
     let mut wrong = Vec::new();
     for file in SourceFile::all() {
         let Some(room) = ROOMS.iter().find(|room| room.name == file.room()) else {
@@ -73,7 +73,7 @@ fn rooms_depend_on_each_other_in_one_way_only() {
 }
 
 #[test]
-fn rooms_leave_alone_what_is_not_theirs() {
+fn rooms_use_only_allowed_crates_and_calls() {
     let mut wrong = Vec::new();
     for file in SourceFile::all() {
         let never = ROOMS.iter().find(|room| room.name == file.room()).map_or(&[] as &[_], |room| room.never);
@@ -99,13 +99,13 @@ const LEFT_OUT: [(&str, &str); 2] = [
 const NAME_A_KIND: [(&str, &str); 0] = [];
 
 #[test]
-fn no_files_take_names_from_each_other_in_a_circle() {
+fn no_files_import_each_other_in_a_circle() {
     let wrong = described(&Modules::of(files()).file_graph());
     assert!(wrong.is_empty(), "circles:\n{wrong}");
 }
 
 #[test]
-fn no_folders_of_the_model_take_names_from_each_other_in_a_circle() {
+fn no_model_folders_import_each_other_in_a_circle() {
     let wrong = described(&Modules::of(SourceFile::all()).folder_graph("src/model"));
     assert!(wrong.is_empty(), "circles:\n{wrong}");
 }
@@ -146,7 +146,7 @@ fn described(graph: &Graph) -> String {
 }
 
 #[test]
-fn circles_are_found_through_what_is_handed_on() {
+fn circles_through_reexports_are_found() {
     let files = [
         ("src/model/a/mod.rs", "mod b;\npub use b::B;\n#[cfg(test)]\nmod tests;"),
         ("src/model/a/b.rs", "use crate::model::c::C;\n#[cfg(test)]\nmod tests { use super::super::D; }"),
@@ -159,7 +159,7 @@ fn circles_are_found_through_what_is_handed_on() {
 }
 
 #[test]
-fn main_knows_the_library_and_nothing_else() {
+fn main_uses_only_the_library() {
     let main = SourceFile::all().into_iter().find(|file| file.room() == "main").expect("src/main.rs");
     let strangers: Vec<_> =
         main.mentions().into_iter().filter(|mention| mention.path.starts_with("crate::")).collect();
@@ -167,7 +167,7 @@ fn main_knows_the_library_and_nothing_else() {
 }
 
 #[test]
-fn the_watchman_sees_paths_however_they_are_written() {
+fn every_spelling_of_a_path_is_checked() {
     let file = SourceFile::of(
         "src/model/deep/file.rs",
         "use crate::{error::Error, render};\nfn f() { super::super::super::cli::x(); }\n// crate::cluster\nlet s = \"crate::world\"; std::env::var(s)",

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use harness::Run;
-use harness::crowd::{Crowd, Shape};
+use harness::many_workloads::{Crowd, Shape};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
 use rollout2::model::revision::Revisions;

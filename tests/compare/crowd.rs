@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use harness::crowd::{Crowd, Shape};
+use harness::many_workloads::{Crowd, Shape};
 use serde_json::{Value, json};
 use simcluster::{Clock, Served, SimCluster};
 

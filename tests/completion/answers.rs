@@ -5,7 +5,7 @@ use rollout2::cli::definition;
 use crate::{answer, in_shop, words_of};
 
 #[test]
-fn every_verb_is_offered_and_the_hidden_word_is_not() {
+fn every_verb_is_offered_except_the_hidden_one() {
     let definition = definition();
     let verbs: Vec<_> = definition.get_subcommands().filter(|verb| !verb.is_hide_set()).collect();
     let all = answer(&[""]);
@@ -18,7 +18,7 @@ fn every_verb_is_offered_and_the_hidden_word_is_not() {
 }
 
 #[test]
-fn every_flag_of_every_verb_is_offered_once_it_is_begun() {
+fn every_flag_of_every_verb_is_offered() {
     let mut program = definition();
     program.build();
     for verb in program.get_subcommands().filter(|verb| !verb.is_hide_set()) {
@@ -34,7 +34,7 @@ fn every_flag_of_every_verb_is_offered_once_it_is_begun() {
 }
 
 #[test]
-fn types_names_and_revisions_are_offered_where_they_belong() {
+fn types_names_and_revisions_are_offered_in_their_positions() {
     let web = "5 4 3 1";
     let sides = "5 4 3 1 current previous live";
     let cases: &[(&[&str], &str, &str, &str)] = &[
@@ -87,7 +87,7 @@ fn types_names_and_revisions_are_offered_where_they_belong() {
 }
 
 #[test]
-fn names_stand_with_their_images_and_revisions_with_what_they_changed() {
+fn names_have_images_and_revisions_have_changes_as_descriptions() {
     assert!(in_shop(&["history"], "deploy/w").starts_with("deploy/web\tshop/web:1.1\n"));
     let revisions = in_shop(&["history", "deploy/web", "--revision"], "");
     assert!(revisions.contains("1\tfirst: shop/web:1.0\n"), "{revisions}");
@@ -96,7 +96,7 @@ fn names_stand_with_their_images_and_revisions_with_what_they_changed() {
 }
 
 #[test]
-fn values_are_offered_by_what_they_are() {
+fn values_are_offered_by_their_type() {
     for (words, expected) in [
         (["status", "--watch="].as_slice(), "true\nfalse\n:4\n"),
         (&["history", "-o", "j"], "json\n:4\n"),
@@ -121,7 +121,7 @@ fn values_are_offered_by_what_they_are() {
 }
 
 #[test]
-fn on_a_line_that_makes_no_sense_nothing_is_offered() {
+fn an_invalid_line_gets_no_completions() {
     for words in [
         ["bogus", ""].as_slice(),
         &["history", "--bogus", ""],

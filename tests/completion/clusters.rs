@@ -66,7 +66,7 @@ async fn the_names_of_a_kubeconfig_are_offered() {
 
 /// The test's clock is paused: it advances only while all tasks wait.
 #[tokio::test(start_paused = true)]
-async fn a_cluster_that_does_not_answer_is_given_up_in_time() {
+async fn a_slow_cluster_is_given_up_in_time() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
@@ -87,7 +87,7 @@ async fn a_cluster_that_does_not_answer_is_given_up_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_that_is_away_or_says_no_is_met_with_silence() {
+async fn errors_of_the_cluster_print_nothing() {
     let cluster = shop();
     let mut served = cluster.serve().unwrap();
     let nobody = kubeconfig("nobody", &served.kubeconfig_with_token("nobody", "no such token", "shop"));

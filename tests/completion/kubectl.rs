@@ -12,7 +12,7 @@ fn kubectl(machine: &Machine, words: &[&str]) -> String {
 }
 
 #[test]
-fn kubectl_hands_on_every_answer() {
+fn kubectl_forwards_every_answer() {
     let Some(machine) = Machine::with(&["kubectl"]) else { return };
     let snapshot = data().join("shop/snapshot.json");
     let snapshot = snapshot.to_str().unwrap();

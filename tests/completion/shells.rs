@@ -89,7 +89,7 @@ fn in_zsh_a_line_is_completed_word_by_word() {
 }
 
 #[test]
-fn fish_offers_what_is_answered() {
+fn fish_offers_the_candidates() {
     let Some(machine) = Machine::with(&["fish"]) else { return };
     let snapshot = data().join("shop/snapshot.json");
     let line = format!("kubectl-rollout2 history --from {} deployment/web --revision ", snapshot.display());

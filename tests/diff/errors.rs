@@ -6,7 +6,7 @@ const HISTORY: &str = "hint: kubectl rollout2 history deployment/web -n shop\n";
 const HELP: &str = "hint: kubectl rollout2 diff --help\n";
 
 #[test]
-fn a_mistake_on_the_command_line_is_2() {
+fn a_usage_error_exits_with_2() {
     for (args, error, hint) in [
         (&[][..], "required resource not specified", "hint: write it as deployment/web\n"),
         (&["deploy"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
@@ -44,7 +44,7 @@ fn a_mistake_on_the_command_line_is_2() {
 }
 
 #[test]
-fn what_is_not_there_is_1_and_3_where_1_says_that_something_differs() {
+fn a_missing_revision_exits_with_1_or_with_3_under_exit_code() {
     for (namespace, args, stderr) in [
         ("shop", &["deploy/nope"][..], "error: no deployment \"nope\" in namespace \"shop\"\n".to_owned()),
         ("shop", &["deploy/web", "2"], "error: no revision 2 in the history; it has number 5 now\nhint: use 5\n".to_owned()),
@@ -59,7 +59,7 @@ fn what_is_not_there_is_1_and_3_where_1_says_that_something_differs() {
 }
 
 #[test]
-fn an_unreadable_file_is_2() {
+fn an_unreadable_file_exits_with_2() {
     let ended = harness::Run::of(["diff", "deploy/web", "--exit-code", "--from", "nowhere.yaml"]).run();
     assert!(ended.stderr.starts_with("error: cannot read nowhere.yaml: "), "{}", ended.stderr);
     assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2));

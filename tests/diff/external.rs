@@ -36,7 +36,7 @@ fn image(image: &str) -> Value {
 }
 
 #[test]
-fn it_gets_two_directories_then_its_parameters_and_our_environment_only() {
+fn the_program_gets_two_directories_its_parameters_and_our_environment() {
     let tool = Tool::new(
         "tells.sh",
         "echo ${1##*/} ${2##*/} $3 $4; ls $1 $2 | grep apps; cat $1/*; env | grep -c '^KUBECTL\\|^TMP'; exit 1",
@@ -61,7 +61,7 @@ fn it_gets_two_directories_then_its_parameters_and_our_environment_only() {
 }
 
 #[test]
-fn a_parameter_that_kubectl_leaves_out_is_left_out_and_said() {
+fn a_parameter_that_kubectl_ignores_is_ignored_with_a_note() {
     let tool = Tool::new("counts.sh", "echo $#");
     let ended = tool.run(diff_of(&[image("web:1"), image("web:2")], &["--exit-code"]), " -u a;b");
     assert!(ended.stdout.ends_with("\n3\n"), "{}", ended.stdout);
@@ -70,7 +70,7 @@ fn a_parameter_that_kubectl_leaves_out_is_left_out_and_said() {
 }
 
 #[test]
-fn its_failure_is_told() {
+fn a_failure_of_the_program_is_reported() {
     let templates = [image("web:1"), image("web:2")];
     let hint = "hint: to use the built-in diff: unset KUBECTL_EXTERNAL_DIFF\n";
     for (name, script, cause) in
@@ -95,7 +95,7 @@ fn its_failure_is_told() {
 }
 
 #[test]
-fn secrets_are_masked_for_it_too() {
+fn secrets_are_masked_for_the_program() {
     let tool = Tool::new("shows.sh", "cat $1/* $2/*");
     let with = |value: &str| web(&json!({"env": [{"name": "TOKEN", "value": value}]}));
     let templates = [with("hunter1"), with("hunter2")];
@@ -110,7 +110,7 @@ fn secrets_are_masked_for_it_too() {
 }
 
 #[test]
-fn it_is_not_run_for_what_is_not_a_diff_of_lines() {
+fn the_program_runs_only_for_the_unified_diff() {
     let tool = Tool::new("never.sh", "echo never");
     for args in [&["deploy/web", "--stat"][..], &["deploy/web", "-o", "json"], &["deploy/web", "5", "live"]] {
         assert!(!tool.run(diff("shop", args), "").stdout.contains("never"), "{args:?}");
@@ -118,7 +118,7 @@ fn it_is_not_run_for_what_is_not_a_diff_of_lines() {
 }
 
 #[test]
-fn nothing_is_left_behind_and_hostile_names_stay_file_names() {
+fn temporary_files_are_removed_and_have_safe_names() {
     let tool = Tool::new("where.sh", "echo $1/*");
     let object = |kind: &str, name: &str, more: Value| {
         let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "../../n",

@@ -44,7 +44,7 @@ fn noise(seed: u64, between: &str) -> String {
 /// With a deadline in the past the hunks are coarser and still correct. A benchmark measures the
 /// time; a quadratic algorithm would not end here.
 #[test]
-fn the_model_is_ready_at_the_deadline() {
+fn a_large_diff_ends_at_the_deadline() {
     for (name, [from, to]) in pairs() {
         assert!(from.to_string().len() > 900_000, "{name}");
         let diff = Diff::between(&Template::new(&from), &Template::new(&to), SecretValues::Masked);
@@ -54,7 +54,7 @@ fn the_model_is_ready_at_the_deadline() {
 }
 
 #[test]
-fn so_is_the_command() {
+fn the_diff_command_ends_at_the_deadline() {
     for (name, templates) in pairs() {
         let ended = diff_of(&templates, &["--exit-code"]).run();
         assert_eq!((ended.stderr.as_str(), ended.exit), ("", 1), "{name}");

@@ -4,9 +4,9 @@
 
 mod errors;
 mod external;
-mod forms;
 mod hostile;
 mod large;
+mod output;
 mod pairs;
 mod secrets;
 

@@ -42,7 +42,7 @@ fn neighbours(revisions: &[String]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_recorded_pair_reads_as_it_should() {
+fn every_recorded_pair_matches_its_snapshot() {
     let mut seen = 0;
     for namespace in ["shop", "broken", "quota"] {
         for (target, revisions) in histories(namespace) {

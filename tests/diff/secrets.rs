@@ -19,17 +19,17 @@ fn templates() -> [Value; 2] {
 }
 
 #[test]
-fn words_and_lines() {
+fn text_masks_secrets() {
     insta::assert_snapshot!(diff_of(&templates(), &[]).run().stdout);
 }
 
 #[test]
-fn json() {
+fn json_masks_secrets() {
     insta::assert_snapshot!(diff_of(&templates(), &["-o", "json"]).run().stdout);
 }
 
 #[test]
-fn no_form_shows_a_secret_unless_it_is_told_to() {
+fn no_output_shows_a_secret_without_show_values() {
     for args in [&[][..], &["--stat"], &["-o", "json"], &["-U", "99"]] {
         let masked = diff_of(&templates(), args).run();
         assert!(!masked.transcript.contains("hunter"), "{args:?} {}", masked.transcript);
@@ -44,7 +44,7 @@ fn no_form_shows_a_secret_unless_it_is_told_to() {
 }
 
 #[test]
-fn passwords_in_urls_are_no_better_hidden_by_a_harmless_name() {
+fn a_password_in_a_url_is_masked_under_a_harmless_name() {
     let with = |url: &str| {
         web(
             &json!({"image": "web:1", "env": [{"name": "DATABASE", "value": url}, {"name": "PGPASSWD", "value": "hunter0"}]}),
@@ -62,7 +62,7 @@ fn passwords_in_urls_are_no_better_hidden_by_a_harmless_name() {
 }
 
 #[test]
-fn where_only_a_secret_changed_the_exit_code_tells() {
+fn a_change_of_a_secret_only_sets_the_exit_code() {
     let with = |password: &str| web(&json!({"env": [{"name": "KEY", "value": password}]}));
     let ended = diff_of(&[with("hunter1"), with("hunter2")], &["--exit-code", "--stat"]).run();
     assert!(ended.stdout.contains("env   KEY=*** -> *** (changed)"), "{}", ended.stdout);

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// A pod that was unready for a moment may only show a newer `lastTransitionTime`, because one
 /// watch event can carry both changes.
 #[tokio::test(start_paused = true)]
-async fn a_younger_readiness_starts_the_stable_window_again() {
+async fn a_later_readiness_restarts_the_stable_period() {
     let lab = Lab::new();
     lab.deployment(1, &json!({}));
     lab.pass(60).await;
@@ -35,7 +35,7 @@ async fn a_younger_readiness_starts_the_stable_window_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_that_status_waits_for_does_not_run_into_the_deadline() {
+async fn a_hold_does_not_count_towards_the_deadline() {
     let lab = Lab::new();
     let strategy = |word: &str| json!({"spec": {"updateStrategy": {"type": word}}});
     let agent = lab.daemon_set(&strategy("OnDelete")["spec"]);
@@ -50,7 +50,7 @@ async fn a_hold_that_status_waits_for_does_not_run_into_the_deadline() {
 
 /// The progress of an earlier generation does not count for the rollout that replaced it.
 #[tokio::test(start_paused = true)]
-async fn a_new_generation_starts_the_deadline_again() {
+async fn a_new_generation_restarts_the_deadline() {
     let lab = Lab::new();
     let db = lab.stateful_set(3, &json!({}));
     lab.pass(60).await;

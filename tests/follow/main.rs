@@ -5,16 +5,16 @@
 #![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
-mod broken;
-mod drawn;
-mod forms;
+mod broken_workloads;
 mod limits_and_stability;
-mod never_lost;
+mod live_display;
+mod missed_events;
+mod output;
+mod permissions;
 mod recordings;
-mod rights;
 mod schedules;
 mod sockets;
 mod stuck_pods;
 mod traces;
-mod undone;
-mod waiting;
+mod undo_on_failure;
+mod wait;

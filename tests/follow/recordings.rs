@@ -99,7 +99,7 @@ fn spans(stdout: &str, began: f64) -> String {
         let at = began + event["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
         let text = |member: &str| event["cause"][member].as_str().unwrap_or_default();
         let what = format!("{} {}", text("id"), text("container"));
-        match event["step"].as_str().unwrap() {
+        match event["change"].as_str().unwrap() {
             "appeared" => spans.push((at, None, what)),
             "gone" => {
                 let open = spans.iter_mut().rfind(|span| span.1.is_none() && span.2 == what).unwrap();
@@ -117,7 +117,7 @@ fn spans(stdout: &str, began: f64) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cause_of_every_recording_is_shown_while_it_lasts() {
+async fn every_recording_shows_its_cause_while_it_lasts() {
     let mut table = String::new();
     for recording in RECORDINGS {
         let replay = Replay::of(recording);
@@ -131,7 +131,7 @@ async fn the_cause_of_every_recording_is_shown_while_it_lasts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_recording_is_told_in_few_lines() {
+async fn every_recording_prints_few_lines() {
     let mut transcripts = String::new();
     for recording in RECORDINGS {
         let (_, ended) = follow(recording, None, "--stable 5m --timeout REST").await;
@@ -146,7 +146,7 @@ async fn every_recording_is_told_in_few_lines() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rollout_fails_fast_by_its_own_cause_or_not_at_all() {
+async fn fail_fast_fails_a_recording_only_for_its_own_cause() {
     let mut table = String::new();
     for (recording, from) in [
         ("good", None),
@@ -192,7 +192,7 @@ async fn a_rollout_fails_fast_by_its_own_cause_or_not_at_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_of_long_ago_is_not_the_cause_of_today() {
+async fn an_old_crash_is_not_a_cause() {
     let (_, ended) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);
     assert!(ended.stderr.contains("app: readiness probe fails, GET :8080/healthz"), "{}", ended.transcript);
@@ -200,7 +200,7 @@ async fn a_crash_of_long_ago_is_not_the_cause_of_today() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_loop_without_a_readiness_probe_is_no_success() {
+async fn a_crash_loop_without_a_readiness_probe_is_not_a_success() {
     for from in [8.4, 9.8, 10.1] {
         let (_, ended) = follow("crash", Some(from), "--fail-fast --timeout REST").await;
         assert_eq!(ended.exit, 4, "{}", ended.transcript);
@@ -209,7 +209,7 @@ async fn a_crash_loop_without_a_readiness_probe_is_no_success() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_eviction_is_no_crash_and_an_innocent_container_no_culprit() {
+async fn an_eviction_is_not_reported_as_a_crash() {
     let (_, ended) = follow("evict", Some(15.0), "--stable 5m --timeout REST").await;
     assert!(ended.stderr.contains("Evicted   \"Usage of EmptyDir volume"), "{}", ended.transcript);
     assert!(!ended.stderr.contains("crashed"), "{}", ended.transcript);
@@ -223,7 +223,7 @@ async fn an_eviction_is_no_crash_and_an_innocent_container_no_culprit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_pods_are_gone_once_none_is_listed() {
+async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, ended) = follow("slow", None, "--until old-gone --timeout REST").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
     assert!(

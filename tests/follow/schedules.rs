@@ -13,8 +13,8 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Controllers, Key, Order, Pace, Refusal, Resource, Verb};
 
-use harness::dice::Dice;
 use harness::lab::{Hands, Lab, observed, with};
+use harness::random::Dice;
 
 /// The number of schedules in a plain `cargo test`.
 const SCHEDULES: u64 = 300;

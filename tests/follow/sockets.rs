@@ -41,7 +41,7 @@ fn hands(cluster: &SimCluster) -> Hands {
 
 /// Each protocol has its own way to carry responses that do not end.
 #[tokio::test]
-async fn watches_are_streams_of_one_connection_or_connections_of_their_own() {
+async fn watches_use_http2_streams_or_separate_connections() {
     for (protocols, connections) in [(Protocols::Http2AndHttp1, 1), (Protocols::Http1, 4)] {
         let ground = Ground::over(protocols);
         hands(&ground.cluster).image(&ground.web, "app:2.0");
@@ -64,7 +64,7 @@ async fn watched(cluster: &SimCluster, times: usize) {
 }
 
 #[tokio::test]
-async fn an_api_server_that_is_restarted() {
+async fn following_survives_a_restarted_api_server() {
     for protocols in Protocols::EACH {
         survives_restarts(Ground::over(protocols)).await;
     }
@@ -88,7 +88,7 @@ async fn survives_restarts(ground: Ground) {
 
 /// The plugin prints the content of a file; the first credential expires.
 #[tokio::test]
-async fn a_token_that_ends_is_renewed_by_its_plugin() {
+async fn an_expired_token_is_renewed_by_its_plugin() {
     for protocols in Protocols::EACH {
         renews_its_token(Ground::over(protocols)).await;
     }

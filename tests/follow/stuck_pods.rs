@@ -43,7 +43,7 @@ async fn undo_while(lab: &Lab, act: impl Fn(&mut Store) + Send + Sync + 'static)
 
 /// The replacement of db-0 is slow. While it is not ready the controller does not continue, and neither do we.
 #[tokio::test(start_paused = true)]
-async fn the_next_pod_is_deleted_when_the_last_one_is_ready_again() {
+async fn the_next_pod_is_deleted_after_the_last_one_is_ready() {
     let lab = Lab::new();
     stuck(&lab, "app:1.0-slow").await;
     let ended = lab.run(UNDO).await;
@@ -66,7 +66,7 @@ fn is_ready(pod: &Value) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_deletion_names_the_uid_of_the_pod() {
+async fn every_deletion_has_a_uid_precondition() {
     let lab = Lab::new();
     stuck(&lab, "app:1.0").await;
     let uid =
@@ -83,7 +83,7 @@ async fn every_deletion_names_the_uid_of_the_pod() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_edit_of_the_template_stops_the_deletions() {
+async fn a_template_change_stops_the_deletions() {
     let lab = Lab::new();
     let db = stuck(&lab, "app:1.0").await;
     let ended = undo_while(&lab, move |store| {
@@ -98,7 +98,7 @@ async fn an_edit_of_the_template_stops_the_deletions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_set_that_was_deleted_and_created_again_is_left_alone() {
+async fn a_recreated_stateful_set_is_left_alone() {
     let lab = Lab::new();
     let db = stuck(&lab, "app:1.0").await;
     let ended = undo_while(&lab, move |store| {
@@ -124,7 +124,7 @@ async fn a_set_that_was_deleted_and_created_again_is_left_alone() {
 
 /// Another client deleted the stuck pod already, and its node takes a long time to stop it.
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_terminates_is_not_deleted_again() {
+async fn a_terminating_pod_is_not_deleted_again() {
     let lab = Lab::new();
     stuck(&lab, "app:1.0").await;
     lab.cluster.store(|store| {

@@ -38,7 +38,7 @@ async fn a_deployment_rolls_forward() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_told() {
+async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 5}));
     lab.pass(30).await;
@@ -58,7 +58,7 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_told() {
 /// Weakness 1: with one replica the condition of the failed revision remains after the undo was
 /// observed.
 #[tokio::test(start_paused = true)]
-async fn a_stale_deadline_right_after_an_undo_is_not_believed() {
+async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
     for replicas in [1, 3] {
         let lab = Lab::new();
         let web = lab.deployment(replicas, &json!({"progressDeadlineSeconds": 5}));
@@ -77,7 +77,7 @@ async fn a_stale_deadline_right_after_an_undo_is_not_believed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_is_held_and_a_resume_goes_on() {
+async fn a_pause_is_held_and_a_resume_continues() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
@@ -96,7 +96,7 @@ async fn a_pause_is_held_and_a_resume_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stateful_sets_canary_walks_down_the_partition() {
+async fn a_stateful_set_canary_lowers_the_partition() {
     let lab = Lab::new();
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
     let db = lab.stateful_set(3, &json!({"updateStrategy": strategy}));
@@ -117,7 +117,7 @@ async fn a_stateful_sets_canary_walks_down_the_partition() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_pod_blocks_a_stateful_sets_way_back() {
+async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
     let lab = Lab::new();
     let db = lab.stateful_set(3, &json!({}));
     lab.pass(30).await;
@@ -141,7 +141,7 @@ async fn a_broken_pod_blocks_a_stateful_sets_way_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_daemon_set_goes_from_node_to_node() {
+async fn a_daemon_set_updates_node_by_node() {
     let lab = Lab::new();
     let agent = lab.daemon_set(&json!({}));
     lab.pass(30).await;
@@ -153,7 +153,7 @@ async fn a_daemon_set_goes_from_node_to_node() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recreate_stops_the_old_pods_first() {
+async fn recreate_deletes_the_old_pods_first() {
     let lab = Lab::new();
     let web = lab.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
     lab.pass(30).await;
@@ -165,7 +165,7 @@ async fn recreate_stops_the_old_pods_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn compat_prints_a_line_for_every_event_as_kubectl_does() {
+async fn compat_prints_a_line_for_every_event() {
     let lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;

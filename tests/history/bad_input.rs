@@ -17,7 +17,7 @@ fn from_stdin(text: &str, target: &str) -> Ended {
 }
 
 #[test]
-fn arguments_that_make_no_sense() {
+fn invalid_arguments_are_usage_errors() {
     for (args, stderr) in [
         (
             &[][..],
@@ -54,7 +54,7 @@ fn arguments_that_make_no_sense() {
 }
 
 #[test]
-fn the_same_in_kubectls_words() {
+fn compat_prints_kubectls_usage_errors() {
     for (args, stderr) in [
         (&["zebra/x", "--compat"][..], "error: the server doesn't have a resource type \"zebra\"\n"),
         (
@@ -82,7 +82,7 @@ fn the_same_in_kubectls_words() {
 }
 
 #[test]
-fn objects_that_are_not_there() {
+fn missing_objects_are_errors() {
     refused(
         &history("shop", &["deployment/nope"]).run(),
         1,
@@ -105,7 +105,7 @@ fn objects_that_are_not_there() {
 }
 
 #[test]
-fn kinds_that_the_snapshot_lacks_are_named_and_not_taken_for_empty() {
+fn kinds_missing_from_the_snapshot_are_reported() {
     let deployment = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "uid": "u"},
         "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {}}}"#;
     let hint = "hint: record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml\n";
@@ -137,7 +137,7 @@ fn kinds_that_the_snapshot_lacks_are_named_and_not_taken_for_empty() {
 }
 
 #[test]
-fn several_namespaces_must_be_chosen_from() {
+fn a_snapshot_with_several_namespaces_needs_n() {
     let object = |namespace: &str| {
         format!("kind: Deployment\napiVersion: apps/v1\nmetadata: {{name: a, namespace: {namespace}}}\n---\n")
     };
@@ -149,7 +149,7 @@ fn several_namespaces_must_be_chosen_from() {
 }
 
 #[test]
-fn files_that_cannot_be_used() {
+fn unusable_files_are_errors() {
     let directory = std::env::temp_dir().join(format!("rollout2-bad-input-{}", std::process::id()));
     fs::create_dir_all(directory.join("empty")).unwrap();
     fs::write(directory.join("broken.json"), "{\"kind\": \"List\", ").unwrap();

@@ -132,7 +132,7 @@ fn cases_30_to_35_statefulsets_and_daemonsets() {
 }
 
 #[test]
-fn cases_36_to_38_and_43_to_45_an_old_template_takes_the_place_of_the_new_one_whole() {
+fn cases_36_to_38_and_43_to_45_the_old_template_replaces_the_new_one_completely() {
     let small = json!({"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": "a"}]}});
     let big = json!({"metadata": {"labels": {"foo": "bar", "more": "x"}, "annotations": {"n": "1"}},
         "spec": {"containers": [{"name": "c", "image": "b", "args": ["x"]}, {"name": "d", "image": "e"}], "nodeSelector": {"disk": "ssd"}}});

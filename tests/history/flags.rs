@@ -12,7 +12,7 @@ fn shown(args: &[&str]) -> String {
 }
 
 #[test]
-fn of_a_repeated_flag_the_last_counts() {
+fn the_last_of_a_repeated_flag_is_used() {
     for args in [
         &["-n", "nowhere", "-n", "shop"][..],
         &["--namespace=nowhere", "-n", "shop"],
@@ -31,7 +31,7 @@ fn of_a_repeated_flag_the_last_counts() {
 }
 
 #[test]
-fn all_namespaces_win_over_one() {
+fn all_namespaces_overrides_namespace() {
     let all = history("shop", &["deploy", "-A"]).run();
     assert!(all.stdout.contains("  in shop  "), "{}", all.stdout);
     assert_eq!(history("shop", &["deploy", "-A", "-n", "nowhere"]).run(), all);
@@ -39,7 +39,7 @@ fn all_namespaces_win_over_one() {
 }
 
 #[test]
-fn forms_of_output_are_taken_in_any_case() {
+fn output_formats_ignore_case() {
     assert_eq!(shown(&["-o", "JSON"]), shown(&["-o", "json"]));
     assert_eq!(shown(&["-o", "Wide"]), shown(&["-o", "wide"]));
     assert_eq!(shown(&["-o", "YAML", "--compat"]), shown(&["-o", "yaml", "--compat"]));
@@ -59,13 +59,13 @@ fn forms_of_output_are_taken_in_any_case() {
 }
 
 #[test]
-fn an_empty_namespace_is_none() {
+fn an_empty_namespace_is_the_default() {
     assert_eq!(shown(&["-n", ""]), shown(&[]));
     assert_eq!(shown(&["--compat", "--namespace="]), shown(&["--compat"]));
 }
 
 #[test]
-fn names_that_can_name_nothing_are_refused_before_anything_is_asked() {
+fn invalid_names_are_refused_before_any_request() {
     let refused = |args: &[&str]| {
         // There is no cluster here, so a request would be another error.
         let ended = Run::of(["history"].iter().chain(args)).run();
@@ -104,7 +104,7 @@ fn names_that_can_name_nothing_are_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn names_in_manifests_are_no_way_around() {
+fn invalid_names_in_manifests_are_refused_too() {
     let refused = |metadata: &str| {
         let manifest = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{{metadata}}}");
         let ended = history("shop", &["-f", "-"]).stdin(manifest).run();
@@ -117,7 +117,7 @@ fn names_in_manifests_are_no_way_around() {
 }
 
 #[test]
-fn revision_0_is_all_of_them_as_in_kubectl() {
+fn revision_0_means_all_revisions_as_in_kubectl() {
     let all = history("shop", &["deployment/web"]).run();
     assert_eq!(history("shop", &["deployment/web", "--revision=0"]).run(), all);
 }

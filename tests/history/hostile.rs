@@ -46,7 +46,7 @@ fn numbers_may_be_missing_unreadable_or_doubled() {
 }
 
 #[test]
-fn an_empty_history_is_no_error() {
+fn an_empty_history_is_not_an_error() {
     let other = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "other", "namespace": "n"}});
     let objects = [deployment(), other, pod()];
     for (args, stdout) in [
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_documents_are_read_or_refused_in_words(document in arbitrary_json(), text in any::<String>()) {
+    fn arbitrary_documents_are_parsed_or_rejected_with_a_message(document in arbitrary_json(), text in any::<String>()) {
         for input in [document.to_string(), text] {
             let ended = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
             prop_assert!(well_told(&ended), "{}", ended.stderr);

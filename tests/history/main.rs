@@ -6,9 +6,9 @@ mod bad_input;
 mod cases;
 mod compat;
 mod flags;
-mod forms;
 mod hostile;
-mod words;
+mod output;
+mod revision_words;
 
 use harness::{Run, data};
 

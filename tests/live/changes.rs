@@ -7,7 +7,7 @@ use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFU
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Protocols, Refusal, Resource, Rule, SimCluster, User, Verb};
 
-use crate::ground::{Ground, run_with};
+use crate::setup::{Ground, run_with};
 
 pub(crate) fn web() -> Key {
     Key::new(&DEPLOYMENTS, "shop", "web")
@@ -53,7 +53,7 @@ fn narration(ended: &Ended) -> String {
 }
 
 #[tokio::test]
-async fn every_recorded_undo_is_kubectls_with_a_server_to_ask() {
+async fn every_recorded_undo_matches_kubectl_on_a_live_server() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for namespace in ["broken", "many", "quota", "shop"] {
         let ground = Ground::of(namespace);
@@ -82,7 +82,7 @@ async fn every_recorded_undo_is_kubectls_with_a_server_to_ask() {
 }
 
 #[tokio::test]
-async fn an_undo_is_three_reads_and_one_patch_that_tests_first() {
+async fn an_undo_is_three_reads_and_one_guarded_patch() {
     for (target, key, image) in [
         ("deployment/web", web(), "shop/web:1.1"),
         ("statefulset/db", db(), "shop/db:1.2"),
@@ -114,7 +114,7 @@ async fn an_undo_is_three_reads_and_one_patch_that_tests_first() {
 }
 
 #[tokio::test]
-async fn annotations_that_came_later_stay() {
+async fn later_annotations_are_kept() {
     let ground = Ground::of("shop");
     edit(&ground.cluster, &web(), |web| web["metadata"]["annotations"]["pager"] = "bob".into());
     ran(&ground, &["undo", "deployment/web", "--to-revision", "3"]).await;
@@ -124,7 +124,7 @@ async fn annotations_that_came_later_stay() {
 }
 
 #[tokio::test]
-async fn what_a_colleague_changed_meanwhile_is_never_overwritten() {
+async fn an_external_change_is_never_overwritten() {
     type Change = fn(&mut Value);
     let conflicts: [(&str, Key, Change, &str); 6] = [
         (
@@ -178,7 +178,7 @@ async fn what_a_colleague_changed_meanwhile_is_never_overwritten() {
 }
 
 #[tokio::test]
-async fn what_does_not_matter_to_the_change_is_no_conflict() {
+async fn unrelated_external_changes_are_no_conflict() {
     type Change = fn(&mut Value);
     let changes: [(&str, Key, Change); 4] = [
         ("deployment/web", web(), |web| web["spec"]["replicas"] = 9.into()),
@@ -207,7 +207,7 @@ async fn what_does_not_matter_to_the_change_is_no_conflict() {
 }
 
 #[tokio::test]
-async fn force_goes_on_over_a_conflict_after_showing_the_effect_again() {
+async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
     let ground = Ground::of("shop");
     let change = meanwhile(web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
@@ -226,7 +226,7 @@ async fn force_goes_on_over_a_conflict_after_showing_the_effect_again() {
 }
 
 #[tokio::test]
-async fn what_is_another_object_by_now_is_left_alone() {
+async fn a_recreated_object_is_left_alone() {
     let again = Act::interfere(|store| {
         let mut value = Value::clone(store.get(&web()).unwrap());
         store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap();
@@ -252,7 +252,7 @@ async fn what_is_another_object_by_now_is_left_alone() {
 }
 
 #[tokio::test]
-async fn each_refusal_has_its_own_words() {
+async fn each_refusal_has_its_own_message() {
     for (refusal, error, compat) in [
         (
             Refusal::with_status(
@@ -289,7 +289,7 @@ async fn each_refusal_has_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_patch_that_fails_without_a_reason_and_without_a_conflict_is_our_fault() {
+async fn a_422_without_causes_or_conflict_is_our_error() {
     let ground = Ground::of("shop");
     ground
         .cluster
@@ -300,7 +300,7 @@ async fn a_patch_that_fails_without_a_reason_and_without_a_conflict_is_our_fault
 }
 
 #[tokio::test]
-async fn when_nobody_knows_the_object_is_read_again_and_what_is_true_is_said() {
+async fn an_unknown_result_is_resolved_by_reading_the_object() {
     let moments = [
         (Act::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
         (
@@ -329,7 +329,7 @@ async fn when_nobody_knows_the_object_is_read_again_and_what_is_true_is_said() {
 }
 
 #[tokio::test]
-async fn when_it_cannot_even_be_read_again_that_is_said() {
+async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::LoseAnswer));
     let forbidden = Act::Refuse(Refusal::with_status(403, "no"));
@@ -344,7 +344,7 @@ async fn when_it_cannot_even_be_read_again_that_is_said() {
 }
 
 #[tokio::test]
-async fn a_cause_is_noted_on_the_revision_too_or_that_is_said() {
+async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
     let ground = Ground::of("shop");
     let ended = ran(&ground, &["undo", "statefulset/db", "--cause", "OPS-7"]).await;
     assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0));
@@ -372,7 +372,7 @@ async fn a_cause_is_noted_on_the_revision_too_or_that_is_said() {
 }
 
 #[tokio::test]
-async fn interactive_asks_and_takes_only_yes_for_yes() {
+async fn interactive_accepts_only_yes() {
     for (answer, exit) in [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1), ("yesterday\n", 1)] {
         let ground = Ground::of("shop");
         let run = ground.run(["undo", "deployment/web", "-i"]).stdin(answer);
@@ -388,7 +388,7 @@ async fn interactive_asks_and_takes_only_yes_for_yes() {
 }
 
 #[tokio::test]
-async fn a_terminal_sees_the_preview_and_a_pipe_only_the_line() {
+async fn a_terminal_gets_the_preview_and_a_pipe_only_the_line() {
     let ground = Ground::of("shop");
     let ended = ground.run(["undo", "statefulset/db", "--dry-run=server"]).terminal(100, 30).run_here().await;
     assert!(ended.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", ended.stdout);
@@ -397,7 +397,7 @@ async fn a_terminal_sees_the_preview_and_a_pipe_only_the_line() {
 }
 
 #[tokio::test]
-async fn pause_and_resume_lead_back_to_what_was_there_to_the_letter() {
+async fn resume_restores_exactly_what_pause_found() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
         let ground = Ground::of("shop");
         let before = object(&ground.cluster, &key);
@@ -416,7 +416,7 @@ async fn pause_and_resume_lead_back_to_what_was_there_to_the_letter() {
 }
 
 #[tokio::test]
-async fn a_pause_that_a_colleague_ended_is_told_and_cleaned_up() {
+async fn a_pause_ended_by_another_client_is_reported_and_removed() {
     let ground = Ground::of("shop");
     ran(&ground, &["pause", "statefulset/db"]).await;
     edit(&ground.cluster, &db(), |db| {
@@ -434,7 +434,7 @@ async fn a_pause_that_a_colleague_ended_is_told_and_cleaned_up() {
 }
 
 #[tokio::test]
-async fn a_second_restart_within_the_second_works() {
+async fn a_second_restart_within_one_second_works() {
     let ground = Ground::of("shop");
     let stamp = || {
         object(&ground.cluster, &web())["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"].clone()
@@ -450,7 +450,7 @@ async fn a_second_restart_within_the_second_works() {
 }
 
 #[tokio::test]
-async fn a_restart_that_leaves_pods_alone_says_so() {
+async fn a_restart_that_restarts_no_pods_prints_a_warning() {
     let ground = Ground::of("shop");
     let ended = ran(&ground, &["restart", "statefulset/db"]).await;
     assert_eq!(
@@ -463,7 +463,7 @@ async fn a_restart_that_leaves_pods_alone_says_so() {
 }
 
 #[tokio::test]
-async fn a_controller_that_is_late_is_waited_for() {
+async fn undo_waits_for_a_slow_controller() {
     let ground = Ground::of("shop");
     edit(&ground.cluster, &web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();

@@ -48,7 +48,7 @@ async fn evict(cluster: &SimCluster, pod: &str) -> Result<(), WriteFailure> {
 }
 
 #[tokio::test]
-async fn a_pod_is_evicted_once_if_it_is_the_one_that_was_meant() {
+async fn an_eviction_has_a_uid_precondition() {
     let cluster = shop();
     let failure = seen_by(&cluster, "admin").evict("shop", "db-4", "another").await.unwrap_err();
     assert_eq!(failure.outcome, WriteOutcome::Conflict);
@@ -59,7 +59,7 @@ async fn a_pod_is_evicted_once_if_it_is_the_one_that_was_meant() {
 }
 
 #[tokio::test]
-async fn a_budget_that_does_not_let_it_go_is_told_in_the_servers_words() {
+async fn a_budget_refusal_is_reported_with_the_servers_message() {
     let cluster = shop();
     budget(&cluster, "db", &json!({"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4}));
     let failure = evict(&cluster, "db-4").await.unwrap_err();
@@ -70,7 +70,7 @@ async fn a_budget_that_does_not_let_it_go_is_told_in_the_servers_words() {
 }
 
 #[tokio::test]
-async fn several_budgets_are_a_refusal_though_the_server_answers_as_if_it_had_failed() {
+async fn several_budgets_for_a_pod_are_a_refusal() {
     let cluster = shop();
     budget(&cluster, "one", &json!({}));
     budget(&cluster, "two", &json!({}));
@@ -80,7 +80,7 @@ async fn several_budgets_are_a_refusal_though_the_server_answers_as_if_it_had_fa
 }
 
 #[tokio::test]
-async fn an_eviction_whose_answer_is_lost_is_neither_repeated_nor_taken_for_done() {
+async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
     let cluster = shop();
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), Act::LoseAnswer).once());
     let pod = uid(&cluster, "db-4");
@@ -91,7 +91,7 @@ async fn an_eviction_whose_answer_is_lost_is_neither_repeated_nor_taken_for_done
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_patience_has_not_evicted() {
+async fn a_429_without_a_budget_cause_is_not_an_eviction() {
     let cluster = shop();
     let busy = Act::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy).once());
@@ -99,7 +99,7 @@ async fn a_server_that_asks_for_patience_has_not_evicted() {
 }
 
 #[tokio::test]
-async fn nodes_and_budgets_are_read_or_said_to_be_withheld() {
+async fn nodes_and_budgets_are_read_or_reported_as_withheld() {
     let cluster = shop();
     budget(&cluster, "db", &json!({}));
     let admin = Source::Cluster(Box::new(seen_by(&cluster, "admin")));

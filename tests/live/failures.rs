@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::{Rule, ServerCertificate, User};
 
-use crate::ground::{Ground, run_with};
+use crate::setup::{Ground, run_with};
 
 /// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
@@ -21,7 +21,7 @@ pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &
 }
 
 #[tokio::test]
-async fn nobody_listens() {
+async fn connection_refused() {
     let mut ground = Ground::of("shop");
     ground.served.stop().await;
     let address = ground.served.address();
@@ -37,7 +37,7 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
-async fn the_name_leads_nowhere() {
+async fn unknown_host_name() {
     let ground = Ground::of("shop");
     let mut kubeconfig = ground.kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!("https://cluster.invalid:6443");
@@ -51,7 +51,7 @@ async fn the_name_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn nobody_knows_the_issuer() {
+async fn unknown_certificate_authority() {
     let ground = Ground::of("shop");
     let mut kubeconfig = ground.kubeconfig();
     let other = Ground::of("shop").kubeconfig();
@@ -65,7 +65,7 @@ async fn nobody_knows_the_issuer() {
 }
 
 #[tokio::test]
-async fn the_certificate_has_expired_or_is_for_another_name() {
+async fn expired_or_mismatched_certificate() {
     let ground = Ground::with("shop", ServerCertificate::Expired, &[]);
     fails(
         &ground.kubeconfig(),
@@ -85,7 +85,7 @@ async fn the_certificate_has_expired_or_is_for_another_name() {
 }
 
 #[tokio::test]
-async fn a_login_proxy_answers_with_a_page() {
+async fn login_page_of_a_proxy() {
     let ground = Ground::of("shop");
     for status in [200, 403, 404] {
         ground.cluster.clear_faults();
@@ -101,7 +101,7 @@ async fn a_login_proxy_answers_with_a_page() {
 }
 
 #[tokio::test]
-async fn we_may_not() {
+async fn forbidden() {
     let gina = User::limited("gina", [Rule::allow(&["list"], &["deployments"])]);
     let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
     fails(
@@ -114,7 +114,7 @@ async fn we_may_not() {
 }
 
 #[tokio::test]
-async fn revisions_that_may_not_be_read_are_an_error_in_kubectls_words() {
+async fn forbidden_revisions_are_kubectls_error() {
     let gina = User::limited("gina", [Rule::allow(&["get"], &["*"])]);
     let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
     let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
@@ -132,7 +132,7 @@ async fn revisions_that_may_not_be_read_are_an_error_in_kubectls_words() {
 }
 
 #[tokio::test]
-async fn pods_that_may_not_be_listed_are_done_without_and_that_is_said_once() {
+async fn forbidden_pods_are_skipped_with_one_note() {
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
     let ground = Ground::with("shop", ServerCertificate::Good, &[User::limited("gina", rules)]);
     let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
@@ -152,7 +152,7 @@ async fn pods_that_may_not_be_listed_are_done_without_and_that_is_said_once() {
 }
 
 #[tokio::test]
-async fn nobody_knows_us() {
+async fn unauthorized() {
     let ground = Ground::of("shop");
     fails(
         &ground.served.kubeconfig_with_token("admin", "forged", "shop"),
@@ -164,18 +164,18 @@ async fn nobody_knows_us() {
 }
 
 #[tokio::test]
-async fn an_old_certificate_gets_its_own_message() {
+async fn an_x509_v1_certificate_has_its_own_message() {
     let ground = Ground::of("shop");
     let (_, key) = ground.served.client_certificate("admin").unwrap();
     let mut kubeconfig = ground.kubeconfig();
-    let certificate = crate::ground::file("v1.crt", include_str!("x509-v1.crt"));
-    let key = crate::ground::file("v1.key", &key);
+    let certificate = crate::setup::file("v1.crt", include_str!("x509-v1.crt"));
+    let key = crate::setup::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
     fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth", "error: ").await;
 }
 
 #[tokio::test]
-async fn a_certificate_of_ours_that_is_not_there_is_named() {
+async fn a_missing_client_certificate_is_named() {
     let ground = Ground::of("shop");
     let run = ground.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
     let ended = run.run_here().await;
@@ -188,7 +188,7 @@ async fn a_certificate_of_ours_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn nothing_is_configured() {
+async fn no_configuration() {
     let ended = harness::Run::of(["history", "deployment/web"]).run_here().await;
     assert!(ended.stderr.starts_with("error: no cluster is configured"), "{}", ended.stderr);
     assert_eq!(ended.exit, 1);

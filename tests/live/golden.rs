@@ -2,10 +2,10 @@
 
 use harness::Recorded;
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 #[tokio::test]
-async fn every_recorded_history_is_kubectls_over_http_too() {
+async fn every_recorded_history_matches_kubectl_over_http() {
     let mut wrong = Vec::new();
     let mut compared = 0;
     for namespace in ["broken", "many", "quota", "shop"] {

@@ -10,7 +10,7 @@ use simcluster::rules::{Author, Part};
 use simcluster::{Key, Verb};
 
 use crate::changes::{db, object, web};
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 const SEEDS: u64 = 300;
 

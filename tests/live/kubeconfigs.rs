@@ -3,12 +3,12 @@
 use harness::Run;
 use serde_json::json;
 
-use crate::ground::{Ground, directory, file};
+use crate::setup::{Ground, directory, file};
 
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
 #[tokio::test]
-async fn files_of_the_list_that_are_missing_are_skipped_and_the_first_wins() {
+async fn missing_files_of_the_list_are_skipped_and_the_first_value_wins() {
     let (first, second) = (Ground::of("shop"), Ground::of("shop"));
     let [one, two] = [&first, &second].map(|ground| file("config", &ground.kubeconfig().to_string()));
     let list = format!("/does/not/exist:{}:{}:", one.display(), two.display());
@@ -18,7 +18,7 @@ async fn files_of_the_list_that_are_missing_are_skipped_and_the_first_wins() {
 }
 
 #[tokio::test]
-async fn the_home_directory_has_one_unless_the_list_says_otherwise() {
+async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
     let ground = Ground::of("shop");
     let home = directory();
     std::fs::create_dir(home.join(".kube")).unwrap();
@@ -30,7 +30,7 @@ async fn the_home_directory_has_one_unless_the_list_says_otherwise() {
 }
 
 #[tokio::test]
-async fn files_that_a_kubeconfig_names_lie_beside_it() {
+async fn paths_in_a_kubeconfig_are_relative_to_it() {
     let ground = Ground::of("shop");
     let home = directory();
     let (certificate, key) = ground.served.client_certificate("admin").unwrap();
@@ -49,35 +49,35 @@ async fn files_that_a_kubeconfig_names_lie_beside_it() {
 }
 
 #[tokio::test]
-async fn a_token_file_is_read_without_its_newline() {
+async fn the_newline_of_a_token_file_is_removed() {
     let ground = Ground::of("shop");
     let token = file("token", "first\n");
     let mut kubeconfig = ground.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
     ground.cluster.users(|users| users.grant_token("first", "admin", None));
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
     assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer first");
 
     ground.cluster.forget_requests();
     kubeconfig["users"][0]["user"]["token"] = json!("stale");
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "the file wins over the token beside it");
     assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer first");
 
     std::fs::remove_file(token).unwrap();
     kubeconfig["users"][0]["user"]["token"] = json!("first");
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "the token serves where there is no file");
 
     kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert!(ended.stderr.starts_with("error: cannot read the token file"), "{}", ended.stderr);
     assert_eq!(ended.exit, 1);
 }
 
 #[tokio::test]
-async fn what_is_no_kubeconfig_is_a_file_error_in_one_line() {
+async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     for text in ["{", "clusters: 7", "- a\n- b", "\u{0}"] {
         let ended = Run::of(HISTORY).env("KUBECONFIG", file("config", text)).run_here().await;
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{text}: {}", ended.stderr);
@@ -95,21 +95,21 @@ async fn what_is_no_kubeconfig_is_a_file_error_in_one_line() {
 }
 
 #[tokio::test]
-async fn auth_providers_of_the_past_are_refused_with_the_way_out() {
+async fn removed_auth_providers_are_refused_with_a_hint() {
     let ground = Ground::of("shop");
     for (provider, hint) in
         [("gcp", "gke-gcloud-auth-plugin"), ("azure", "kubelogin"), ("magic", "users[].user.exec")]
     {
         let mut kubeconfig = ground.kubeconfig();
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
-        let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+        let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
         assert!(ended.stderr.contains(hint), "{}", ended.stderr);
         assert_eq!(ended.exit, 1);
     }
 }
 
 #[tokio::test]
-async fn a_token_of_openid_connect_is_sent() {
+async fn an_oidc_token_is_sent() {
     let ground = Ground::of("shop");
     // {"alg":"none"} . {"exp":4102444800} . nothing
     let token = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9.";
@@ -117,7 +117,7 @@ async fn a_token_of_openid_connect_is_sent() {
     let mut kubeconfig = ground.kubeconfig();
     kubeconfig["users"][0]["user"] =
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
-    let ended = crate::ground::run_with(&kubeconfig, HISTORY).run_here().await;
+    let ended = crate::setup::run_with(&kubeconfig, HISTORY).run_here().await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
     assert_eq!(ground.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
 }

@@ -3,23 +3,23 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod changes;
-mod endless;
+mod connection_flags;
 mod evictions;
 mod failures;
+mod foreign_responses;
 mod golden;
-mod ground;
-mod healing;
+mod input_limits;
 mod interleavings;
-mod kill;
+mod killed_processes;
 mod kubeconfigs;
 mod plain_http;
 mod plugins;
 mod protocols;
 mod proxies;
 mod repeated_patches;
-mod requests;
+mod request_counts;
 mod retries;
 mod round_trips;
-mod strangers;
+mod setup;
+mod stuck_pods;
 mod targets;
-mod wire;

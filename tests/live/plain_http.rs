@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::ground::{Ground, directory, run_with};
+use crate::setup::{Ground, directory, run_with};
 
 /// A server without TLS that refuses everybody and keeps what it was sent.
 struct Plain {
@@ -62,12 +62,12 @@ async fn history(kubeconfig: &Value, more: &[&str]) -> Ended {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_gets_no_credential_and_no_plugin_is_run() {
+async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
     let server = Plain::serve().await;
     let mark = directory().join("was-run");
     let users = [
         json!({"token": "s3same"}),
-        json!({"tokenFile": crate::ground::file("token", "s3same")}),
+        json!({"tokenFile": crate::setup::file("token", "s3same")}),
         json!({"username": "u", "password": "s3same"}),
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": "e30.e30.s3same"}}}),
         plugin(&mark),
@@ -89,7 +89,7 @@ async fn a_server_without_tls_gets_no_credential_and_no_plugin_is_run() {
 }
 
 #[tokio::test]
-async fn nor_does_it_get_what_is_typed_and_who_to_act_as_is_no_credential() {
+async fn plain_http_gets_no_credentials_from_flags() {
     let server = Plain::serve().await;
     let kubeconfig = kubeconfig(&format!("http://{}", server.address), &json!({}));
     let flags = ["--token=s3same", "--username=s3same", "--password=s3same"];
@@ -105,7 +105,7 @@ async fn nor_does_it_get_what_is_typed_and_who_to_act_as_is_no_credential() {
 }
 
 #[tokio::test]
-async fn the_loopback_address_gets_them_when_a_flag_names_it() {
+async fn loopback_gets_credentials_with_the_flag() {
     let server = Plain::serve().await;
     let mark = directory().join("was-run");
     let allowed = kubeconfig(&format!("http://{}", server.address), &plugin(&mark));
@@ -126,7 +126,7 @@ async fn the_loopback_address_gets_them_when_a_flag_names_it() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_scheme_that_wants_tls_or_credentials_is_an_error() {
+async fn a_server_without_a_scheme_but_with_tls_settings_is_an_error() {
     let server = Plain::serve().await;
     let with_authority = kubeconfig(&server.address, &json!({}));
     let mut with_token = kubeconfig(&server.address, &json!({"token": "s3same"}));

@@ -5,7 +5,7 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::failures::fails;
-use crate::ground::{Ground, directory, file, run_with};
+use crate::setup::{Ground, directory, file, run_with};
 
 /// A kubeconfig whose user runs this script.
 fn kubeconfig(ground: &Ground, script: &str) -> Value {
@@ -30,7 +30,7 @@ fn printing(status: &Value) -> String {
 const CANNOT: &str = "Unable to connect to the server: getting credentials: ";
 
 #[tokio::test]
-async fn a_token_and_a_certificate_are_used() {
+async fn a_plugins_token_and_certificate_are_used() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("brought", "admin", None));
     let with_token = kubeconfig(&ground, &printing(&json!({"token": "brought"})));
@@ -46,7 +46,7 @@ async fn a_token_and_a_certificate_are_used() {
 }
 
 #[tokio::test]
-async fn it_lives_in_our_world_and_is_told_what_for() {
+async fn a_plugin_gets_our_environment_and_the_cluster() {
     let ground = Ground::of("shop");
     let told = directory().join("told");
     let script = format!(
@@ -70,7 +70,7 @@ async fn it_lives_in_our_world_and_is_told_what_for() {
 }
 
 #[tokio::test]
-async fn it_runs_once_for_three_requests() {
+async fn a_plugin_runs_once_for_three_requests() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("brought", "admin", None));
     let runs = directory().join("runs");
@@ -84,7 +84,7 @@ async fn it_runs_once_for_three_requests() {
 }
 
 #[tokio::test]
-async fn it_is_asked_again_when_the_server_refuses_or_its_credential_ends() {
+async fn a_plugin_runs_again_after_a_401_or_expiry() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("t", "admin", None));
     let runs = directory().join("runs");
@@ -119,7 +119,7 @@ async fn it_is_asked_again_when_the_server_refuses_or_its_credential_ends() {
 }
 
 #[tokio::test]
-async fn a_401_that_a_new_credential_does_not_help_is_an_error() {
+async fn a_401_with_a_new_credential_is_an_error() {
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::any(), Act::Refuse(Refusal::unauthorized())));
     fails(
@@ -132,7 +132,7 @@ async fn a_401_that_a_new_credential_does_not_help_is_an_error() {
 }
 
 #[tokio::test]
-async fn it_is_not_installed() {
+async fn a_missing_plugin_is_an_error() {
     let ground = Ground::of("shop");
     fails(
         &with_exec(&ground, &json!({"command": "no-such-plugin"})),
@@ -154,7 +154,7 @@ async fn it_is_not_installed() {
 }
 
 #[tokio::test]
-async fn it_fails() {
+async fn a_failing_plugin_is_an_error() {
     let ground = Ground::of("shop");
     let script = "echo 'session expired' >&2; exit 3";
     let ended = run_with(&kubeconfig(&ground, script), ["history", "deployment/web"]).run_here().await;
@@ -175,7 +175,7 @@ async fn it_fails() {
 }
 
 #[tokio::test]
-async fn a_token_that_it_says_on_stderr_is_not_repeated() {
+async fn a_token_on_a_plugins_stderr_is_not_printed() {
     let ground = Ground::of("shop");
     let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJnaW5hIn0.c2lnbmF0dXJl";
     let script = format!("echo {token} >&2; echo 'got {token}' >&2; exit 3");
@@ -189,7 +189,7 @@ async fn a_token_that_it_says_on_stderr_is_not_repeated() {
 
 #[test]
 #[cfg(unix)]
-fn it_and_we_leave_no_core_dump() {
+fn no_core_dump_is_written() {
     let limit = directory().join("limit");
     let script = format!("ulimit -c > {}; exit 1", limit.display());
     let user = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
@@ -210,7 +210,7 @@ fn it_and_we_leave_no_core_dump() {
 }
 
 #[tokio::test]
-async fn it_does_not_end() {
+async fn a_hanging_plugin_times_out() {
     let ground = Ground::of("shop");
     // `read` from a pipe that stays open; a plugin without a terminal gets empty input.
     let fifo = directory().join("fifo");
@@ -229,7 +229,7 @@ async fn it_does_not_end() {
 }
 
 #[tokio::test]
-async fn it_prints_rubbish_and_none_of_it_is_shown() {
+async fn invalid_plugin_output_is_not_printed() {
     let ground = Ground::of("shop");
     for (script, why) in [
         ("echo secret-rubbish", "it printed no JSON object"),
@@ -253,7 +253,7 @@ async fn it_prints_rubbish_and_none_of_it_is_shown() {
 }
 
 #[tokio::test]
-async fn what_it_leaves_behind_is_not_waited_for() {
+async fn background_processes_of_a_plugin_are_not_awaited() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("brought", "admin", None));
     // The helper keeps its stderr open until the test ends.
@@ -270,7 +270,7 @@ async fn what_it_leaves_behind_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn it_wants_a_terminal() {
+async fn an_interactive_plugin_gets_the_terminal() {
     let ground = Ground::of("shop");
     let kubeconfig = with_exec(&ground, &json!({"command": "/bin/sh", "interactiveMode": "Always"}));
     fails(

@@ -7,7 +7,7 @@ use http::Version;
 use simcluster::Protocols;
 use simcluster::fault::{Act, Fault, Requests};
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 async fn history(ground: &Ground) -> Ended {
     ground.run(["history", "deployment/web"]).run_here().await
@@ -19,7 +19,7 @@ fn connections(ground: &Ground) -> usize {
 }
 
 #[tokio::test]
-async fn the_server_says_by_alpn_which_it_is() {
+async fn alpn_selects_the_protocol() {
     for (protocols, version) in [
         (Protocols::Http2AndHttp1, Version::HTTP_2),
         (Protocols::Http1, Version::HTTP_11),
@@ -38,7 +38,7 @@ async fn the_server_says_by_alpn_which_it_is() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_leaves_is_replaced_without_a_word() {
+async fn a_closed_connection_is_replaced_silently() {
     for protocols in Protocols::EACH {
         for (answers, expected) in [(1, 2), (usize::MAX, 3)] {
             let ground = Ground::over(protocols, "shop");
@@ -56,7 +56,7 @@ async fn a_connection_that_the_server_leaves_is_replaced_without_a_word() {
 
 /// The answers on the connection's other streams go on.
 #[tokio::test]
-async fn a_request_that_the_server_resets_costs_no_connection_over_http2() {
+async fn a_reset_http2_stream_keeps_the_connection() {
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::any(), Act::ResetStream).once());
     let ended = history(&ground).await;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::failures::fails;
-use crate::ground::{Ground, run_with};
+use crate::setup::{Ground, run_with};
 
 /// A proxy that forwards everything to one server and records the requests.
 struct Proxy {
@@ -84,7 +84,7 @@ fn far(ground: &Ground) -> Value {
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
 #[tokio::test]
-async fn the_environment_names_one() {
+async fn the_environment_sets_the_proxy() {
     let ground = Ground::of("shop");
     let proxy = Proxy::http(&ground).await;
     let run =
@@ -98,7 +98,7 @@ async fn the_environment_names_one() {
 }
 
 #[tokio::test]
-async fn the_kubeconfig_names_one() {
+async fn the_kubeconfig_sets_the_proxy() {
     let ground = Ground::of("shop");
     let proxy = Proxy::socks(&ground).await;
     let mut kubeconfig = far(&ground);
@@ -109,7 +109,7 @@ async fn the_kubeconfig_names_one() {
 }
 
 #[tokio::test]
-async fn no_proxy_is_asked_for_a_server_that_is_excepted() {
+async fn no_proxy_excludes_a_server() {
     let ground = Ground::of("shop");
     let proxy = Proxy::http(&ground).await;
     for (kubeconfig, no_proxy) in [(far(&ground), "corp.invalid"), (ground.kubeconfig(), "")] {
@@ -121,7 +121,7 @@ async fn no_proxy_is_asked_for_a_server_that_is_excepted() {
 }
 
 #[tokio::test]
-async fn one_that_refuses_is_told_from_the_server() {
+async fn a_proxy_refusal_is_reported_as_such() {
     let ground = Ground::of("shop");
     let address = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

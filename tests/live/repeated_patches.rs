@@ -7,7 +7,7 @@ use simcluster::rules::{Author, Part};
 use simcluster::{Refusal, SimCluster, Verb};
 
 use crate::changes::{db, object, web};
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 fn conflict() -> Act {
     Act::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))
@@ -32,7 +32,7 @@ async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() 
 }
 
 #[tokio::test]
-async fn two_conflicts_in_a_row_are_repeated_and_succeed() {
+async fn two_conflicts_in_a_row_are_retried_and_succeed() {
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(2));
     let ended = ground.run(["undo", "deployment/web"]).run_here().await;
@@ -45,7 +45,7 @@ async fn two_conflicts_in_a_row_are_repeated_and_succeed() {
 /// A pause of a StatefulSet creates the map of annotations, because the workload had none. Another client creates
 /// that map first, so the server refuses the patch although no field of the change differs.
 #[tokio::test]
-async fn a_patch_is_reworded_when_another_client_added_an_unrelated_annotation() {
+async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
     let ground = Ground::of("shop");
     let author = Author::new("colleague");
     let without = |db: &mut Value| drop(db["metadata"].as_object_mut().unwrap().remove("annotations"));

@@ -4,7 +4,7 @@ use simcluster::Protocols;
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::refusal::Refusal;
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 async fn history_with(protocols: Protocols, act: Act) -> (harness::Ended, Ground) {
     let ground = Ground::over(protocols, "shop");
@@ -19,7 +19,7 @@ fn each<T: Clone>(all: &[T]) -> impl Iterator<Item = (Protocols, T)> {
 }
 
 #[tokio::test]
-async fn one_bad_moment_costs_one_line() {
+async fn one_transient_failure_prints_one_note() {
     let moments = [
         (Act::Refuse(Refusal::with_status(503, "starting")), "503 Service Unavailable"),
         (Act::Refuse(Refusal::with_status(504, "slow")), "504 Gateway Timeout"),
@@ -47,7 +47,7 @@ async fn one_bad_moment_costs_one_line() {
 }
 
 #[tokio::test]
-async fn what_does_not_pass_is_not_tried_again() {
+async fn permanent_failures_are_not_retried() {
     let moments = [
         Act::Refuse(Refusal::with_status(500, "broken")),
         Act::Refuse(Refusal::with_status(400, "no")),
@@ -63,7 +63,7 @@ async fn what_does_not_pass_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_to_be_left_alone_longer_than_we_wait_is_an_error_at_once() {
+async fn a_retry_after_beyond_the_limit_is_an_error() {
     for protocols in Protocols::EACH {
         let later = Refusal::with_status(429, "come back tomorrow").retry_after(86_400);
         let (ended, ground) = history_with(protocols, Act::Refuse(later)).await;
@@ -74,7 +74,7 @@ async fn a_server_that_wants_to_be_left_alone_longer_than_we_wait_is_an_error_at
 }
 
 #[tokio::test]
-async fn a_restarted_server_is_asked_again() {
+async fn reads_survive_a_restarted_server() {
     for protocols in Protocols::EACH {
         let mut ground = Ground::over(protocols, "shop");
         ground.cluster.fault(Fault::on(Requests::any(), Act::LoseAnswer).after(1).once());

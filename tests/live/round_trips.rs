@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use harness::Run;
-use harness::crowd::{Crowd, Shape};
 use harness::lab::Lab;
+use harness::many_workloads::{Crowd, Shape};
 use serde_json::json;
 use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::DEPLOYMENTS;
@@ -43,7 +43,7 @@ async fn lab() -> Lab {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_verb_waits_for_as_few_as_it_can() {
+async fn every_verb_needs_few_sequential_requests() {
     let lab = lab().await;
     for (words, round_trips) in [
         ("history TARGET", 2),
@@ -74,7 +74,7 @@ async fn every_verb_waits_for_as_few_as_it_can() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_wait_for_a_read_and_a_write() {
+async fn a_change_needs_a_read_and_a_write() {
     let lab = lab().await;
     for (words, round_trips) in [
         ("pause deployment/web", 2),
@@ -93,7 +93,7 @@ async fn changes_wait_for_a_read_and_a_write() {
 
 /// What is not complete has causes, and those are read beside the rest.
 #[tokio::test(start_paused = true)]
-async fn a_rollout_that_is_not_complete_is_told_from_two() {
+async fn an_incomplete_rollout_needs_two_round_trips() {
     let lab = lab().await;
     lab.hands().image(&harness::lab::key(&DEPLOYMENTS, "web"), "app:4.0-crash");
     lab.pass(30).await;
@@ -102,7 +102,7 @@ async fn a_rollout_that_is_not_complete_is_told_from_two() {
 
 /// Lists of one type are pages, one after the other; those of different types go side by side.
 #[tokio::test(start_paused = true)]
-async fn many_workloads_are_as_many_pages_as_their_longest_list() {
+async fn many_workloads_need_as_many_round_trips_as_pages() {
     let recorded = Crowd::recorded();
     let deployments = (0..400).flat_map(|index| {
         let shape = Shape { revisions: 3, pods: 2, crashing: false };

@@ -5,7 +5,7 @@ use simcluster::fault::{Act, Fault, Requests};
 use simcluster::refusal::Refusal;
 use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
 
-use crate::ground::{Ground, directory, file, run_with};
+use crate::setup::{Ground, directory, file, run_with};
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
@@ -21,7 +21,7 @@ fn shown(stdout: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn several_keep_their_order_and_one_that_fails_does_not_stop_the_rest() {
+async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
     let ground = Ground::of("shop");
     let ended = ground.run(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_here().await;
     assert_eq!(shown(&ended.stdout), ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent"]);
@@ -33,7 +33,7 @@ async fn several_keep_their_order_and_one_that_fails_does_not_stop_the_rest() {
 }
 
 #[tokio::test]
-async fn manifests_name_workloads_in_the_order_of_the_files() {
+async fn manifest_targets_keep_the_order_of_the_files() {
     let ground = Ground::of("shop");
     let home = directory();
     std::fs::create_dir(home.join("deeper")).unwrap();
@@ -69,7 +69,7 @@ async fn manifests_name_workloads_in_the_order_of_the_files() {
 }
 
 #[tokio::test]
-async fn standard_input_names_workloads_and_what_has_no_rollouts_is_left_out_aloud() {
+async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_a_note() {
     let ground = Ground::of("shop");
     let text = format!("{WEB}---\n{SERVICE}---\n{DB}");
     let ended = ground.run(["history", "-f", "-"]).stdin(text.clone()).run_here().await;
@@ -89,7 +89,7 @@ async fn standard_input_names_workloads_and_what_has_no_rollouts_is_left_out_alo
 }
 
 #[tokio::test]
-async fn manifests_that_cannot_be_used_are_errors_and_the_rest_goes_on() {
+async fn an_unusable_manifest_does_not_stop_the_others() {
     let ground = Ground::of("shop");
     let (web, broken) = (file("web.yaml", WEB), file("broken.yaml", "{"));
     let run = |flags: &[&str]| ground.run(["history"].iter().chain(flags).copied());
@@ -130,7 +130,7 @@ async fn manifests_that_cannot_be_used_are_errors_and_the_rest_goes_on() {
 }
 
 #[tokio::test]
-async fn the_namespace_of_a_manifest_must_be_the_one_asked_for() {
+async fn the_namespace_of_a_manifest_must_match_n() {
     let ground = Ground::of("shop");
     let db = file("db.yaml", DB);
     let ended = ground.run(["history", "-n", "default", "-f", db.to_str().unwrap()]).run_here().await;
@@ -146,7 +146,7 @@ async fn the_namespace_of_a_manifest_must_be_the_one_asked_for() {
 }
 
 #[tokio::test]
-async fn a_namespace_that_is_not_there_is_said_so() {
+async fn a_missing_namespace_is_reported() {
     let ground = Ground::of("shop");
     let run =
         |flags: &[&str]| ground.run(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_here();
@@ -169,7 +169,7 @@ async fn a_namespace_that_is_not_there_is_said_so() {
 }
 
 #[tokio::test]
-async fn all_namespaces_are_listed_and_named() {
+async fn all_namespaces_are_listed_with_their_names() {
     let ground = Ground::of("shop");
     let ended = ground.run(["history", "deploy,sts,ds", "-A"]).run_here().await;
     assert_eq!(ended.exit, 0, "{}", ended.stderr);
@@ -207,7 +207,7 @@ fn crowd() -> SimCluster {
 }
 
 #[tokio::test]
-async fn long_lists_come_by_the_page_and_begin_anew_when_a_page_is_too_old() {
+async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
     let cluster = crowd();
     let served = cluster.serve().unwrap();
     let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
@@ -232,7 +232,7 @@ async fn long_lists_come_by_the_page_and_begin_anew_when_a_page_is_too_old() {
 }
 
 #[tokio::test]
-async fn a_server_that_calls_every_page_too_old_is_asked_twice() {
+async fn a_list_restarts_once_when_every_page_expires() {
     let cluster = crowd();
     let served = cluster.serve().unwrap();
     let pods = Requests::of(Verb::List, &resource::PODS);
@@ -247,7 +247,7 @@ async fn a_server_that_calls_every_page_too_old_is_asked_twice() {
 /// As kubectl; a link to a parent directory would never end.
 #[cfg(unix)]
 #[tokio::test]
-async fn directories_are_not_followed_through_links() {
+async fn symbolic_links_to_directories_are_not_followed() {
     let ground = Ground::of("shop");
     let directory = directory();
     let manifest = |name: &str| {

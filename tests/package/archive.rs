@@ -37,7 +37,7 @@ fn small_binary(directory: &Path, name: &str) -> PathBuf {
 }
 
 #[test]
-fn packing_twice_makes_the_same_bytes() {
+fn packing_is_reproducible() {
     if !can_pack() {
         return;
     }
@@ -60,7 +60,7 @@ fn packing_twice_makes_the_same_bytes() {
 }
 
 #[test]
-fn an_archive_holds_what_a_user_needs_and_nothing_of_who_packed_it() {
+fn an_archive_contains_its_files_and_nothing_about_the_builder() {
     if !can_pack() {
         return;
     }
@@ -91,7 +91,7 @@ fn an_archive_holds_what_a_user_needs_and_nothing_of_who_packed_it() {
 }
 
 #[test]
-fn what_cannot_be_packed_is_refused() {
+fn invalid_input_is_not_packed() {
     let here = directory("refused");
     let binary = small_binary(&here, "a");
     let binary = binary.to_str().unwrap();
@@ -113,7 +113,7 @@ fn what_cannot_be_packed_is_refused() {
 }
 
 #[test]
-fn windows_gets_a_zip_with_an_exe_the_same_every_time() {
+fn a_windows_archive_is_a_reproducible_zip_with_an_exe() {
     let cargo_knows_windows = Command::new(env!("CARGO"))
         .args(["tree", "--locked", "--offline", "--edges", "normal", "--target", "x86_64-pc-windows-msvc"])
         .current_dir(root())

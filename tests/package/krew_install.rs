@@ -17,7 +17,7 @@ fn binary(here: &Path) -> PathBuf {
 }
 
 #[test]
-fn krew_would_install_it_and_kubectl_runs_it() {
+fn krew_installs_the_archive_and_kubectl_runs_it() {
     if !can_pack() {
         return;
     }

@@ -9,7 +9,7 @@ const SCRIPTS: [&str; 5] =
     [".ci/run", ".ci/regenerate", "krew/pack", "krew/render", "krew/kubectl_complete-rollout2"];
 
 #[test]
-fn scripts_are_understood_by_their_shell_and_clean() {
+fn scripts_parse_and_pass_shellcheck() {
     let paths: Vec<PathBuf> = SCRIPTS.iter().map(|script| root().join(script)).collect();
     for path in &paths {
         let text = std::fs::read_to_string(path).unwrap();
@@ -24,7 +24,7 @@ fn scripts_are_understood_by_their_shell_and_clean() {
 }
 
 #[test]
-fn no_script_is_forgotten_here() {
+fn every_script_is_tested() {
     for directory in [".ci", "krew"] {
         for entry in std::fs::read_dir(root().join(directory)).unwrap() {
             let path = entry.unwrap().path();

@@ -41,7 +41,7 @@ fn texts(workflow: &Value, key: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_script_that_is_run_is_there_and_every_line_is_understood() {
+fn every_script_in_a_workflow_exists_and_parses() {
     for (name, _, workflow) in workflows() {
         for script in texts(&workflow, "run") {
             for word in
@@ -59,7 +59,7 @@ fn every_script_that_is_run_is_there_and_every_line_is_understood() {
 }
 
 #[test]
-fn every_foreign_action_is_pinned_to_a_commit_and_told_by_version() {
+fn every_action_is_pinned_to_a_commit_with_its_version() {
     for (name, text, workflow) in workflows() {
         for action in texts(&workflow, "uses").iter().filter(|action| !action.starts_with("./")) {
             let (_, commit) = action.split_once('@').unwrap();
@@ -77,7 +77,7 @@ fn every_foreign_action_is_pinned_to_a_commit_and_told_by_version() {
 
 /// A job says what it may do, nothing keeps the token of a checkout, and what is installed is one version.
 #[test]
-fn no_job_has_more_than_it_needs() {
+fn no_job_has_more_permissions_than_it_needs() {
     for (name, text, workflow) in workflows() {
         for (job, steps) in workflow["jobs"].as_object().unwrap() {
             let permissions =
@@ -103,7 +103,7 @@ fn no_job_has_more_than_it_needs() {
 
 /// What is built, tested and released is what `Cargo.lock` names, or nothing.
 #[test]
-fn every_call_of_cargo_is_locked() {
+fn every_cargo_call_is_locked() {
     let files = [".ci/run", ".ci/regenerate", "krew/pack", "krew/render", "README.md", "CONTRIBUTING.md"];
     let texts = files.map(|file| (file.to_owned(), std::fs::read_to_string(root().join(file)).unwrap()));
     let workflows = workflows().into_iter().map(|(name, text, _)| (name, text));
@@ -123,7 +123,7 @@ fn every_call_of_cargo_is_locked() {
 }
 
 #[test]
-fn every_system_of_the_releases_is_built_and_attested() {
+fn every_release_platform_is_built_and_attested() {
     let all = workflows();
     let (_, _, release) = all.iter().find(|(name, ..)| name == "release.yml").unwrap();
     let systems = release["jobs"]["build"]["strategy"]["matrix"]["include"].as_array().unwrap();

@@ -6,7 +6,6 @@
 
 mod contributing;
 mod generated;
-mod ground;
 mod hints;
 mod man_page;
 mod man_pages;
@@ -14,3 +13,4 @@ mod picture;
 mod pictures;
 mod readme;
 mod rights;
+mod setup;

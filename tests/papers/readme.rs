@@ -10,7 +10,7 @@ fn readme() -> String {
 }
 
 #[test]
-fn its_exit_codes_are_those_of_the_help() {
+fn exit_codes_match_the_help() {
     let readme = readme();
     let section = readme.split("\n## Exit codes\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows: Vec<_> =
@@ -21,7 +21,7 @@ fn its_exit_codes_are_those_of_the_help() {
 }
 
 #[test]
-fn every_file_it_points_to_is_there() {
+fn every_referenced_file_exists() {
     let readme = readme();
     let targets = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     for target in targets.filter(|target| !target.starts_with("http")) {
@@ -33,7 +33,7 @@ fn every_file_it_points_to_is_there() {
 }
 
 #[test]
-fn every_verb_has_a_line_in_it_and_every_line_is_understood() {
+fn every_verb_has_a_line_and_every_line_parses() {
     let readme = readme();
     let mut wrong = Vec::new();
     for verb in definition().get_subcommands().filter(|verb| !verb.is_hide_set()) {

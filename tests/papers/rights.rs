@@ -6,7 +6,7 @@ use rollout2::cli::definition;
 use serde_json::Value;
 
 use crate::generated::root;
-use crate::ground::{On, Right, ended};
+use crate::setup::{On, Right, ended};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
 const LINES: [(&str, &[(On, &str)]); 8] = [
@@ -151,7 +151,7 @@ fn lines_of(verb: &str) -> &'static [(On, &'static str)] {
 }
 
 #[test]
-fn every_verb_has_its_role_and_is_tried() {
+fn every_verb_has_a_role_and_a_test() {
     let roles = roles();
     for verb in definition().get_subcommands().filter(|verb| !verb.is_hide_set()) {
         let name = verb.get_name();
@@ -167,7 +167,7 @@ fn every_verb_has_its_role_and_is_tried() {
 
 /// The test's clock is paused.
 #[tokio::test(start_paused = true)]
-async fn with_exactly_these_rights_everything_is_as_for_an_administrator() {
+async fn exactly_these_rights_suffice() {
     for (verb, rights) in roles() {
         for &(on, line) in lines_of(&verb) {
             let (admin, _) = ended(line, on, None).await;
@@ -178,7 +178,7 @@ async fn with_exactly_these_rights_everything_is_as_for_an_administrator() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_one_right_less_the_documented_words_are_said() {
+async fn without_one_right_the_documented_message_is_printed() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let mut wrong = Vec::new();
     for (verb, rights) in roles() {

@@ -10,7 +10,7 @@ async fn told(playground: &Playground, args: &[&str]) -> Ended {
 }
 
 #[tokio::test]
-async fn the_shop_is_as_announced() {
+async fn the_shop_contains_the_documented_workloads() {
     let playground = Playground::open().unwrap();
     let web = told(&playground, &["history", "deployment/web", "--compat"]).await.stdout;
     let causes: Vec<&str> =
@@ -26,7 +26,7 @@ async fn the_shop_is_as_announced() {
 
 /// Skipped where there is no kubectl, which is said.
 #[tokio::test]
-async fn kubectl_works_there() {
+async fn kubectl_works_with_the_playground() {
     let playground = Playground::open().unwrap();
     for (args, expected) in [
         ("get deployment web", "4/4"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::recorded::{self, Run};
 
 #[test]
-fn every_recorded_revision_reads_as_kubectl_printed_it() {
+fn every_recorded_revision_matches_kubectl() {
     let mut compared = 0;
     for run in recorded::runs(".history-revision-") {
         let Some((header, text)) = run.stdout.split_once("\nPod Template:") else { continue };
@@ -38,7 +38,7 @@ fn template_of(run: &Run) -> Value {
 }
 
 #[test]
-fn a_template_with_nearly_everything() {
+fn a_template_with_most_fields() {
     let template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
     let template = with_change_cause(&template, "rich v1");
     assert_eq!(pod_template_text(&template), include_str!("rich.txt"));
@@ -54,7 +54,7 @@ fn every_volume_source() {
 
 /// `edges.txt` was printed by a real kubectl (1.33), too: unset and odd values of everything but volumes.
 #[test]
-fn values_at_the_edges() {
+fn edge_values() {
     let template: Value = serde_json::from_str(include_str!("edges.json")).expect("JSON");
     assert_eq!(pod_template_text(&template), include_str!("edges.txt"));
 }
@@ -69,14 +69,14 @@ fn an_empty_template() {
 }
 
 #[test]
-fn escape_characters_are_made_visible() {
+fn escape_characters_are_escaped() {
     let template = json!({"spec": {"containers": [{"name": "a", "command": ["\u{1b}[31mred\r"]}]}});
     assert!(pod_template_text(&template).contains("      ^[[31mred\\r\n"));
 }
 
 proptest! {
     #[test]
-    fn any_json_has_a_text(template in scrambled()) {
+    fn any_json_can_be_printed(template in scrambled()) {
         prop_assert!(pod_template_text(&template).ends_with('\n'));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::recorded;
 
 #[test]
-fn every_recorded_object_is_written_as_kubectl_wrote_it() {
+fn every_recorded_object_matches_kubectl() {
     let mut runs = recorded::runs(".undo-client-yaml");
     runs.retain(|run| !run.stdout.is_empty());
     for run in &runs {
@@ -30,13 +30,13 @@ fn revisions_of_a_deployment_are_replica_sets() {
 
 /// `strings.yaml` was printed by a real kubectl (1.33) from `strings.json`.
 #[test]
-fn texts_of_all_sorts_are_written_as_kubectl_wrote_them() {
+fn strings_match_kubectl() {
     let object: Value = serde_json::from_str(include_str!("strings.json")).expect("JSON");
     assert_eq!(yaml(&object), include_str!("strings.yaml"));
 }
 
 #[test]
-fn what_kubectl_writes_so_that_it_cannot_be_read_back_is_quoted() {
+fn strings_that_kubectl_writes_unreadably_are_quoted() {
     for (text, written) in [
         ("<<", "\"<<\"\n"),
         ("1e400", "\"1e400\"\n"),
@@ -52,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_is_written_reads_back(tree in tree()) {
+    fn printed_yaml_parses_back(tree in tree()) {
         let written = yaml(&tree);
         let read: Value = serde_saphyr::from_str(&written).map_err(|error| {
             TestCaseError::fail(format!("{error}\nin\n{written}"))

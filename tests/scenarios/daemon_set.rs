@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::ground::Ground;
+use crate::history_output::history;
 use crate::objects::{Workload, count};
-use crate::told::history;
+use crate::setup::Ground;
 
 #[tokio::test]
 async fn node_by_node_and_back() {

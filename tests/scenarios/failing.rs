@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::ground::Ground;
+use crate::history_output::history;
 use crate::objects::{Workload, is_past_deadline};
-use crate::told::history;
+use crate::setup::Ground;
 
 #[tokio::test]
 async fn bad_image() {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::ground::Ground;
+use crate::history_output::{history, kubectl_history, until_kubectl_history};
 use crate::objects::Workload;
-use crate::told::{history, kubectl_history, until_kubectl_history};
+use crate::setup::Ground;
 
 #[tokio::test]
 async fn history_limit() {
@@ -49,7 +49,7 @@ async fn renumbering() {
 }
 
 #[tokio::test]
-async fn an_old_template_comes_back_in_the_middle() {
+async fn an_old_template_returns_in_the_middle_of_a_rollout() {
     let ground = Ground::new("comes-back").await;
     let web = Workload::web(&ground, &json!({ "replicas": 2 })).await;
     web.until_complete().await;

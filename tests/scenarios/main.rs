@@ -8,14 +8,14 @@
 
 mod daemon_set;
 mod failing;
-mod ground;
 mod history;
+mod history_output;
+mod kubectl_users;
 mod objects;
 mod pausing;
 mod rolling;
 mod scaling;
+mod setup;
 mod stateful_set;
-mod stepping;
-mod told;
-mod undoing;
-mod users;
+mod step;
+mod undo_on_failure;

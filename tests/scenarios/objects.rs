@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ground::Ground;
+use crate::setup::Ground;
 
 /// A workload in a scenario.
 pub(crate) struct Workload<'g> {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::ground::Ground;
+use crate::history_output::{history, kubectl_history};
 use crate::objects::Workload;
-use crate::told::{history, kubectl_history};
+use crate::setup::Ground;
 
 #[tokio::test]
 async fn roll_forward() {

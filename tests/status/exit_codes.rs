@@ -92,7 +92,7 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
 }
 
 #[test]
-fn one_look_is_held_against_what_is_waited_for() {
+fn the_expected_revision_is_compared_once() {
     let partition = json!({
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
         "status": {"readyReplicas": 3, "availableReplicas": 3},
@@ -114,7 +114,7 @@ fn one_look_is_held_against_what_is_waited_for() {
 }
 
 #[test]
-fn a_failure_is_told_on_stderr_and_every_other_verdict_on_stdout() {
+fn a_failure_is_printed_on_stderr_and_other_verdicts_on_stdout() {
     for Case { verdict, kind, changes, .. } in cases() {
         let ended =
             status(kind, &[with(workload(kind), &changes), pod(kind, "web-0", 1)], &["--watch=false"]);
@@ -129,7 +129,7 @@ fn a_failure_is_told_on_stderr_and_every_other_verdict_on_stdout() {
 }
 
 #[test]
-fn of_several_workloads_the_worst_decides() {
+fn the_worst_exit_code_of_several_workloads_wins() {
     let run = |namespace: &str, targets: &[&str]| {
         let path = harness::data().join(namespace).join("snapshot.json");
         harness::Run::of(["status", "--watch=false"].iter().chain(targets)).arg("--from").arg(path).run().exit
@@ -142,7 +142,7 @@ fn of_several_workloads_the_worst_decides() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_a_usage_error() {
+fn invalid_requests_are_usage_errors() {
     for (args, stderr) in [
         (&["status"][..], "error: "),
         (
@@ -160,7 +160,7 @@ fn what_cannot_be_asked_is_a_usage_error() {
 }
 
 #[test]
-fn kubectls_words_for_a_bad_flag_are_kept() {
+fn kubectls_messages_for_bad_flags_are_kept() {
     for (args, stderr) in [
         (
             &["--timeout", "5"][..],
@@ -174,7 +174,7 @@ fn kubectls_words_for_a_bad_flag_are_kept() {
 }
 
 #[test]
-fn kubectls_words_for_other_types_are_kept() {
+fn kubectls_messages_for_other_types_are_kept() {
     let pod =
         json!({"kind": "List", "items": [workload("Deployment"), pod("Deployment", "web-0", 1)]}).to_string();
     let ended =

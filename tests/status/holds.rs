@@ -15,7 +15,7 @@ fn summary(document: &Value) -> &str {
 /// Weakness 1. The condition of a failed rollout remains for a moment after the undo (reference 9:
 /// 1 replica).
 #[test]
-fn a_deadline_that_another_replica_set_missed_is_not_believed() {
+fn a_missed_deadline_of_another_replica_set_is_ignored() {
     for (blamed, expected) in [
         ("ReplicaSet \"web-2\"", "failed"),
         ("ReplicaSet \"web-1\"", "progressing"),
@@ -35,7 +35,7 @@ fn a_deadline_that_another_replica_set_missed_is_not_believed() {
 
 /// Weakness 2.
 #[test]
-fn a_pause_is_said_and_holds_only_while_pods_are_outdated() {
+fn a_pause_is_reported_and_holds_only_outdated_pods() {
     let paused = with(workload("Deployment"), &json!({"spec": {"paused": true}}));
     let held = document("Deployment", std::slice::from_ref(&paused));
     assert_eq!(
@@ -78,7 +78,7 @@ fn min_ready_seconds_count_for_stateful_sets() {
 
 /// Weakness 10: a partition that holds some pods, and one that holds all.
 #[test]
-fn a_partition_says_which_ordinals_stay_old() {
+fn a_partition_reports_the_held_ordinals() {
     let partitioned = |partition: i64, start: i64, updated: i64| {
         let changes = json!({
             "spec": {"ordinals": {"start": start}, "updateStrategy": {"rollingUpdate": {"partition": partition}}},
@@ -164,7 +164,7 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     let ordered = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(2)]));
     assert_eq!(cause_ids(&ordered), ["blocked-by-pod"]);
     let cause = &ordered["causes"][0];
-    assert_eq!((&cause["example"], &cause["healsByItself"]), (&json!("web-2"), &json!(false)));
+    assert_eq!((&cause["example"], &cause["transient"]), (&json!("web-2"), &json!(false)));
     assert_eq!(
         summary(&ordered),
         "ImagePullBackOff, no image x:2; the pod runs revision 2 and blocks the rollout until it is ready or deleted"
@@ -197,7 +197,7 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
 
 /// Weakness 9: the controller numbers the revision later, and then another one replaces it.
 #[test]
-fn a_pinned_revision_fails_once_another_one_runs() {
+fn an_expected_revision_fails_once_another_one_is_current() {
     for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
         let objects = [workload(kind), pod(kind, "web-0", 1)];
         for (revision, exit, stderr) in [
@@ -270,7 +270,7 @@ fn a_complete_rollout_waits_for_no_min_ready_seconds() {
 
 /// An evicted pod remains beside its replacement and runs nothing.
 #[test]
-fn pods_that_are_over_are_not_outdated() {
+fn ended_pods_are_not_outdated() {
     let changes = json!({
         "spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}},
         "status": {"updatedNumberScheduled": 2, "numberReady": 3, "numberAvailable": 3},
@@ -286,7 +286,7 @@ fn pods_that_are_over_are_not_outdated() {
 }
 
 #[test]
-fn without_a_partition_nothing_holds_a_set_that_is_scaled_to_nothing() {
+fn a_set_scaled_to_zero_is_not_held() {
     let changes = json!({
         "spec": {"replicas": 0}, "status": {"replicas": 2, "updatedReplicas": 0, "readyReplicas": 2},
     });
@@ -295,7 +295,7 @@ fn without_a_partition_nothing_holds_a_set_that_is_scaled_to_nothing() {
 
 /// No outdated pod is below the partition.
 #[test]
-fn a_partition_below_all_outdated_pods_keeps_none() {
+fn a_partition_below_all_outdated_pods_holds_none() {
     let changes = json!({
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}},
         "status": {"readyReplicas": 3, "updatedReplicas": 2},

@@ -5,9 +5,9 @@
 mod causes;
 mod compat;
 mod exit_codes;
-mod forms;
 mod holds;
 mod hostile;
 mod objects;
+mod output;
 mod recorded;
 mod upstream;

@@ -50,17 +50,17 @@ fn every_broken_workload_gets_its_true_cause() {
 }
 
 #[test]
-fn a_quota_is_named_and_the_verdict_is_the_deadline() {
+fn a_quota_is_reported_and_the_verdict_is_the_deadline() {
     assert_eq!(told("quota"), ["quota failed quota-exceeded"]);
     let documents = documents("quota");
     let cause = &documents[0]["causes"][0];
     assert_eq!(cause["summary"], "pods refused, quota q is used up");
     assert_eq!(cause["evidence"], "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2");
-    assert_eq!(cause["healsByItself"], true);
+    assert_eq!(cause["transient"], true);
 }
 
 #[test]
-fn nothing_healthy_gets_a_cause() {
+fn healthy_workloads_have_no_cause() {
     assert_eq!(
         told("shop"),
         ["agent complete", "checkout progressing missing-claim", "web complete", "db complete partition"]

@@ -55,14 +55,14 @@ fn case_19_to_21_a_deployment_that_is_complete_is_rolled_out() {
 }
 
 #[test]
-fn case_22_one_look_at_an_unavailable_deployment_returns_with_its_line() {
+fn case_22_one_evaluation_of_an_unavailable_deployment_prints_its_line() {
     let waiting =
         "Waiting for deployment \"web\" rollout to finish: 0 of 1 updated replicas are available...\n";
     assert_eq!(deployment(1, [1, 1, 1, 1, 0]), waiting);
 }
 
 #[test]
-fn case_23_nothing_found_is_said_on_stderr_and_is_no_error_to_kubectl() {
+fn case_23_nothing_found_is_printed_on_stderr_and_is_no_error_in_kubectl() {
     for (args, exit) in [
         (&["-l", "app=none"][..], 1),
         (&["-l", "app=none", "--allow-empty"], 0),
@@ -81,7 +81,7 @@ fn case_23_nothing_found_is_said_on_stderr_and_is_no_error_to_kubectl() {
 }
 
 #[test]
-fn case_52_replicas_are_to_be_updated() {
+fn case_52_replicas_are_not_updated_yet() {
     assert_eq!(
         deployment(0, [1, 1, 1, 0, 1]),
         "Waiting for deployment \"web\" rollout to finish: 0 out of 1 new replicas have been updated...\n"
@@ -89,7 +89,7 @@ fn case_52_replicas_are_to_be_updated() {
 }
 
 #[test]
-fn case_53_old_replicas_are_to_go() {
+fn case_53_old_replicas_are_not_deleted_yet() {
     assert_eq!(
         deployment(1, [1, 1, 2, 1, 2]),
         "Waiting for deployment \"web\" rollout to finish: 1 old replicas are pending termination...\n"
@@ -97,7 +97,7 @@ fn case_53_old_replicas_are_to_go() {
 }
 
 #[test]
-fn case_54_updated_replicas_are_to_become_available() {
+fn case_54_updated_replicas_are_not_available_yet() {
     assert_eq!(
         deployment(1, [1, 2, 2, 2, 1]),
         "Waiting for deployment \"web\" rollout to finish: 1 of 2 updated replicas are available...\n"
@@ -110,12 +110,12 @@ fn case_55_all_replicas_are_updated_and_available() {
 }
 
 #[test]
-fn case_56_a_deployment_is_to_be_observed() {
+fn case_56_a_deployment_is_not_observed_yet() {
     assert_eq!(deployment(2, [1, 2, 2, 2, 2]), "Waiting for deployment spec update to be observed...\n");
 }
 
 #[test]
-fn case_57_pods_of_a_daemon_set_are_to_be_updated() {
+fn case_57_daemon_set_pods_are_not_updated_yet() {
     assert_eq!(
         daemon_set(0, [1, 0, 1, 0]),
         "Waiting for daemon set \"web\" rollout to finish: 0 out of 1 new pods have been updated...\n"
@@ -123,7 +123,7 @@ fn case_57_pods_of_a_daemon_set_are_to_be_updated() {
 }
 
 #[test]
-fn case_58_pods_of_a_daemon_set_are_to_become_available() {
+fn case_58_daemon_set_pods_are_not_available_yet() {
     assert_eq!(
         daemon_set(1, [1, 2, 2, 1]),
         "Waiting for daemon set \"web\" rollout to finish: 1 of 2 updated pods are available...\n"
@@ -131,12 +131,12 @@ fn case_58_pods_of_a_daemon_set_are_to_become_available() {
 }
 
 #[test]
-fn case_59_all_pods_of_a_daemon_set_are_available() {
+fn case_59_all_daemon_set_pods_are_available() {
     assert_eq!(daemon_set(1, [1, 2, 2, 2]), "daemon set \"web\" successfully rolled out\n");
 }
 
 #[test]
-fn case_60_a_daemon_set_is_to_be_observed() {
+fn case_60_a_daemon_set_is_not_observed_yet() {
     assert_eq!(daemon_set(2, [1, 2, 2, 2]), "Waiting for daemon set spec update to be observed...\n");
 }
 
@@ -151,7 +151,7 @@ fn cases_61_and_62_on_delete_has_no_status() {
 }
 
 #[test]
-fn case_63_a_stateful_set_is_to_be_observed() {
+fn case_63_a_stateful_set_is_not_observed_yet() {
     let unobserved = "Waiting for statefulset spec update to be observed...\n";
     assert_eq!(stateful_set(&json!({"metadata": {"generation": 2}})), unobserved);
     // A workload that was never observed, even without a generation.
@@ -160,7 +160,7 @@ fn case_63_a_stateful_set_is_to_be_observed() {
 }
 
 #[test]
-fn case_64_pods_of_a_stateful_set_are_to_become_ready() {
+fn case_64_stateful_set_pods_are_not_ready_yet() {
     assert_eq!(stateful_set(&json!({"status": {"readyReplicas": 2}})), "Waiting for 1 pods to be ready...\n");
 }
 
@@ -170,7 +170,7 @@ fn case_65_a_partition_is_complete() {
 }
 
 #[test]
-fn case_66_a_partition_is_to_be_completed() {
+fn case_66_a_partition_is_not_complete_yet() {
     assert_eq!(
         partitioned(2, 0),
         "Waiting for partitioned roll out to finish: 0 out of 1 new pods have been updated...\n"
@@ -178,7 +178,7 @@ fn case_66_a_partition_is_to_be_completed() {
 }
 
 #[test]
-fn case_67_without_a_rolling_update_the_revisions_names_tell() {
+fn case_67_without_a_rolling_update_the_revision_names_decide() {
     let status = |current: &str, updated: i64| {
         json!({
             "spec": {"updateStrategy": {"rollingUpdate": null}},

@@ -4,7 +4,7 @@ use harness::Ended;
 use harness::lab::Lab;
 use serde_json::{Value, json};
 
-use crate::facts::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, object, replicas_on, run_of};
 
 const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
 
@@ -14,7 +14,7 @@ async fn run_in_shell(lab: &Lab, words: &[&str]) -> Ended {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_is_told_the_facts_and_heard_on_stderr() {
+async fn a_check_gets_variables_and_its_output_goes_to_stderr() {
     let (lab, db) = changed(3, &json!({})).await;
     let check = "env | grep ^ROLLOUT2_ | sort; printf 'bad \\033[31mwords\\n' >&2";
     let ended = run_in_shell(&lab, &["step", "statefulset/db", "--by", "2", "--all", "--check", check]).await;
@@ -40,7 +40,7 @@ async fn it_is_told_the_facts_and_heard_on_stderr() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_says_no_fails_the_batch() {
+async fn a_failing_check_fails_the_batch() {
     for (check, sentence) in [
         ("exit 3", "the check of batch 1 failed: exit 3"),
         ("kill -9 $$", "the check of batch 1 was killed by a signal"),
@@ -55,7 +55,7 @@ async fn one_that_says_no_fails_the_batch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_shell_nothing_is_released_further() {
+async fn without_a_shell_no_further_pod_is_released() {
     let (lab, db) = changed(3, &json!({})).await;
     let ended =
         run_of(&lab, &["step", "statefulset/db", "--all", "--check", "true"], &[("PATH", "/nowhere")]).await;
@@ -65,7 +65,7 @@ async fn without_a_shell_nothing_is_released_further() {
 
 /// What was read from the cluster is never executed, so going on needs the command again.
 #[tokio::test(start_paused = true)]
-async fn only_its_digest_is_kept_and_going_on_needs_it_again() {
+async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
     let (lab, db) = changed(3, &json!({})).await;
     let check = "true hunter2";
     let first = run_in_shell(&lab, &["step", "statefulset/db", "--check", check]).await;

@@ -3,7 +3,7 @@
 use harness::lab::Lab;
 use serde_json::{Value, json};
 
-use crate::facts::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, object, replicas_on, run_of};
 
 /// The lines that say what to type, in the order in which they are said.
 fn hints(transcript: &str) -> Vec<&str> {
@@ -16,7 +16,7 @@ async fn with_a_shell(lab: &Lab, words: &[&str]) -> harness::Ended {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_with_a_check_wants_it_again() {
+async fn a_plan_with_a_check_needs_it_again() {
     let (lab, _) = changed(3, &json!({})).await;
     let ended = with_a_shell(&lab, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
@@ -29,7 +29,7 @@ async fn a_plan_with_a_check_wants_it_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_template_wants_another_plan_and_another_strategy_does_not() {
+async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
     let (lab, db) = changed(3, &json!({})).await;
     lab.run("step statefulset/db").await;
     lab.hands().image(&db, "app:3.0");
@@ -50,7 +50,7 @@ async fn another_template_wants_another_plan_and_another_strategy_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_partition_of_its_own_is_named_with_the_way_below_it() {
+async fn the_original_partition_is_reported_with_a_hint() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
     let (lab, db) = changed(3, &spec).await;
     let ended = lab.run("step statefulset/db --all").await;
@@ -65,7 +65,7 @@ async fn a_partition_of_its_own_is_named_with_the_way_below_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_that_somebody_ended_is_forgotten_by_resume() {
+async fn resume_removes_a_hold_that_another_client_ended() {
     let lab = Lab::new();
     let db = lab.stateful_set(2, &json!({}));
     lab.pass(60).await;
@@ -80,7 +80,7 @@ async fn a_hold_that_somebody_ended_is_forgotten_by_resume() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn going_back_is_to_what_ran_before_it_was_held() {
+async fn undo_returns_to_the_revision_before_the_hold() {
     for words in ["", "step statefulset/db"] {
         let (lab, db) = changed(3, &json!({})).await;
         lab.hands().image(&db, "app:3.0");
@@ -96,7 +96,7 @@ async fn going_back_is_to_what_ran_before_it_was_held() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nothing_is_to_be_stepped_a_pause_stays_and_is_ended_by_resume() {
+async fn a_pause_without_outdated_pods_is_ended_by_resume() {
     let lab = Lab::new();
     let db = lab.stateful_set(2, &json!({}));
     lab.pass(60).await;
@@ -109,7 +109,7 @@ async fn where_nothing_is_to_be_stepped_a_pause_stays_and_is_ended_by_resume() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nothing_is_to_be_stepped_a_plan_stays_and_is_ended_by_releasing_all() {
+async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
     let (lab, db) = changed(3, &json!({})).await;
     lab.run("step statefulset/db").await;
     lab.hands().image(&db, "app:1.0");
@@ -128,7 +128,7 @@ async fn where_nothing_is_to_be_stepped_a_plan_stays_and_is_ended_by_releasing_a
 
 /// The partition that holds is ours, and none of its own.
 #[tokio::test(start_paused = true)]
-async fn its_own_partition_is_the_one_that_it_had_before_the_hold() {
+async fn the_reported_partition_is_the_one_before_the_hold() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
     let lab = Lab::new();
     let db = lab.stateful_set(3, &spec);

@@ -3,19 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
-mod anew;
-mod below;
+mod arguments;
+mod below_partition;
 mod checks;
 mod daemon_set;
 mod deployment;
-mod drawn;
-mod facts;
-mod held;
 mod hints;
-mod left;
-mod many;
+mod hold_summary;
+mod interrupted;
+mod live_display;
+mod many_batches;
+mod messages;
+mod new_plan;
+mod output;
 mod races;
-mod said;
+mod setup;
 mod signals;
-mod told;
-mod words;

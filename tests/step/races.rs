@@ -7,12 +7,12 @@ use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
 use simcluster::{Verb, object};
 
-use crate::facts::changed;
+use crate::setup::changed;
 
 const HELD: &str = "kubectl-rollout2/held";
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_and_an_undo_win_against_a_renewal_of_the_lease() {
+async fn pause_and_undo_win_against_a_lease_renewal() {
     for (words, exit) in [("pause statefulset/db", 0), ("undo statefulset/db", 0)] {
         let (lab, db) = changed(4, &json!({})).await;
         assert_eq!(lab.run("step statefulset/db").await.exit, 0);

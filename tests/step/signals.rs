@@ -127,7 +127,7 @@ impl Running {
 }
 
 #[tokio::test]
-async fn the_lease_is_given_back_and_the_same_command_goes_on() {
+async fn the_lease_is_released_and_the_same_command_continues() {
     for (signal, exit, word) in [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated")] {
         let town = Town::new(word).await;
         let mut step = town.begin("step statefulset/db --by 2 --all --soak 1h", "first");
@@ -151,7 +151,7 @@ async fn the_lease_is_given_back_and_the_same_command_goes_on() {
 }
 
 #[tokio::test]
-async fn a_check_that_takes_too_long_is_ended_and_one_is_ended_with_us() {
+async fn a_check_is_killed_at_its_timeout_and_at_an_interrupt() {
     let town = Town::new("check").await;
     let mut step = town.begin("step statefulset/db --check-timeout 300ms --check sleep${IFS}30", "late");
     assert_eq!(step.wait().await, Some(4), "{}", step.err());
@@ -168,7 +168,7 @@ async fn a_check_that_takes_too_long_is_ended_and_one_is_ended_with_us() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
+async fn a_waiting_step_reports_the_lease_holder() {
     let town = Town::new("lease").await;
     let mut first = town.begin("step statefulset/db --all --soak 1h", "first");
     first.until_it_says("soaking 1h").await;
@@ -189,7 +189,7 @@ async fn whoever_waits_for_a_lease_is_told_whose_it_is() {
 
 /// Nothing is held any more once it goes back, whoever stops watching.
 #[tokio::test]
-async fn who_stops_on_the_way_back_is_told_that_it_goes_back() {
+async fn an_interrupted_rollback_is_reported() {
     let town = Town::new("back").await;
     let mut step = town.begin("step statefulset/db --check false --on-failure undo", "step");
     step.until_it_says("rolls back to revision 1").await;

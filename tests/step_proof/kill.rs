@@ -20,7 +20,7 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::others::{Deed, Others, command};
+use crate::external_changes::{Deed, Others, command};
 
 /// How many binaries run at once; they mostly wait.
 const TOGETHER: usize = 12;
@@ -224,7 +224,7 @@ fn file() -> PathBuf {
 }
 
 #[test]
-fn a_step_to_the_end() {
+fn a_complete_step() {
     survives(TO_THE_END);
 }
 
@@ -234,11 +234,11 @@ fn a_failure_that_is_held() {
 }
 
 #[test]
-fn a_failure_that_is_undone() {
+fn a_failure_that_is_rolled_back() {
     survives(UNDONE);
 }
 
 #[test]
-fn a_failure_below_its_own_partition_that_is_undone() {
+fn a_failure_below_the_partition_that_is_rolled_back() {
     survives(UNDONE_BELOW);
 }

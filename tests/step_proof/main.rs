@@ -6,16 +6,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
-mod draw;
+mod command;
+mod external_changes;
+mod generator;
 mod kill;
-mod mortal;
+mod kill_switch;
 mod nodes;
 mod oracle;
-mod others;
-mod person;
-mod play;
 mod proven;
+mod run;
 mod schedules;
 mod timeline;
-mod words;
+mod user;
 mod world;

@@ -4,11 +4,11 @@
 //! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
 //! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture` shows one.
 
-use crate::draw::{Draw, Kind};
-use crate::person::Left;
-use crate::play::{Played, play};
+use crate::command::{Reach, Share};
+use crate::generator::{Draw, Kind};
+use crate::run::{Played, play};
 use crate::timeline::{By, Timeline};
-use crate::words::{Reach, Share};
+use crate::user::Left;
 use crate::world::{World, partition};
 
 /// How many runs a plain `cargo test` makes.

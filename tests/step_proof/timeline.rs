@@ -8,7 +8,7 @@ use serde_json::Value;
 use simcluster::resource::{DAEMONSETS, NODES, PODS, STATEFULSETS};
 use simcluster::{Recorded, Route, SimCluster, Verb};
 
-use crate::words::Words;
+use crate::command::Words;
 use crate::world::{Millis, Pod, World, node_number};
 
 /// Who made a change.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use crate::words::SETTLING;
+use crate::command::SETTLING;
 
 /// Milliseconds since the epoch.
 pub(crate) type Millis = i64;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ground::{NAMESPACE, cluster, shop};
+use crate::setup::{NAMESPACE, cluster, shop};
 
 /// Lines that GitHub Actions, GitLab, Azure Pipelines and `TeamCity` obey.
 const COMMANDS: &str =
@@ -41,7 +41,7 @@ fn obeyed(output: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_line_is_a_command() {
+fn no_line_is_a_ci_command() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let cluster = cluster(&hostile(), COMMANDS);

@@ -2,13 +2,13 @@
 //!
 //! A verb that is not here fails a test below, so a new one (`list`, `plan`) needs a line or two, a line in
 //! `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. What a plan of `step`
-//! says of itself, in one annotation, and what a check prints are tried in [`wire`](crate::wire).
+//! says of itself, in one annotation, and what a check prints are tried in [`other_sources`](crate::other_sources).
 
 use harness::{Ended, Run};
 use simcluster::SimCluster;
 
-use crate::ground::{NAMESPACE, verbs};
-use crate::hostile;
+use crate::escape_detector;
+use crate::setup::{NAMESPACE, verbs};
 
 /// The kind of an output, which decides what is safe in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,11 @@ impl Form {
     pub(crate) fn wrong_with(self, ended: &Ended) -> Option<String> {
         let texts = [&ended.stdout, &ended.stderr];
         let shown = texts.map(|text| if self == Self::Text { text.clone() } else { text.replace('\t', " ") });
-        let obeyed = shown.iter().find_map(|text| hostile::obeyed_in(text));
+        let obeyed = shown.iter().find_map(|text| escape_detector::obeyed_in(text));
         let is_of_lines = matches!(self, Self::Text | Self::Columns);
-        obeyed.or_else(|| shown.iter().filter(|_| is_of_lines).find_map(|text| hostile::forged_in(text)))
+        obeyed.or_else(|| {
+            shown.iter().filter(|_| is_of_lines).find_map(|text| escape_detector::forged_in(text))
+        })
     }
 }
 
@@ -97,7 +99,7 @@ impl Origin {
 }
 
 #[test]
-fn no_verb_is_forgotten() {
+fn every_verb_is_covered() {
     for verb in verbs() {
         assert!(
             COMMANDS.iter().any(|(words, ..)| words.starts_with(&verb)),

@@ -90,7 +90,7 @@ async fn tell_nothing(what: &str, run: Run) {
 }
 
 #[tokio::test]
-async fn no_credential_is_told_at_any_v() {
+async fn no_credential_is_printed_at_any_verbosity() {
     let (cluster, served) = served();
     let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
     for (what, user) in users() {
@@ -114,7 +114,7 @@ async fn no_credential_is_told_at_any_v() {
 }
 
 #[tokio::test]
-async fn nor_what_is_typed_or_in_the_environment_or_in_addresses() {
+async fn no_credential_from_flags_environment_or_addresses_is_printed() {
     let (_, served) = served();
     let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
     let path = file("kubeconfig", &kubeconfig.to_string());

@@ -224,12 +224,12 @@ async fn try_each_member(resource: &'static Resource) {
 }
 
 #[test]
-fn no_member_of_a_stateful_sets_plan_does_what_it_may_not() {
+fn a_forged_stateful_set_plan_cannot_exceed_its_rights() {
     run_paused(try_each_member(&STATEFULSETS));
 }
 
 #[test]
-fn no_member_of_a_daemon_sets_plan_does_what_it_may_not() {
+fn a_forged_daemon_set_plan_cannot_exceed_its_rights() {
     run_paused(try_each_member(&DAEMONSETS));
 }
 
@@ -252,7 +252,7 @@ fn strategies() -> Vec<(Value, &'static str)> {
 }
 
 #[test]
-fn what_is_put_back_is_a_strategy_or_is_refused_by_name() {
+fn a_forged_strategy_is_a_strategy_or_is_refused() {
     run_paused(async {
         for resource in [&STATEFULSETS, &DAEMONSETS] {
             for (strategy, name) in strategies() {
@@ -285,7 +285,7 @@ fn what_is_put_back_is_a_strategy_or_is_refused_by_name() {
 
 /// Members that the plan did not have, in each place where one may be looked for.
 #[test]
-fn no_member_that_is_added_does_what_it_may_not() {
+fn forged_additional_members_have_no_effect() {
     run_paused(async {
         let digest = "b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b"; // of `true`
         for resource in [&STATEFULSETS, &DAEMONSETS] {

@@ -7,17 +7,17 @@
 mod build_logs;
 mod commands;
 mod credentials;
-mod everywhere;
+mod escape_detector;
+mod every_field;
 mod files;
 mod forged;
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "it is a library of its own as well")]
 mod fuzz;
-mod ground;
-mod hostile;
-mod pasted;
-mod places;
-mod secret_corners;
+mod other_sources;
+mod printed_commands;
+mod printed_fields;
+mod secret_edge_cases;
+mod secret_values;
 mod seeds;
-mod values;
-mod wire;
+mod setup;

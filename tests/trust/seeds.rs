@@ -87,7 +87,7 @@ fn search() {
             .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
             .collect();
         let begun = std::time::Instant::now();
-        let mut dice = harness::dice::Dice::new(0x5eed);
+        let mut dice = harness::random::Dice::new(0x5eed);
         let mut tries = 0_u64;
         while begun.elapsed().as_secs() < seconds {
             let data = changed(&seeds, &mut dice);
@@ -101,7 +101,7 @@ fn search() {
 }
 
 /// A seed with some bytes changed, pieces of another seed put in, or words that mean something.
-fn changed(seeds: &[Vec<u8>], dice: &mut harness::dice::Dice) -> Vec<u8> {
+fn changed(seeds: &[Vec<u8>], dice: &mut harness::random::Dice) -> Vec<u8> {
     const WORDS: [&str; 16] = [
         "null",
         "-1",

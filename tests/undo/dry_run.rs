@@ -75,7 +75,7 @@ fn the_patch_is_ready_for_kubectl() {
 }
 
 #[test]
-fn documents_show_the_object_after_the_rollback() {
+fn documents_contain_the_object_after_the_rollback() {
     let json: Value = serde_json::from_str(&ended("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
     assert_eq!(json["spec"]["template"]["spec"]["containers"][0]["image"], "shop/db:1.2");
     assert_eq!(json["metadata"].get("managedFields"), None);
@@ -86,7 +86,7 @@ fn documents_show_the_object_after_the_rollback() {
 }
 
 #[test]
-fn what_is_live_already_is_skipped_with_its_real_number() {
+fn a_live_revision_is_skipped_with_its_number() {
     for (args, expected) in [
         (
             &["deploy/web", "--to-revision", "5"][..],
@@ -118,14 +118,14 @@ fn a_paused_deployment_may_be_resumed_in_the_same_patch() {
 }
 
 #[test]
-fn the_memory_of_apply_is_synced_and_then_there_is_nothing_to_warn_of() {
+fn last_applied_is_synced_and_no_warning_remains() {
     let ended = ended("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
     assert!(!ended.stderr.contains("Warning:"), "{}", ended.stderr);
     assert!(ended.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", ended.stdout);
 }
 
 #[test]
-fn several_workloads_go_on_after_one_failed() {
+fn a_failed_workload_does_not_stop_the_others() {
     let ended =
         undo("shop", &["deploy/web", "deploy/nope", "sts/db", "--dry-run=client", "-o", "name"]).run();
     assert_eq!(ended.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
@@ -138,7 +138,7 @@ fn several_workloads_go_on_after_one_failed() {
 }
 
 #[test]
-fn a_search_says_first_what_it_found() {
+fn a_selection_prints_its_workloads_first() {
     let ended = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
     assert!(
         ended.stderr.starts_with(
@@ -150,7 +150,7 @@ fn a_search_says_first_what_it_found() {
 }
 
 #[test]
-fn nothing_matched_is_an_error_unless_it_is_allowed() {
+fn nothing_matched_is_an_error_without_allow_empty() {
     for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0), (&["--compat"], 0)] {
         let ended = undo("shop", &["deploy", "-l", "app=none", "--dry-run=client"]).args(args).run();
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", exit), "{args:?} {}", ended.stderr);
@@ -158,7 +158,7 @@ fn nothing_matched_is_an_error_unless_it_is_allowed() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_read() {
+fn invalid_combinations_are_refused_before_any_read() {
     for (args, stderr) in [
         (
             &["deploy/web"][..],
@@ -199,7 +199,7 @@ fn revision_0_is_the_default_as_in_kubectl() {
 }
 
 #[test]
-fn a_rollback_by_name_needs_no_number_that_will_change() {
+fn a_rollback_hint_by_name_needs_no_changing_number() {
     let told = told("broken", &["sts/sts-bad", "--to-revision", "1"]);
     let hint = told.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
     assert!(hint.contains(" --to-revision sts-bad-"), "{told}");

@@ -82,7 +82,7 @@ fn wide_characters() {
 
 /// Where there is no room for all of a cause, what is wrong is said, and not who has it.
 #[test]
-fn the_cause_is_the_last_thing_to_be_cut() {
+fn the_cause_is_cut_last() {
     let bad = Release::new("web", 10, 2, 7).with(2, &crashing()).with(1, &starting());
     let [one, two] = [
         follower(&[(3, std::slice::from_ref(&bad))]),
@@ -124,7 +124,7 @@ fn many_workloads_with_long_names() {
 
 /// What is away for a moment may come back, but not in a pod that is gone: a colleague's release has begun.
 #[test]
-fn a_cause_goes_with_its_pods() {
+fn a_cause_disappears_with_its_pods() {
     let shows = |after: Release| {
         let before = Release::new("web", 10, 2, 7).with(2, &crashing());
         let follower = follower(&[(3, &[before]), (5, &[after])]);

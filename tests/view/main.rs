@@ -7,4 +7,4 @@ mod emulator;
 mod frames;
 mod objects;
 mod sequences;
-mod world;
+mod terminal_size;

@@ -34,7 +34,7 @@ proptest! {
 
     /// At one size nothing but the last frame is ever seen below what was there before.
     #[test]
-    fn no_debris_is_left(frames in prop::collection::vec(lines(), 1..8)) {
+    fn no_characters_remain_after_a_redraw(frames in prop::collection::vec(lines(), 1..8)) {
         let size = Terminal { width: 60, height: 10 };
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
@@ -68,7 +68,7 @@ proptest! {
 
     /// A line that is said meanwhile stands above the frame.
     #[test]
-    fn a_frame_can_be_taken_away_and_put_back(lines in lines()) {
+    fn a_frame_can_be_removed_and_redrawn(lines in lines()) {
         let size = Terminal { width: 60, height: 10 };
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
@@ -84,7 +84,7 @@ proptest! {
 
 /// In the first row of the screen, too, where everything below it is all there is.
 #[test]
-fn a_frame_is_taken_away_from_the_top_of_the_screen() {
+fn a_frame_is_removed_from_the_top_of_the_screen() {
     let [size, narrow] = [60, 20].map(|width| Terminal { width, height: 10 });
     for count in 0..9 {
         let frame = || Frame::new((0..count).map(|number| FrameLine::of(format!("line {number}"))), size);
@@ -103,7 +103,7 @@ fn a_frame_is_taken_away_from_the_top_of_the_screen() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_written() {
+fn unchanged_lines_are_not_rewritten() {
     let size = Terminal { width: 60, height: 10 };
     let frame = |words: &[&str]| Frame::new(words.iter().map(FrameLine::of), size);
     let standing = DrawnFrame::new(frame(&["one", "two", "three"]), size);
@@ -114,7 +114,7 @@ fn what_has_not_changed_is_not_written() {
 
 /// Whoever kills us finds a terminal in order: nothing but moves, deletions and colours is ever written.
 #[test]
-fn nothing_is_switched_on_that_would_have_to_be_switched_off() {
+fn no_terminal_mode_is_left_on() {
     let size = Terminal { width: 60, height: 10 };
     let bad = || FrameLine::of("").with(Style::Bad, "\x1b[?25l bad");
     let frame = |count: usize| Frame::new((0..count).map(|_| bad()), size);

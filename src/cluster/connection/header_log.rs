@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_servers_time_goes_on_between_answers() {
+    async fn server_time_advances_between_responses() {
         let header_log = header_log();
         assert_eq!(header_log.now(), Timestamp::UNIX_EPOCH);
         let head = HeaderMap::from_iter([(DATE, "Fri, 20 Nov 2026 16:01:06 GMT".parse().unwrap())]);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_new_once() {
+    fn a_repeated_warning_is_reported_once() {
         let header_log = header_log();
         let head = |values: &[&str]| {
             values.iter().map(|value| (WARNING, value.parse().unwrap())).collect::<HeaderMap>()

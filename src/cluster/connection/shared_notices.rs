@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_notice_stands_for_its_kind_for_a_while() {
+    async fn a_similar_notice_is_suppressed_for_a_while() {
         let second = Duration::from_secs(1);
         let retrying = |server: &str| Notice::Retrying {
             server: server.to_owned(),

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_concern_whoever_selects_them() {
+    fn a_pod_belongs_to_every_target_that_selects_it() {
         let pod = |labels: Value| json!({"metadata": {"name": "p", "labels": labels}});
         let web = pod(json!({"env": "prod", "app": "web"}));
         assert_eq!(concerned(&web, &POD, "shop"), [0, 3, 4]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn other_objects_concern_whom_they_name() {
+    fn other_objects_belong_to_the_target_they_refer_to() {
         let named = |name: &str| json!({"metadata": {"name": name}});
         assert_eq!(concerned(&named("web"), DEPLOYMENT.type_(), "shop"), [0]);
         assert_eq!(concerned(&named("web-"), DEPLOYMENT.type_(), "shop"), [0; 0]);

@@ -127,6 +127,6 @@ impl FrameSource<Follower, Report> for RolloutFrames {
 
 fn finish(format: ReportFormat, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
     if format == ReportFormat::Json {
-        screen.exact(&json::verdict(follower, exit.code(), started.elapsed()));
+        screen.exact(&json::summary(follower, exit.code(), started.elapsed()));
     }
 }

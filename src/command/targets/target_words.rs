@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn one_target_is_taken_and_the_rest_left() {
+    fn read_one_returns_one_target_and_the_remaining_words() {
         let line = words("sts/db 3 live");
         assert_eq!(read_one(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[1..]));
         let line = words("sts db 3");

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_the_changed_field_made_the_change_whoever_else_wrote_in_that_second() {
+    fn the_field_owner_made_the_change_even_if_another_manager_wrote_in_the_same_second() {
         let container = |owned: Value| json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": owned}}}}});
         let entry = |manager: &str, fields: Value| json!({"manager": manager, "time": "2026-11-20T13:00:00Z", "fieldsV1": fields});
         let entries = [

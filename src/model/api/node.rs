@@ -38,7 +38,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_node_is_ready_when_it_says_so() {
+    fn a_node_is_ready_by_its_ready_condition() {
         let node = |status: &str| {
             let node = json!({"kind": "Node", "metadata": {"name": "n1", "labels": {"zone": "a"}},
                 "status": {"conditions": [{"type": "Ready", "status": status}]}});

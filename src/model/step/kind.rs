@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_of_two_billion_pods_is_refused_before_a_slot_is_made() {
+    fn two_billion_replicas_are_refused_before_slots_are_allocated() {
         let refusal = |replicas: i64| {
             let set =
                 json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"replicas": replicas}});

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_ends_at_100_per_cent_or_not() {
+    fn a_list_of_batches_must_end_at_100_per_cent_for_all() {
         assert!(Batches::By(Amount::Pods(1)).check_end().is_ok());
         assert!(Batches::Until(goals("1,100%")).check_end().is_ok());
         assert!(Batches::Until(goals("1,10%")).check_end().is_err());

@@ -123,7 +123,7 @@ fn observation(update: &Value) -> Observation {
 }
 
 #[test]
-fn it_is_found_by_its_group_and_spellings() {
+fn a_kind_is_found_by_its_group_and_spellings() {
     for word in ["pool", "Pools", "pl", "pools.apps.example.io", "pl.v1alpha1.apps.example.io"] {
         assert_eq!(read_type(word), TypeWord::Kind(&POOL), "{word}");
     }
@@ -152,7 +152,7 @@ fn its_rollout_has_a_verdict_roles_and_a_stable_revision() {
 }
 
 #[test]
-fn it_is_undone_and_restarted_with_the_pods_that_its_partition_releases() {
+fn undo_and_restart_affect_the_pods_that_the_partition_releases() {
     let observation = observation(&json!({"partition": 2}));
     let target = TargetRevision::Stable.find(&observation).unwrap();
     let undo = undo(&observation, target, &UndoOptions::default()).unwrap();
@@ -168,7 +168,7 @@ fn it_is_undone_and_restarted_with_the_pods_that_its_partition_releases() {
 }
 
 #[test]
-fn it_is_paused_by_its_own_field_and_resumed() {
+fn pause_and_resume_use_the_kinds_own_field() {
     let running = observation(&json!({"partition": 2}));
     let Ok(Pause::Change { patch, method: HoldMethod::Paused }) = pause(&running, Some("ada"), "now") else {
         panic!("it can be paused");

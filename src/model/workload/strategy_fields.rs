@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_kind_can_have_is_put_back() {
+    fn strategy_fields_of_every_kind_are_restored() {
         for (kind, strategy) in [
             ("StatefulSet", json!({})),
             ("StatefulSet", json!({"type": "OnDelete"})),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_its_name() {
+    fn unknown_strategy_fields_are_rejected_by_name() {
         let mut deep = json!(1);
         for _ in 0..50 {
             deep = json!({ "rollingUpdate": deep });
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_has_now_it_knows() {
+    fn fields_that_the_server_has_are_accepted() {
         let live =
             json!({"type": "RollingUpdate", "later": {"a": 1}, "rollingUpdate": {"partition": 1, "new": []}});
         assert_eq!(check(&workload("StatefulSet", &live), &live), Ok(()));

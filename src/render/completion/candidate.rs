@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_take_apart_is_no_word() {
+    fn a_candidate_that_a_shell_would_split_is_dropped() {
         for word in ["deployment/web", "--watch=false", "5", "arn:aws:eks:eu-1:1:cluster/x", "a@b"] {
             assert!(Candidate::new(word, "").is_one_word(), "{word}");
         }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_stays_on_its_line_and_shows_what_a_terminal_would_obey() {
+    fn a_description_is_one_escaped_line() {
         let candidates = [Candidate::new("5", "a\tb\nc\x1b[31m"), Candidate::new("4", "")];
         assert_eq!(answer(&candidates, Directive::InThisOrder), "5\ta\\tb\\nc^[[31m\n4\n:36\n");
     }

@@ -21,9 +21,9 @@ use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown};
 pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<String> {
     let (target, kind, facts) = match event {
         Report::Status { target, verdict, counts, is_rollback, .. } => {
-            let mut facts = standing(follower, *target, verdict, *counts);
-            facts["goingBack"] = json!(is_rollback);
-            (target, "standing", facts)
+            let mut facts = status(follower, *target, verdict, *counts);
+            facts["rollingBack"] = json!(is_rollback);
+            (target, "status", facts)
         }
         Report::Cause { target, cause, change } => (target, "cause", cause_facts(cause, *change)),
         Report::Log { target, log } => {
@@ -33,7 +33,7 @@ pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<St
         Report::RollbackStarted { target, result, revision } => {
             let mut facts = ended(result);
             facts["toRevision"] = json!(revision);
-            (target, "going-back", facts)
+            (target, "rolling-back", facts)
         }
         Report::Ended { target, result } => (target, "ended", ended(result)),
         Report::Request(_) => return None,
@@ -47,14 +47,14 @@ pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<St
 
 /// Returns the last line: the result of every target, and the exit code.
 #[must_use]
-pub fn verdict(follower: &Follower, exit: u8, elapsed: Duration) -> String {
-    let mut document = document("verdict", elapsed);
+pub fn summary(follower: &Follower, exit: u8, elapsed: Duration) -> String {
+    let mut document = document("summary", elapsed);
     document["exitCode"] = json!(exit);
-    document["workloads"] = follower.targets().iter().map(final_standing).collect();
+    document["workloads"] = follower.targets().iter().map(target_summary).collect();
     format!("{document}\n")
 }
 
-fn final_standing(tracker: &TargetTracker) -> Value {
+fn target_summary(tracker: &TargetTracker) -> Value {
     let mut facts = json!({"workload": workload(tracker.workload())});
     if let Some(result) = tracker.result() {
         merge(&mut facts, ended(result));
@@ -75,8 +75,8 @@ fn unknown_of(tracker: &TargetTracker) -> Vec<&'static str> {
 }
 
 fn document(event: &str, elapsed: Duration) -> Value {
-    let seconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": seconds})
+    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": milliseconds})
 }
 
 pub(in crate::render) fn workload(workload: &Workload) -> Value {
@@ -95,7 +95,7 @@ fn revision(tracker: &TargetTracker) -> Value {
     json!(running.and_then(|running| running.number.known()))
 }
 
-fn standing(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Counts) -> Value {
+fn status(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Counts) -> Value {
     json!({
         "verdict": verdict.state.word(),
         "message": verdict.line,
@@ -110,7 +110,7 @@ pub(in crate::render) fn cause_facts(cause: &Cause, change: CauseChange) -> Valu
         CauseChange::Changed => "changed",
         CauseChange::Gone => "gone",
     };
-    json!({"step": change, "cause": cause_json(cause)})
+    json!({"change": change, "cause": cause_json(cause)})
 }
 
 fn ended(result: &TargetResult) -> Value {
@@ -136,16 +136,16 @@ fn ended(result: &TargetResult) -> Value {
         "limitSeconds": limit,
         "error": error,
         "message": result.line,
-        "undone": result.rollback.as_ref().map(undone),
+        "rollback": result.rollback.as_ref().map(rollback),
     })
 }
 
 /// Returns the result of a rollback.
-fn undone(undone: &RollbackResult) -> Value {
-    match undone {
-        RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "whyNot": why}),
+fn rollback(result: &RollbackResult) -> Value {
+    match result {
+        RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "reason": why}),
         RollbackResult::RolledBack { revision, outcome } => {
-            json!({"toRevision": revision, "outcome": outcome.word(), "whyNot": null})
+            json!({"toRevision": revision, "outcome": outcome.word(), "reason": null})
         }
     }
 }

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_there_is_no_room_for_is_counted_and_what_nobody_counted_is_said() {
+    fn hidden_rows_and_unknown_sizes_are_counted() {
         let batch = |number| {
             let stage = BatchStage::Waiting;
             Batch { number, is_canary: false, size: 1, slots: Vec::new(), stage }

@@ -21,23 +21,25 @@ use crate::render::follow::json::{cause_facts, merge, workload as workload_json}
 pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> {
     let (kind, facts) = match report {
         StepReport::LeaseHeld { lease, wait } => {
-            ("leased", json!({"by": lease.by, "since": lease.since, "patienceSeconds": seconds(*wait)}))
+            ("lease-held", json!({"by": lease.by, "since": lease.since, "waitSeconds": seconds(*wait)}))
         }
         StepReport::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
         StepReport::Began { how, already_updated } => {
-            let goes_on = *how == Beginning::Resumed;
-            let mut facts = json!({"goesOn": goes_on, "wentWithout": already_updated});
+            let resumed = *how == Beginning::Resumed;
+            let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
             merge(&mut facts, stepper.view(now).as_ref().map(plan_facts).unwrap_or_default());
             ("began", facts)
         }
         StepReport::Waiting(reason) => ("waiting", json!({"reason": reason})),
-        StepReport::Skipped(pods) => ("left-out", json!({"pods": pods})),
+        StepReport::Skipped(pods) => ("skipped", json!({"pods": pods})),
         StepReport::Batch(batch) => ("batch", json!({"batch": batch_facts(batch)})),
         StepReport::Released { batch, slot } => {
-            ("released", json!({"batch": {"number": batch}, "place": slot}))
+            ("released", json!({"batch": {"number": batch}, "slot": slot}))
         }
-        StepReport::EvictionRefused { pod, message } => ("refused", json!({"pod": pod, "message": message})),
-        StepReport::SoakRestarted { pod, why } => ("soak-begins-anew", json!({"pod": pod, "reason": why})),
+        StepReport::EvictionRefused { pod, message } => {
+            ("eviction-refused", json!({"pod": pod, "message": message}))
+        }
+        StepReport::SoakRestarted { pod, why } => ("soak-restarted", json!({"pod": pod, "reason": why})),
         StepReport::AddedByCluster(pods) => ("added-by-cluster", json!({"pods": pods})),
         StepReport::BackToCanary => ("back-to-canary", json!({})),
         StepReport::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
@@ -45,8 +47,8 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         StepReport::Log(log) => {
             ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
         }
-        StepReport::RollingBack { revision } => ("going-back", json!({"toRevision": revision})),
-        StepReport::ReplacesStuckPod(pod) => ("heals", json!({"pod": pod})),
+        StepReport::RollingBack { revision } => ("rolling-back", json!({"toRevision": revision})),
+        StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod})),
         StepReport::Decision(_) | StepReport::Ended(_) => return None,
     };
     let mut document = document("StepEvent", stepper.workload());
@@ -65,9 +67,9 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: D
     document["elapsedMilliseconds"] = milliseconds(elapsed);
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
-    if let (None, Some((failure, revision))) = (document.get("back"), rollback) {
+    if let (None, Some((failure, revision))) = (document.get("rollback"), rollback) {
         merge(&mut document, failure_facts(failure));
-        document["back"] = json!({"outcome": "unfinished", "toRevision": revision, "whyNot": null});
+        document["rollback"] = json!({"outcome": "unfinished", "toRevision": revision, "reason": null});
     }
     if let Some(view) = view {
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
@@ -81,7 +83,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: D
 pub fn plan(workload: &Workload, view: &PlanView) -> String {
     let mut document = document("StepPlan", workload);
     merge(&mut document, plan_facts(view));
-    document["stops"] =
+    document["blockedBy"] =
         view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
     document["steppedBy"] =
         view.lease.as_ref().map(|lease| json!({"by": lease.by, "since": lease.since})).into();
@@ -112,8 +114,8 @@ fn plan_facts(view: &PlanView) -> Value {
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,
-        "soaksSeconds": seconds(view.soaks),
-        "leftOut": view.skipped,
+        "totalSoakSeconds": seconds(view.soaks),
+        "skipped": view.skipped,
     })
 }
 
@@ -153,7 +155,7 @@ fn batch_facts(batch: &Batch) -> Value {
     let slots = batch.slots.iter().map(|slot| {
         let word = match slot.state {
             SlotState::Outdated => "outdated",
-            SlotState::Updating => "moving",
+            SlotState::Updating => "updating",
             SlotState::Updated => "updated",
         };
         json!({"name": slot.name, "state": word})
@@ -165,7 +167,7 @@ fn batch_facts(batch: &Batch) -> Value {
         "healthySeconds": healthy.map(seconds),
         "soakSeconds": soak.map(seconds),
         "size": batch.size,
-        "places": slots.collect::<Vec<_>>(),
+        "slots": slots.collect::<Vec<_>>(),
     })
 }
 
@@ -187,7 +189,7 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
         StepOutcome::Stopped(reason) => stopped_facts(reason),
         StepOutcome::Failed { failure, rollback } => {
             let mut facts = failure_facts(failure);
-            facts["back"] = rollback.as_ref().map(rollback_facts).unwrap_or_default();
+            facts["rollback"] = rollback.as_ref().map(rollback_facts).unwrap_or_default();
             facts
         }
         StepOutcome::Error(error) => json!({"error": error.sentence()}),
@@ -209,7 +211,9 @@ fn stopped_facts(reason: &StopReason) -> Value {
             let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "why": why})).collect();
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
-        StopReason::OwnPartition { partition } => json!({"reason": "own-partition", "partition": partition}),
+        StopReason::OwnPartition { partition } => {
+            json!({"reason": "partition-reached", "partition": partition})
+        }
         StopReason::NotSelected { others } => json!({"reason": "not-selected", "others": others}),
         StopReason::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
         StopReason::OnUnreadyNode { pod, node } => {
@@ -252,13 +256,13 @@ fn named(pods: &[String]) -> Vec<Value> {
 fn rollback_facts(rollback: &RollbackOutcome) -> Value {
     match rollback {
         RollbackOutcome::Done { revision } => {
-            json!({"outcome": "reached", "toRevision": revision, "whyNot": null})
+            json!({"outcome": "reached", "toRevision": revision, "reason": null})
         }
         RollbackOutcome::Unfinished { revision, why } => {
-            json!({"outcome": "unfinished", "toRevision": revision, "whyNot": why})
+            json!({"outcome": "unfinished", "toRevision": revision, "reason": why})
         }
         RollbackOutcome::NotStarted(why) => {
-            json!({"outcome": "not-written", "toRevision": null, "whyNot": why})
+            json!({"outcome": "not-started", "toRevision": null, "reason": why})
         }
     }
 }

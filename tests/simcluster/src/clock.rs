@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stepped_clock_moves_only_when_told() {
+    fn a_stepped_clock_moves_only_on_request() {
         let clock = Clock::stepped("2026-11-20T13:25:25Z".parse().unwrap());
         let twin = clock.clone();
         assert_eq!(stamp(clock.now()), "2026-11-20T13:25:25Z");

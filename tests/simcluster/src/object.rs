@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_goes_and_the_rest_stays() {
+    fn server_fields_are_removed_and_the_rest_is_kept() {
         let mut object = json!({
             "metadata": { "name": "a", "annotations": {}, "creationTimestamp": null },
             "spec": { "template": { "spec": { "containers": [{ "name": "c", "env": null, "resources": {} }] } } },

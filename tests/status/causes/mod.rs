@@ -4,7 +4,7 @@ mod containers;
 mod pods;
 mod probes;
 mod refused;
-mod told;
+mod reporting;
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn only(document: &Value) -> (&str, bool, &str, Option<&str>) {
     let causes = document["causes"].as_array().unwrap();
     assert_eq!(causes.len(), 1, "{document:#}");
     let text = |field: &str| causes[0][field].as_str();
-    let heals = causes[0]["healsByItself"].as_bool().unwrap();
+    let heals = causes[0]["transient"].as_bool().unwrap();
     (text("id").unwrap(), heals, text("summary").unwrap(), text("evidence"))
 }
 

@@ -9,7 +9,7 @@ use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
 /// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
 /// server: `pkg/registry/core/pod/strategy.go` for the gates.
 #[test]
-fn pods_without_a_node() {
+fn pods_cannot_be_scheduled() {
     for (reason, message, expected) in [
         (
             "Unschedulable",
@@ -56,7 +56,7 @@ fn pods_without_a_node() {
 /// kubelet: `pkg/volume/util/operationexecutor`, `pkg/volume/configmap`, `pkg/kubelet/kuberuntime`; the attach-detach
 /// controller: the Multi-Attach error.
 #[test]
-fn pods_whose_containers_cannot_be_made() {
+fn containers_cannot_be_created() {
     for (reason, message, expected) in [
         (
             "FailedMount",
@@ -91,7 +91,7 @@ fn pods_whose_containers_cannot_be_made() {
 
 /// kubelet: `pkg/kubelet/eviction/helpers.go` and `pkg/kubelet/lifecycle/predicate.go`.
 #[test]
-fn pods_that_their_node_put_out_or_refused() {
+fn pods_are_evicted_or_rejected_by_their_node() {
     for (reason, message, expected) in [
         (
             "Evicted",
@@ -119,7 +119,7 @@ fn pods_that_their_node_put_out_or_refused() {
 /// node lifecycle controller: `pkg/controller/util/node/controller_utils.go` (`MarkPodsNotReady`), which
 /// leaves the containers' own states as the kubelet wrote them last.
 #[test]
-fn nodes_that_do_not_answer_are_told_apart() {
+fn unreachable_nodes_are_distinguished() {
     let silent = json!({"status": {"conditions": [
         {"type": "Ready", "status": "False", "lastTransitionTime": "2026-11-20T13:50:00Z"},
         {"type": "ContainersReady", "status": "True"},
@@ -156,8 +156,6 @@ fn pods_that_outlive_their_grace_period() {
         let document = document("Deployment", &[workload("Deployment"), pod]);
         let found = document["causes"].as_array().unwrap().first();
         assert_eq!(found.map(|cause| cause["summary"].as_str().unwrap()), summary, "{document:#}");
-        assert!(
-            found.is_none_or(|cause| cause["id"] == "stuck-terminating" && cause["healsByItself"] == true)
-        );
+        assert!(found.is_none_or(|cause| cause["id"] == "stuck-terminating" && cause["transient"] == true));
     }
 }

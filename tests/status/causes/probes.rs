@@ -7,7 +7,7 @@ use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
 
 /// kubelet: `pkg/kubelet/prober/prober.go`.
 #[test]
-fn probes_that_fail() {
+fn probes_fail() {
     let probes = json!({"spec": {"template": {"spec": {"containers": [{
         "name": "app", "image": "x:3",
         "readinessProbe": {"httpGet": {"port": 8080, "path": "/healthz"}, "failureThreshold": 2},
@@ -51,7 +51,7 @@ fn probes_that_fail() {
 }
 
 #[test]
-fn a_container_that_runs_and_is_not_ready_has_some_time_to_say_so() {
+fn an_unready_container_has_a_grace_period() {
     let since = |time: &str| json!({"state": {"running": {"startedAt": time}}});
     assert_eq!(cause_ids(&of_container(&since("2026-11-20T13:59:51Z"))), [""; 0]);
     let late = of_container(&since("2026-11-20T13:59:49Z"));
@@ -60,7 +60,7 @@ fn a_container_that_runs_and_is_not_ready_has_some_time_to_say_so() {
 
 /// kubelet: `pkg/kubelet/status/generate.go`.
 #[test]
-fn readiness_gates_that_are_closed() {
+fn readiness_gates_are_false() {
     let message =
         r#"the status of pod readiness gate "target-health.elbv2.k8s.aws/tg" is not "True", but False"#;
     let gate =

@@ -9,7 +9,7 @@ use crate::objects::{cause_ids, document, warning, with, workload};
 /// the controllers in a condition of the ReplicaSet, or in events (`pkg/controller/controller_utils.go`,
 /// `stateful_pod_control.go`).
 #[test]
-fn pods_that_are_refused() {
+fn pods_are_refused() {
     let quota =
         r#"pods "web-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"#;
     let webhook = r#"admission webhook "policy.example.com" denied the request: no latest tags"#;
@@ -58,7 +58,7 @@ fn pods_that_are_refused() {
 }
 
 #[test]
-fn a_replica_set_that_was_refused_is_told() {
+fn a_refused_replica_set_is_reported() {
     let message = r#"Failed to create new replica set "web-9": admission webhook "policy.example.com" denied the request: no"#;
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": message});
     let image = json!([{"name": "app", "image": "x:9"}]);

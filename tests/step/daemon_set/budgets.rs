@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::ground::{Nodes, ZONE, ends, fails};
+use super::setup::{Nodes, ZONE, ends, fails};
 
 #[tokio::test(start_paused = true)]
-async fn every_step_is_a_line() {
+async fn an_evicting_plan_prints_a_line_for_each_event() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 5}));
     nodes.lab.pass(5).await;
@@ -16,7 +16,7 @@ async fn every_step_is_a_line() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn evictions_keep_to_budgets_that_let_pods_go_later() {
+async fn evictions_wait_for_budgets() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 5}));
     nodes.lab.pass(5).await;
@@ -32,7 +32,7 @@ async fn evictions_keep_to_budgets_that_let_pods_go_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_a_budget_does_not_let_go_in_time_are_not_called_unavailable() {
+async fn pods_that_a_budget_keeps_are_not_called_unavailable() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 5}));
     nodes.lab.cluster.store(|store| fails(store, "node-5"));
@@ -45,7 +45,7 @@ async fn pods_that_a_budget_does_not_let_go_in_time_are_not_called_unavailable()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_that_refuses_for_ever_is_named_before_anything_is_written() {
+async fn a_budget_that_never_allows_an_eviction_is_reported_before_any_write() {
     for (spec, words) in [
         (json!({"maxUnavailable": 1}), "daemonsets.apps does not implement the scale subresource"),
         (json!({"minAvailable": 6}), "wants 6 healthy pods"),
@@ -64,7 +64,7 @@ async fn a_budget_that_refuses_for_ever_is_named_before_anything_is_written() {
 
 /// Leaving the flag out leaves it in the plan.
 #[tokio::test(start_paused = true)]
-async fn a_plan_that_evicts_is_replaced_by_one_that_does_not() {
+async fn a_new_plan_without_evict_replaces_one_with_it() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--evict --by 2").await, 0);
     nodes.budget("agent", &json!({"minAvailable": 6}));
@@ -81,7 +81,7 @@ async fn a_plan_that_evicts_is_replaced_by_one_that_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_no_pod_was_let_go_nothing_goes_on_without_us() {
+async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 6}));
     nodes.lab.pass(5).await;
@@ -93,7 +93,7 @@ async fn where_no_pod_was_let_go_nothing_goes_on_without_us() {
 
 /// Which node it is, nobody but the controller knows.
 #[tokio::test(start_paused = true)]
-async fn a_node_without_its_pod_has_no_name_to_be_told() {
+async fn an_unknown_node_is_not_named() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--by 2").await, 0);
     nodes.lab.hands().image(&nodes.agent, "app:3.0");

@@ -1,8 +1,8 @@
 //! DaemonSets, node by node.
 
+mod batches;
 mod budgets;
-mod ground;
-mod meanwhile;
-mod refused;
-mod unwell;
-mod walking;
+mod concurrent_changes;
+mod refusals;
+mod setup;
+mod unready_nodes;

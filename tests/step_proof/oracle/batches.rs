@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::bound::taken_down;
+use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
+use crate::command::{Batches, Reach};
 use crate::timeline::{Process, What};
-use crate::words::{Batches, Reach};
 use crate::world::{Millis, World, partition};
 
 #[derive(Default)]

@@ -1,17 +1,17 @@
 //! What must hold at every moment. Each oracle reads the changes one by one and says what is wrong.
 
 mod batches;
-mod bound;
-mod endings;
 mod lease;
+mod max_unavailable;
 mod nodes;
+mod outcomes;
 mod requests;
 mod strategy;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::command::{Pace, Words};
 use crate::timeline::{By, Change, Process, Timeline};
-use crate::words::{Pace, Words};
 use crate::world::{Millis, World};
 
 /// One change, what was there before and after it, and what had been said.
@@ -92,12 +92,12 @@ pub(crate) trait Oracle {
 /// What is wrong with what happened, each with the revision at which it was.
 pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
     let mut oracles: Vec<Box<dyn Oracle>> = vec![
-        Box::new(bound::Bound::default()),
+        Box::new(max_unavailable::MaxUnavailable::default()),
         Box::new(batches::BatchOrder::default()),
         Box::new(nodes::Nodes::default()),
         Box::new(lease::Leases::default()),
         Box::new(strategy::Strategies::default()),
-        Box::new(endings::Endings::default()),
+        Box::new(outcomes::Outcomes::default()),
     ];
     let mut wrong = requests::wrong(timeline);
     let needed: BTreeSet<u64> = timeline

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::bound::taken_down;
+use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
-use crate::words::Batches;
+use crate::command::Batches;
 use crate::world::{Millis, World, node_number};
 
 #[derive(Default)]

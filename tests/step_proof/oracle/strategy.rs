@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::bound::taken_down;
+use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
 use crate::timeline::By;
 

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::History;
+use crate::command::{Batches, Share, Words};
 use crate::oracle::judge;
 use crate::timeline::{By, What};
-use crate::words::{Batches, Share, Words};
 
 impl History {
     /// Stepped by two, zone by zone, with a soak of 30 seconds.
@@ -60,7 +60,7 @@ fn last_read(history: &mut History, read: Option<u64>) {
 }
 
 #[test]
-fn nothing_is_wrong_with_a_good_one() {
+fn a_correct_plan_has_no_finding() {
     let mut history = History::of_nodes();
     history.canary_node();
     for (turn, nodes) in [&[3][..], &[1, 4], &[2, 5]].into_iter().enumerate() {
@@ -76,7 +76,7 @@ fn nothing_is_wrong_with_a_good_one() {
 }
 
 #[test]
-fn a_node_that_is_not_in_the_batch() {
+fn a_node_outside_the_batch() {
     let mut history = History::of_nodes();
     history.batch(&[0], 1);
     history.removes(1);
@@ -84,7 +84,7 @@ fn a_node_that_is_not_in_the_batch() {
 }
 
 #[test]
-fn a_node_that_is_not_ready() {
+fn an_unready_node() {
     let mut history = History::of_nodes();
     history.push(By::Other, What::Node(0, Some((false, false))));
     history.batch(&[0], 1);
@@ -93,7 +93,7 @@ fn a_node_that_is_not_ready() {
 }
 
 #[test]
-fn a_removal_without_a_look_right_before() {
+fn a_deletion_without_a_fresh_refresh() {
     let mut never = History::of_nodes();
     never.batch(&[0], 1);
     never.removes(0);
@@ -113,7 +113,7 @@ fn before_waves() -> History {
 
 /// One look, and then as many removals as it leaves free: this was wrong when each removal took a look.
 #[test]
-fn a_wave_from_one_look() {
+fn two_waves_from_one_refresh() {
     let mut history = before_waves();
     let look = history.timeline.changes.len() as u64;
     for node in [1, 4] {
@@ -134,7 +134,7 @@ fn a_wave_from_one_look() {
 
 /// The first two are back by then, and nobody has looked.
 #[test]
-fn a_wave_that_is_larger_than_its_look_left_free() {
+fn a_wave_larger_than_max_unavailable() {
     let mut history = before_waves();
     let look = history.timeline.changes.len() as u64;
     for node in [1, 4, 2] {
@@ -147,7 +147,7 @@ fn a_wave_that_is_larger_than_its_look_left_free() {
 }
 
 #[test]
-fn a_removal_while_it_is_paused_or_without_a_lease() {
+fn a_deletion_while_paused_or_without_a_lease() {
     for hold in [
         json!({"paused": true, "lease": super::lease("holder 0", 2)}),
         json!({"lease": null}), // given up
@@ -165,7 +165,7 @@ fn a_removal_while_it_is_paused_or_without_a_lease() {
 }
 
 #[test]
-fn more_pods_missing_than_may_be() {
+fn too_many_missing_pods() {
     let mut history = History::of_nodes();
     history.canary_node();
     history.push(By::Other, What::Pod("db-1".to_owned(), None));
@@ -176,7 +176,7 @@ fn more_pods_missing_than_may_be() {
 }
 
 #[test]
-fn more_pods_down_than_may_be() {
+fn too_many_unavailable_pods() {
     let mut history = History::of_nodes();
     history.canary_node();
     history.batch(&[3], 2);
@@ -192,7 +192,7 @@ fn more_pods_down_than_may_be() {
 }
 
 #[test]
-fn batches_of_the_wrong_nodes() {
+fn batches_with_wrong_nodes() {
     let mut large = History::of_nodes();
     large.batch(&[0, 3], 1);
     large.is_wrong("a batch of 2 nodes, 1 may be");
@@ -227,7 +227,7 @@ fn a_batch_or_an_end_before_the_soak_is_over() {
 }
 
 #[test]
-fn a_pod_of_the_new_revision_that_is_removed() {
+fn a_deleted_updated_pod() {
     let mut history = History::of_nodes();
     history.canary_node();
     history.removes(0);
@@ -235,7 +235,7 @@ fn a_pod_of_the_new_revision_that_is_removed() {
 }
 
 #[test]
-fn another_strategy_that_is_put_back() {
+fn another_restored_strategy() {
     let mut history = History::of_nodes();
     history.canary_node();
     history.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}));

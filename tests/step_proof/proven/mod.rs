@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::command::Words;
 use crate::oracle::judge;
 use crate::timeline::{By, Change, Process, Timeline, What};
-use crate::words::Words;
 use crate::world::{Millis, Pod, World};
 
 /// A second of a history.

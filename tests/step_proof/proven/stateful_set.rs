@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{History, lease};
+use crate::command::{Batches, Reach, Share, Words};
 use crate::oracle::judge;
 use crate::timeline::{By, What};
-use crate::words::{Batches, Reach, Share, Words};
 
 fn strategy(partition: i64) -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}})
@@ -70,7 +70,7 @@ impl History {
 }
 
 #[test]
-fn nothing_is_wrong_with_a_good_one() {
+fn a_correct_plan_has_no_finding() {
     let mut history = History::new();
     history.good();
     history.ends_with(0);
@@ -78,7 +78,7 @@ fn nothing_is_wrong_with_a_good_one() {
 }
 
 #[test]
-fn more_pods_down_than_may_be() {
+fn too_many_unavailable_pods() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
@@ -152,7 +152,7 @@ fn a_batch_whose_pod_has_terminated() {
 }
 
 #[test]
-fn more_let_go_than_may_be_missing() {
+fn too_many_released_pods() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
@@ -177,7 +177,7 @@ fn a_plan_that_ends_early_or_with_another_strategy() {
 }
 
 #[test]
-fn a_lease_that_is_taken_or_left() {
+fn a_lease_taken_from_its_holder_or_not_released() {
     let mut taken = History::new();
     taken.canary();
     taken.pass(40);
@@ -195,7 +195,7 @@ fn a_lease_that_is_taken_or_left() {
 }
 
 #[test]
-fn what_is_let_go_and_held_again() {
+fn a_released_pod_that_is_held_again() {
     let mut history = History::new();
     history.canary();
     history.plan(0, Some(5), 3);
@@ -203,7 +203,7 @@ fn what_is_let_go_and_held_again() {
 }
 
 #[test]
-fn a_plan_that_goes_on_with_another_template() {
+fn a_plan_continued_with_another_template() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
@@ -215,7 +215,7 @@ fn a_plan_that_goes_on_with_another_template() {
 }
 
 #[test]
-fn endings_that_are_not_so() {
+fn wrong_outcomes() {
     let mut outdated = History::new();
     outdated.canary();
     outdated.pass(30);
@@ -229,7 +229,7 @@ fn endings_that_are_not_so() {
 }
 
 #[test]
-fn pods_let_go_while_it_is_paused() {
+fn pods_released_while_paused() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
@@ -241,7 +241,7 @@ fn pods_let_go_while_it_is_paused() {
 }
 
 #[test]
-fn what_went_without_step_counts_as_far_as_it_is() {
+fn pods_updated_before_the_plan_count_towards_the_goal() {
     let mut history = History::new();
     history.timeline.processes[0].words.max_unavailable = Some(Share::Pods(3));
     history.push(By::Cluster, What::Pod("db-3".to_owned(), None));
@@ -257,7 +257,7 @@ fn what_went_without_step_counts_as_far_as_it_is() {
 }
 
 #[test]
-fn a_batch_ends_where_the_command_ends() {
+fn a_batch_ends_at_the_goal_of_the_command() {
     let mut history = History::new();
     history.timeline.processes[0].words.reach = Some(Reach::To(Share::Pods(2)));
     history.canary();
@@ -277,7 +277,7 @@ fn a_batch_ends_where_the_command_ends() {
 }
 
 #[test]
-fn who_gives_up_its_lease_does_not_say_how_it_goes_on() {
+fn a_released_lease_needs_no_further_report() {
     let mut history = History::new();
     history.timeline.processes[1].words.soak = Some(0);
     history.canary();
@@ -294,7 +294,7 @@ fn who_gives_up_its_lease_does_not_say_how_it_goes_on() {
 }
 
 #[test]
-fn a_pod_below_the_partition_that_is_removed_though_nothing_is_wrong_with_it() {
+fn a_healthy_pod_deleted_below_the_partition() {
     let mut history = History::new();
     history.canary();
     history.push(By::Process(0), What::Pod("db-0".to_owned(), None));

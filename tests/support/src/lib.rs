@@ -6,10 +6,10 @@
 //! a cluster with controllers in the same process, in a time that only moves when everybody waits;
 //! [`dice::Dice`] draw what happens in it. A [`replay::Replay`] plays again what real nodes did.
 
-pub mod crowd;
-pub mod dice;
 pub mod golden;
 pub mod lab;
+pub mod many_workloads;
+pub mod random;
 mod recorded;
 pub mod replay;
 mod run;

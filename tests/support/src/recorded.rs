@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recording_is_taken_apart() {
+    fn a_recording_is_split_into_events() {
         let two = Recorded::read(&data().join("shop/kubectl/two.status.txt")).unwrap();
         assert_eq!(two.args, ["-n", "shop", "status", "deployment/web", "deployment/checkout"]);
         assert_eq!(two.stdout.lines().count(), 2);

@@ -223,7 +223,7 @@ async fn a_ping_timeout_ends_the_connection_with_all_its_streams() {
 
 /// Watches hold their streams, and nothing else may wait until one of them ends.
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_carries_no_more_streams_gets_company() {
+async fn a_saturated_connection_gets_a_second_one() {
     let server = Server { speaks_http2: true, most_streams: Some(2), ..Server::default() };
     let pool = server.pool();
     let mut watches = vec![pool.clone().exchange(request()).await.unwrap()];

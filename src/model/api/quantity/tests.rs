@@ -87,12 +87,12 @@ fn json_numbers_are_quantities() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC*") {
+    fn any_text_is_parsed_or_rejected(text in "\\PC*") {
         let _ = Quantity::parse(&text);
     }
 
     #[test]
-    fn what_is_printed_reads_back_equal_and_prints_the_same(text in "[+-]?[0-9]{0,20}(\\.[0-9]{0,12})?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?[0-9]{1,2})?") {
+    fn a_printed_quantity_parses_to_an_equal_one(text in "[+-]?[0-9]{0,20}(\\.[0-9]{0,12})?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?[0-9]{1,2})?") {
         if let Some(read) = Quantity::parse(&text) {
             let again = quantity(&read.to_string());
             prop_assert_eq!(&again, &read);

@@ -66,7 +66,7 @@ mod tests {
     use crate::model::api::object::Object;
 
     #[test]
-    fn what_no_version_writes_is_refused_by_its_name() {
+    fn invalid_members_are_rejected_by_name() {
         let object = json!({"kind": "StatefulSet", "apiVersion": "apps/v1", "metadata": {"name": "w"}});
         let workload = Workload::of(Object::read(object).unwrap()).unwrap();
         let mut deep = json!("x");

@@ -84,7 +84,7 @@ impl HoldSummary {
             "by": self.hold.by(),
             "since": self.hold.since(),
             "paused": self.hold.is_paused(),
-            "goesBack": self.is_rolling_back(),
+            "rollingBack": self.is_rolling_back(),
             "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.done})),
             "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
         })

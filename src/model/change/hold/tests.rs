@@ -188,7 +188,7 @@ fn progress_does_not_change_the_plan() {
 }
 
 #[test]
-fn a_hold_is_held_and_the_own_partition_is_complete() {
+fn a_held_plan_is_held_and_the_original_partition_is_complete() {
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 1}});
     let spec = json!({"replicas": 2, "updateStrategy": strategy});
     let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_revisions_with_one_number_none_is_picked() {
+    fn an_ambiguous_revision_number_is_rejected() {
         let kept = [(1, "x:1", 0), (2, "x:2", 0), (2, "x:3", 0), (4, "x:4", 3)];
         let refused =
             TargetRevision::Previous.find(&observation("Deployment", "x:4", &json!({}), &kept)).unwrap_err();

@@ -2,8 +2,8 @@
 
 mod causes;
 mod goals;
-mod laws;
 mod limits;
 mod play;
+mod properties;
 mod revisions;
 mod rollback;

@@ -100,7 +100,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_parser_reads_the_same_text(text in r#"([-0-9a-zA-Z.:_ #'"\[{,|>&*!%@`?=<~+\n\t\\\r\u{1b}\u{85}\u{202e}]|\PC){0,12}"#) {
+        fn a_yaml_parser_reads_the_same_text(text in r#"([-0-9a-zA-Z.:_ #'"\[{,|>&*!%@`?=<~+\n\t\\\r\u{1b}\u{85}\u{202e}]|\PC){0,12}"#) {
             prop_assert_eq!(parsed(&format!("a: {}\n", text_inline(&text))), text.clone());
             if let Some((indicator, lines)) = literal(&text) {
                 let lines = lines.join("\n  ");

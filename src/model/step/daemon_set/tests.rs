@@ -139,7 +139,7 @@ impl World {
 }
 
 #[test]
-fn a_pod_that_only_goes_or_is_not_there_yet_shows_nothing_of_the_revision() {
+fn a_terminating_or_missing_pod_has_no_revision() {
     let pods = [("n1", "-old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
     let mut world = World::of(5, &pods);
     world.record.plan.pace.batches = Batches::By(Amount::Pods(3));
@@ -152,19 +152,19 @@ fn a_pod_that_only_goes_or_is_not_there_yet_shows_nothing_of_the_revision() {
 }
 
 #[test]
-fn nodes_come_by_name_and_each_says_how_it_is() {
+fn nodes_are_listed_by_name_with_their_state() {
     let world = World::of(4, &[("n3", "old"), ("n1", "new"), ("n2", "!old"), ("n4", "-old")]);
     assert_eq!(world.listed(), "n1 new up released, n2, n3 up, n4 released");
 }
 
 #[test]
-fn a_node_with_two_pods_is_told_by_the_one_that_stays() {
+fn of_two_pods_on_a_node_the_one_that_stays_counts() {
     let world = World::of(1, &[("n1", "-old"), ("n1", "!new")]);
     assert_eq!(world.listed(), "n1 new released");
 }
 
 #[test]
-fn nodes_without_their_pods_are_counted_and_named_when_a_batch_tells_of_them() {
+fn missing_pods_are_counted_and_named_by_the_batch() {
     let world = World::of(3, &[("n1", "old")]).with_batch(&["n2"]);
     assert_eq!(world.listed(), "n1 up, n2 released, (a node without its pod) released");
     let gone = World::of(3, &[("n1", "old"), ("n3", "old"), ("n4", "old")]).with_batch(&["n2"]);
@@ -173,7 +173,7 @@ fn nodes_without_their_pods_are_counted_and_named_when_a_batch_tells_of_them() {
 
 /// A node that was tainted after its pod came keeps the pod, and is not counted among those that want one.
 #[test]
-fn a_pod_where_none_is_wanted_stands_in_for_no_other() {
+fn a_pod_on_an_unwanted_node_does_not_replace_a_missing_pod() {
     let mut world = World::of(2, &[("n1", "old"), ("tainted", "old")]).with_batch(&["n2"]);
     let mut object = world.observed.workload.object().json().clone();
     object["status"]["numberMisscheduled"] = 1.into();
@@ -184,7 +184,7 @@ fn a_pod_where_none_is_wanted_stands_in_for_no_other() {
 
 /// The pod of a new node is there before its controller counts it.
 #[test]
-fn a_node_of_the_batch_is_missing_as_long_as_its_controller_says_that_one_is() {
+fn a_node_of_the_batch_is_missing_while_the_controller_counts_a_missing_pod() {
     let mut world = World::of(2, &[("n1", "old"), ("n3", "new")]).with_batch(&["n2"]);
     let mut object = world.observed.workload.object().json().clone();
     object["status"]["currentNumberScheduled"] = 1.into();
@@ -193,7 +193,7 @@ fn a_node_of_the_batch_is_missing_as_long_as_its_controller_says_that_one_is() {
 }
 
 #[test]
-fn a_selector_that_takes_no_node_is_a_mistake() {
+fn a_selector_that_matches_no_node_is_an_error() {
     let mut world = World::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
     world.record.plan.pace.node_selector = Some("zone=c".to_owned());
     let error = DaemonSets.check_observation(&world.observation()).unwrap_err();
@@ -206,7 +206,7 @@ fn a_selector_that_takes_no_node_is_a_mistake() {
 }
 
 #[test]
-fn a_batch_is_no_longer_than_an_annotation_may_be() {
+fn a_batch_is_limited_by_the_annotation_size() {
     let names: Vec<String> = (0..1000).map(|number| format!("{number:0>100}.compute.internal")).collect();
     let pods: Vec<OnNode<'_>> = names.iter().map(|name| (name.as_str(), "old")).collect();
     let mut world = World::of(1000, &pods);
@@ -217,13 +217,13 @@ fn a_batch_is_no_longer_than_an_annotation_may_be() {
 }
 
 #[test]
-fn a_node_that_is_not_there_any_more_is_nobodys_place() {
+fn a_deleted_node_has_no_slot() {
     let world = World::of(2, &[("n1", "old")]).with_batch(&["n2"]).in_zones(&[("n1", "a")]);
     assert_eq!(world.listed(), "n1 up, (a node without its pod) released");
 }
 
 #[test]
-fn groups_come_one_after_the_other_and_nodes_without_the_label_last() {
+fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
     let zones = [("n1", "b"), ("n2", ""), ("n3", "a"), ("n4", "b")];
     let mut world = World::of(4, &pods).in_zones(&zones);
@@ -236,7 +236,7 @@ fn groups_come_one_after_the_other_and_nodes_without_the_label_last() {
 }
 
 #[test]
-fn a_selector_keeps_the_rest_and_unready_nodes_are_passed_over() {
+fn unselected_nodes_stay_held_and_unready_nodes_are_skipped() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old")];
     let mut world = World::of(3, &pods).in_zones(&[("n1", "!a"), ("n2", "b"), ("n3", "a")]);
     world.record.plan.pace.node_selector = Some("zone=a".to_owned());
@@ -245,7 +245,7 @@ fn a_selector_keeps_the_rest_and_unready_nodes_are_passed_over() {
 }
 
 #[test]
-fn a_wave_is_as_large_as_what_may_become_unavailable() {
+fn a_wave_is_limited_by_max_unavailable() {
     let pods = [("n1", "old"), ("n2", "!old"), ("n3", "old"), ("n4", "old")];
     let world = World::of(4, &pods).with_batch(&["n1", "n2", "n3", "n4"]);
     assert_eq!(world.wave(2), ["n1", "n2", "n3"], "what is unavailable costs nothing");
@@ -259,13 +259,13 @@ fn a_wave_is_as_large_as_what_may_become_unavailable() {
 }
 
 #[test]
-fn a_pod_on_a_node_that_is_not_ready_is_left_alone() {
+fn a_pod_on_an_unready_node_is_not_deleted() {
     let world = World::of(1, &[("n1", "old")]).with_batch(&["n1"]).in_zones(&[("n1", "!a")]);
     assert_eq!(world.wave(1), [""; 0]);
 }
 
 #[test]
-fn without_a_hold_the_controller_may_take_any_old_pod() {
+fn without_a_hold_the_controller_may_replace_any_outdated_pod() {
     let mut world = World::of(2, &[("n1", "old"), ("n2", "new")]);
     world.observed.workload = daemon_set(2, &json!({"type": "RollingUpdate"}), &json!({}));
     assert_eq!(world.listed(), "n1 up released goes, n2 new up released");
@@ -282,7 +282,7 @@ fn only_the_nodes_of_the_last_batch_soak() {
 }
 
 #[test]
-fn a_surge_is_refused_unless_somebody_accepts_that_it_is_taken_away() {
+fn a_surge_is_refused_without_force() {
     let surging = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%", "maxUnavailable": 0}});
     let held = |reason: &str| {
         let memory = json!({"reason": reason, "set": {"type": "OnDelete"}, "strategy": surging, "plan": {}});
@@ -305,7 +305,7 @@ fn a_surge_is_refused_unless_somebody_accepts_that_it_is_taken_away() {
 }
 
 #[test]
-fn labels_of_nodes_that_may_not_be_read_are_refused_before_anything_is_written() {
+fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     let mut world = World::of(1, &[("n1", "old")]);
     assert_eq!(DaemonSets.check_observation(&world.observation()), Ok(()));
     world.record.plan.pace.order = Some("zone".to_owned());

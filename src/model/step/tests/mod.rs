@@ -1,16 +1,16 @@
 //! The stepper against a small cluster that plays a StatefulSet's controller, in a time that the test
 //! turns.
 
-mod amnesia;
-mod arriving;
-mod back;
-mod below;
-mod by_hand;
-mod elsewhere;
-mod others;
+mod acquire;
+mod batches;
+mod below_partition;
+mod external_changes;
+mod failures;
+mod forgotten_timers;
+mod observation;
+mod outages;
 mod play;
-mod server;
-mod sight;
-mod trouble;
-mod walking;
+mod rollback;
+mod undo;
+mod unrelated_pods;
 mod world;

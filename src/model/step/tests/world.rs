@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::sight::template;
+use super::observation::template;
 
 use crate::model::api::object::Object;
 use crate::model::change::conflict::Conflict;

@@ -6,16 +6,15 @@
 
 mod amount;
 mod collector;
-mod concern;
 mod count;
 mod daemonset;
 mod deployment;
 mod disruption;
 mod drive;
 mod event;
-mod fit;
 mod hash;
 mod kubelet;
+mod node_fit;
 mod owner;
 mod plan;
 mod pod;
@@ -27,6 +26,7 @@ mod run;
 mod scheduler;
 mod statefulset;
 mod template;
+mod triggers;
 
 pub use self::event::Event;
 pub use self::kubelet::{Behaviour, Pace, restarted};

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_waits_once_and_its_turn_comes() {
+    fn a_task_is_queued_once() {
         let mut queue = Queue::new(Order::Fair);
         for name in ["a", "b", "a"] {
             queue.add(task(name));

@@ -9,8 +9,8 @@ use super::kubelet::{Behaviour, Kubelets, Pace};
 use super::queue::{Order, Queue};
 use super::quota::Quota;
 use super::{
-    Controller, Plan, Task, collector, concern, daemonset, deployment, disruption, replicaset, scheduler,
-    statefulset,
+    Controller, Plan, Task, collector, daemonset, deployment, disruption, replicaset, scheduler, statefulset,
+    triggers,
 };
 use crate::clock::later;
 use crate::cluster::SimCluster;
@@ -162,9 +162,9 @@ impl Controllers {
     fn look(&mut self, store: &Store) {
         let seen = self.seen.replace(store.revision());
         let tasks: Vec<Task> = match seen.map(|seen| store.changes_after(seen)) {
-            Some(Ok(changes)) => changes.flat_map(|change| concern::tasks_after(store, change)).collect(),
+            Some(Ok(changes)) => changes.flat_map(|change| triggers::tasks_after(store, change)).collect(),
             // At first, and when history does not reach back: everything is news.
-            _ => store.all().flat_map(|(key, value)| concern::tasks_for(store, key, value)).collect(),
+            _ => store.all().flat_map(|(key, value)| triggers::tasks_for(store, key, value)).collect(),
         };
         for task in tasks {
             self.queue.add(task);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::event::Event;
 use super::plan::{Plan, Write};
-use super::{count, fit};
+use super::{count, node_fit};
 use crate::clock::stamp;
 use crate::object;
 use crate::resource::{NODES, PODS};
@@ -60,7 +60,7 @@ fn best_node(store: &Store, spec: &Value) -> Option<String> {
     let open = |node: &Value| node["spec"]["unschedulable"] != true || bears_cordon(spec);
     store
         .list(&NODES, None)
-        .filter(|(_, node)| open(node) && fit::selects_node(spec, node))
+        .filter(|(_, node)| open(node) && node_fit::selects_node(spec, node))
         .min_by_key(|(key, _)| (pods_on(store, &key.name), key.name.clone()))
         .map(|(key, _)| key.name.clone())
 }

@@ -84,7 +84,7 @@ mod tests {
     };
 
     #[test]
-    fn a_fault_hits_what_it_is_for_and_as_often_as_it_says() {
+    fn a_fault_hits_its_target_as_often_as_configured() {
         let mut faults = Faults::default();
         faults.add(Fault::on(Requests::of(Verb::Get, &PODS).named("a"), Act::Stall).after(1).times(2));
         let mut hits =

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_absent_can_be_removed() {
+    fn an_absent_member_cannot_be_removed() {
         assert!(!passes(&json!({ "op": "remove", "path": "/spec/paused" })));
         assert!(!passes(&json!({ "op": "frob", "path": "/spec" })));
     }

@@ -93,7 +93,7 @@ mod tests {
     use crate::resource::DEPLOYMENTS;
 
     #[test]
-    fn a_missing_object_is_told_as_the_server_tells_it() {
+    fn a_missing_object_has_the_servers_message() {
         let body = Refusal::not_found(&DEPLOYMENTS, "web").body();
         assert_eq!(
             body,

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pod_shows_what_keeps_it() {
+    fn a_pod_shows_its_waiting_reason() {
         let crash = json!({ "restartCount": 3, "state": { "waiting": { "reason": "CrashLoopBackOff" } } });
         let pod = json!({
             "metadata": { "name": "web-1", "creationTimestamp": "2026-11-20T13:00:00Z" },

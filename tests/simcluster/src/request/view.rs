@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_kubectl_and_kube_send_is_understood() {
+    fn queries_of_kubectl_and_kube_are_parsed() {
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
         let read = |accept| View::of_accept(accept, Timestamp::UNIX_EPOCH);
         assert_eq!(read(table), Ok(View::Table(Timestamp::UNIX_EPOCH)));

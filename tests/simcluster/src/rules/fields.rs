@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_named() {
+    fn only_changed_fields_are_listed() {
         let before = json!({ "metadata": { "name": "web", "uid": "1" }, "spec": { "replicas": 1, "template": { "spec": { "containers": [{ "name": "web", "image": "a:1" }] } } } });
         let after = json!({ "metadata": { "name": "web", "uid": "2", "annotations": { "why": "x" } }, "spec": { "replicas": 1, "template": { "spec": { "containers": [{ "name": "web", "image": "a:2" }] } } } });
         assert_eq!(

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn annotations_move_it_for_deployments_only() {
+    fn annotations_change_the_generation_of_deployments_only() {
         let annotate = |value: &mut Value| value["metadata"]["annotations"] = json!({ "a": "b" });
         assert_eq!(after(&DEPLOYMENTS, annotate), 5);
         assert_eq!(after(&STATEFULSETS, annotate), 4);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemonset_counts_its_templates_apart() {
+    fn a_daemonset_counts_its_template_generation() {
         let before = json!({ "metadata": { "generation": 4, "annotations": { TEMPLATE_GENERATION: "2" } }, "spec": { "template": 1 } });
         let mut limit = before.clone();
         limit["spec"]["revisionHistoryLimit"] = 3.into();

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_moves_to_whoever_wrote_it_last() {
+    fn a_field_belongs_to_its_last_writer() {
         let mut first = json!({ "metadata": {}, "spec": { "replicas": 1, "paused": true } });
         note(&json!({}), &mut first, &Author::new("kubectl"), Part::Object, "apps/v1", "T1");
         let mut second = first.clone();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_has_an_entry_of_its_own() {
+    fn a_status_has_a_separate_entry() {
         let mut object = json!({ "metadata": {}, "status": { "replicas": 1 } });
         note(&json!({}), &mut object, &Author::new("kcm"), Part::Status, "apps/v1", "T1");
         assert_eq!(object["metadata"]["managedFields"][0]["subresource"], "status");

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_gets_what_a_template_does_not() {
+    fn a_pod_has_defaults_that_a_template_lacks() {
         let mut pod = json!({ "spec": { "containers": [{ "name": "c", "image": "c:1", "env": [{ "name": "E", "value": "" }] }] } });
         fill_pod(&mut pod);
         assert_eq!(pod["spec"]["enableServiceLinks"], true);

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quality_follows_from_requests_and_limits() {
+    fn the_qos_class_follows_from_requests_and_limits() {
         let pod = |resources: Value| json!({ "spec": { "containers": [{ "resources": resources }] } });
         assert_eq!(quality_of_service(&pod(json!({}))), "BestEffort");
         assert_eq!(quality_of_service(&pod(json!({ "requests": { "cpu": "1" } }))), "Burstable");

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partition_in_per_cent_is_no_number() {
+    fn a_partition_in_per_cent_is_not_a_number() {
         let wrong =
             wrong_type(&json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": "50%" } } } }));
         assert_eq!(wrong.as_deref(), Some("unrecognized type: int32"));

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_refused() {
+    fn invalid_selectors_are_refused() {
         for rubbish in ["===", "a=,=b", "app in web", "a b"] {
             assert!(Selection::parse(&PODS, rubbish, "").is_err(), "{rubbish}");
         }

@@ -135,16 +135,16 @@ async fn converse(
     let service = SimService::new(shared, Peer { connection, user, line: line.clone() });
     let serving = service_fn(move |request: Request<Incoming>| service.clone().answer(request));
     let stream = TokioIo::new(stream);
-    // The only error of ours is a connection that a fault has lost: the wire is told before it is dropped.
-    let is_lost = if is_http2 {
+    // A connection that a fault loses ends with a reset, so the flag is set before the stream is dropped.
+    if is_http2 {
         let served = http2::Builder::new(TokioExecutor::new()).serve_connection(stream, serving);
         let mut served = std::pin::pin!(served);
         loop {
             tokio::select! {
                 biased;
-                _ = served.as_mut() => break false,
+                _ = served.as_mut() => break,
                 () = line.leaves.notified() => served.as_mut().graceful_shutdown(),
-                () = line.breaks.notified() => break true,
+                () = line.breaks.notified() => break resets.store(true, Ordering::Relaxed),
             }
         }
     } else {
@@ -153,10 +153,12 @@ async fn converse(
         loop {
             tokio::select! {
                 biased;
-                done = served.as_mut() => break done.is_err_and(|error| error.is_user()),
+                done = served.as_mut() => {
+                    // The service returns an error only for a lost connection.
+                    break resets.store(done.is_err_and(|error| error.is_user()), Ordering::Relaxed);
+                }
                 () = line.leaves.notified() => served.as_mut().graceful_shutdown(),
             }
         }
-    };
-    resets.store(is_lost, Ordering::Relaxed);
+    }
 }

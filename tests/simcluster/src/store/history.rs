@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_ring_lost_cannot_be_asked_for() {
+    fn compacted_changes_cannot_be_read() {
         let history = ring(2, 1..=5);
         assert_eq!(history.after(2).err(), Some(3));
         assert_eq!(history.after(3).unwrap().count(), 2);
     }
 
     #[test]
-    fn compaction_forgets_at_once() {
+    fn compaction_is_immediate() {
         let mut history = ring(10, 1..=5);
         history.compact(5);
         assert_eq!(history.after(4).err(), Some(5));

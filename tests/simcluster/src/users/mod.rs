@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_allow_and_refusals_say_what() {
+    fn rules_allow_requests_and_refusals_have_a_reason() {
         assert_eq!(refusal("admin", "/api/v1/nodes"), None);
         assert_eq!(refusal("gina", "/apis/apps/v1/namespaces/shop/deployments/web"), None);
         assert_eq!(refusal("gina", "/api/v1/namespaces/shop/pods/web-1/log"), None);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_may_impersonates() {
+    fn impersonation_needs_permission() {
         let mut headers = HeaderMap::new();
         headers.insert("impersonate-user", HeaderValue::from_static("gina"));
         let now = Timestamp::UNIX_EPOCH;

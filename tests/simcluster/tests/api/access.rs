@@ -15,7 +15,7 @@ async fn get_as(cluster: &SimCluster, uri: &str, headers: &[(header::HeaderName,
 }
 
 #[tokio::test]
-async fn metadata_alone_can_be_asked_for() {
+async fn partial_metadata_can_be_requested() {
     let cluster = shop();
     cluster.users(|users| users.add(User::admin("nobody")));
     let accept = (header::ACCEPT, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
@@ -81,7 +81,7 @@ async fn logs_are_read_from_either_end_and_either_instance() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_the_clusters_date() {
+async fn every_response_has_the_clusters_date() {
     let answer = get(&shop().service(), "/version").await;
     assert_eq!(
         (answer.header("date"), &answer.json()["gitVersion"]),

@@ -21,7 +21,7 @@ async fn preconditions_protect_an_object() {
 }
 
 #[tokio::test]
-async fn an_object_that_is_gone_is_answered_with_a_status() {
+async fn a_deletion_of_a_missing_object_returns_a_status() {
     let gone = delete(&shop().service(), &app("replicasets/web-69cc54bbb7"), &Value::Null).await;
     let uid = gone.json()["details"]["uid"].clone();
     assert_eq!(
@@ -34,7 +34,7 @@ async fn an_object_that_is_gone_is_answered_with_a_status() {
 }
 
 #[tokio::test]
-async fn what_is_owned_goes_too_or_stays_as_the_policy_says() {
+async fn the_propagation_policy_decides_about_dependents() {
     for (policy, left) in [("Background", 0), ("Foreground", 0), ("Orphan", 4)] {
         let service = shop().service();
         let answer =
@@ -61,7 +61,7 @@ async fn what_is_owned_goes_too_or_stays_as_the_policy_says() {
 }
 
 #[tokio::test]
-async fn a_namespace_takes_everything_with_it() {
+async fn a_namespace_is_deleted_with_its_objects() {
     let service = shop().service();
     assert_eq!(delete(&service, "/api/v1/namespaces/shop", &Value::Null).await.code, 200);
     for uri in [app("deployments"), app("controllerrevisions"), core("pods"), core("events")] {
@@ -71,7 +71,7 @@ async fn a_namespace_takes_everything_with_it() {
 }
 
 #[tokio::test]
-async fn a_collection_goes_by_selector() {
+async fn a_collection_is_deleted_by_selector() {
     let service = shop().service();
     delete(&service, &core("pods?labelSelector=app%3Ddb"), &Value::Null).await;
     assert_eq!(listed(&service, &core("pods?labelSelector=app%3Ddb")).await.len(), 0);

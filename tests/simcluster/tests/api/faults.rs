@@ -14,7 +14,7 @@ use simcluster::{
 use tokio::time::{Instant, timeout};
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_takes_its_time() {
+async fn a_delay_delays_the_response() {
     let (_, service) = shop_with(get_web(), Act::Delay(Duration::from_secs(7)));
     let started = Instant::now();
     assert_eq!(get(&service, &app("deployments/web")).await.code, 200);
@@ -92,7 +92,7 @@ async fn a_warning_is_added() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_can_be_combined_and_taken_back() {
+async fn faults_can_be_combined_and_removed() {
     let cluster = shop();
     let service = cluster.service();
     cluster.fault(Fault::on(get_web(), Act::Delay(Duration::from_secs(1))));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simcluster::{Key, SimCluster, Upkeep, object, resource::PODS};
 
 #[tokio::test]
-async fn a_finalizer_holds_an_object_until_it_is_taken_off() {
+async fn a_finalizer_blocks_a_deletion() {
     let service = shop().service();
     let web = app("deployments/web");
     patch(&service, &web, "merge", &json!({ "metadata": { "finalizers": ["example.com/hold"] } })).await;
@@ -47,7 +47,7 @@ async fn a_kubelet_ends_a_running_pod_when_there_are_kubelets() {
 }
 
 #[tokio::test]
-async fn controllers_are_left_their_part_of_a_cascade() {
+async fn controllers_finish_a_cascade() {
     let cluster =
         SimCluster::builder().snapshot(&snapshot("shop")).unwrap().upkeep(Upkeep::ByControllers).build();
     let service = cluster.service();

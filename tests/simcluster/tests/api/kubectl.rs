@@ -3,7 +3,7 @@
 use crate::support::kubectl::{Kubectl, live_shop};
 
 #[tokio::test]
-async fn it_reads() {
+async fn kubectl_reads() {
     let Some(kubectl) = Kubectl::against(&live_shop()).await else {
         return;
     };
@@ -25,7 +25,7 @@ async fn it_reads() {
 }
 
 #[tokio::test]
-async fn it_writes() {
+async fn kubectl_writes() {
     let cluster = live_shop();
     let Some(kubectl) = Kubectl::against(&cluster).await else {
         return;
@@ -74,7 +74,7 @@ async fn it_writes() {
 }
 
 #[tokio::test]
-async fn it_rolls_back_and_reads_history() {
+async fn kubectl_rolls_back_and_reads_history() {
     let Some(kubectl) = Kubectl::against(&live_shop()).await else {
         return;
     };

@@ -4,7 +4,7 @@ use crate::support::kubectl::{Kubectl, live_shop};
 use simcluster::{Key, SimCluster, object, resource::PODS};
 
 #[tokio::test]
-async fn it_applies_and_edits_manifests() {
+async fn kubectl_applies_and_edits_manifests() {
     let Some(kubectl) = Kubectl::against(&SimCluster::builder().namespace("shop").build()).await else {
         return;
     };
@@ -25,7 +25,7 @@ async fn it_applies_and_edits_manifests() {
 }
 
 #[tokio::test]
-async fn it_reads_logs_and_drains_a_node() {
+async fn kubectl_reads_logs_and_drains_a_node() {
     let cluster = live_shop();
     cluster.store(|store| {
         let uid = object::uid(store.get(&Key::new(&PODS, "shop", "db-0")).unwrap()).to_owned();
@@ -41,7 +41,7 @@ async fn it_reads_logs_and_drains_a_node() {
 }
 
 #[tokio::test]
-async fn it_deletes_with_what_was_owned() {
+async fn kubectl_deletes_dependents() {
     let Some(kubectl) = Kubectl::against(&live_shop()).await else {
         return;
     };

@@ -37,7 +37,7 @@ async fn another_writer_acts_between_a_read_and_a_patch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_is_deleted_and_made_again_behind_a_clients_back() {
+async fn an_object_is_recreated_between_two_requests() {
     let again = Act::interfere(|store| {
         let mut value = Value::clone(store.get(&web()).unwrap());
         store.delete(&web(), &Deletion::default(), &Author::new("other")).unwrap();
@@ -52,7 +52,7 @@ async fn an_object_is_deleted_and_made_again_behind_a_clients_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_runs_out_as_the_clock_moves() {
+async fn a_token_expires_with_the_clock() {
     let start = "2026-11-20T14:00:00Z".parse().unwrap();
     let cluster = SimCluster::builder().clock(simcluster::Clock::tokio(start)).build();
     cluster.users(|users| {

@@ -5,7 +5,7 @@ use serde_json::json;
 use simcluster::{SimCluster, object};
 
 #[tokio::test]
-async fn a_status_is_written_apart() {
+async fn the_status_is_written_separately() {
     let service = shop().service();
     let change = json!({ "spec": { "replicas": 9 }, "status": { "replicas": 9 }, "metadata": { "labels": { "a": "b" }, "annotations": { "a": "b" } } });
     let after = patch(&service, &app("deployments/web/status"), "merge", &change).await.json();
@@ -52,7 +52,7 @@ async fn a_pod_gets_a_name_a_node_and_a_status() {
 }
 
 #[tokio::test]
-async fn a_field_manager_is_remembered() {
+async fn the_field_manager_is_stored() {
     let service = shop().service();
     patch(&service, &app("deployments/web?fieldManager=me"), "merge", &json!({ "spec": { "replicas": 9 } }))
         .await;

@@ -58,7 +58,7 @@ async fn an_exact_revision_is_served_as_long_as_history_reaches() {
 }
 
 #[tokio::test]
-async fn selectors_select_and_rubbish_is_refused() {
+async fn selectors_select_and_invalid_ones_are_refused() {
     let service = shop().service();
     let count = async |uri: &str| names(&get(&service, uri).await.json()).len();
     assert_eq!(count(&core("pods?labelSelector=app%20in%20(web,db)")).await, 9);
@@ -83,7 +83,7 @@ async fn selectors_select_and_rubbish_is_refused() {
 }
 
 #[tokio::test]
-async fn items_of_a_list_do_not_say_what_they_are() {
+async fn items_of_a_list_have_no_kind() {
     let listed = get(&shop().service(), "/apis/apps/v1/deployments").await.json();
     assert_eq!((&listed["kind"], &listed["apiVersion"]), (&json!("DeploymentList"), &json!("apps/v1")));
     assert_eq!((listed["items"][0].get("kind"), listed["items"][0].get("apiVersion")), (None, None));

@@ -6,7 +6,7 @@ use serde_json::json;
 use simcluster::object;
 
 #[tokio::test]
-async fn a_missing_namespace_takes_nothing() {
+async fn an_object_in_a_missing_namespace_is_refused() {
     let answer =
         post(&shop().service(), "/apis/apps/v1/namespaces/nowhere/deployments", &deployment("new")).await;
     assert_eq!(
@@ -16,7 +16,7 @@ async fn a_missing_namespace_takes_nothing() {
 }
 
 #[tokio::test]
-async fn an_update_of_what_moved_on_is_a_conflict() {
+async fn an_outdated_update_is_a_conflict() {
     let service = shop().service();
     let mut stale = get(&service, &app("deployments/web")).await.json();
     patch(&service, &app("deployments/web"), "merge", &json!({ "spec": { "replicas": 5 } })).await;
@@ -36,7 +36,7 @@ async fn an_update_of_what_moved_on_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_failed_test_is_refused_barely_and_writes_nothing() {
+async fn a_failed_test_is_refused_without_causes_and_writes_nothing() {
     let service = shop().service();
     let operations = json!([
         { "op": "test", "path": "/metadata/uid", "value": "another" },
@@ -132,7 +132,7 @@ async fn a_warning_comes_in_a_header() {
 }
 
 #[tokio::test]
-async fn what_is_not_served_is_refused_in_the_right_words() {
+async fn unknown_paths_are_refused_with_the_servers_message() {
     let service = shop().service();
     let code_and_reason = |answer: crate::support::Answer| {
         (answer.code, answer.json()["reason"].as_str().map(str::to_owned).unwrap())

@@ -75,7 +75,7 @@ async fn users_come_by_certificate_and_by_token() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_no_good_is_not_trusted() {
+async fn an_invalid_certificate_is_not_trusted() {
     for (certificate, why) in
         [(ServerCertificate::Expired, "expired"), (ServerCertificate::ForAnotherName, "not valid for")]
     {

@@ -7,7 +7,7 @@ use serde_json::json;
 use simcluster::{SimCluster, object};
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_ends_when_its_time_is_up() {
+async fn a_watch_ends_after_its_timeout() {
     let service = shop().service();
     let started = tokio::time::Instant::now();
     let mut watch =
@@ -17,7 +17,7 @@ async fn a_watch_ends_when_its_time_is_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bookmarks_come_by_the_minute() {
+async fn bookmarks_arrive_every_minute() {
     let service = shop().service();
     let uri = app("deployments?watch=true&resourceVersion=1588&allowWatchBookmarks=true&timeoutSeconds=150");
     let mut watch = Watch::open(&service, &uri).await;
@@ -35,7 +35,7 @@ async fn bookmarks_come_by_the_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_too_long_ago_is_told_so() {
+async fn a_watch_from_a_compacted_revision_is_refused() {
     let cluster = SimCluster::builder().snapshot(&snapshot("shop")).unwrap().history(2).build();
     let service = cluster.service();
     let mut behind = Watch::open(&service, &app("deployments?watch=true&resourceVersion=1590")).await;

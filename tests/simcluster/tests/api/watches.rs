@@ -27,7 +27,7 @@ async fn a_watch_from_a_list_sees_what_comes_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_nowhere_begins_with_everything() {
+async fn a_watch_without_a_revision_begins_with_all_objects() {
     let service = shop().service();
     for uri in ["deployments?watch=true", "deployments?watch=true&resourceVersion=0"] {
         let mut watch = Watch::open(&service, &app(uri)).await;
@@ -56,7 +56,7 @@ async fn a_streamed_list_ends_with_a_bookmark() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_come_into_a_selection_and_fall_out_of_it() {
+async fn objects_enter_and_leave_a_selection() {
     let service = shop().service();
     let mut watch =
         Watch::open(&service, &core("pods?watch=true&labelSelector=tier%3Dgold&resourceVersion=1588")).await;
@@ -86,7 +86,7 @@ fn follow(known: &mut BTreeMap<String, Value>, event: &Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_watch_tells_adds_up_to_the_list() {
+async fn watch_events_add_up_to_the_list() {
     let cluster = SimCluster::builder().namespace("shop").build();
     let service = cluster.service();
     let (mut known, mut revision) = (BTreeMap::new(), 0);

@@ -42,7 +42,7 @@ async fn connections_are_counted() {
 }
 
 #[tokio::test]
-async fn losses_are_real_on_the_wire() {
+async fn losses_happen_on_the_wire() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let get_web = || Requests::of(Verb::Get, &DEPLOYMENTS);
@@ -64,7 +64,7 @@ async fn losses_are_real_on_the_wire() {
 
 /// What comes before a cut reaches the client, and then the connection is reset.
 #[tokio::test]
-async fn a_cut_comes_after_its_bytes() {
+async fn a_cut_happens_after_the_given_bytes() {
     let cluster = shop();
     let served =
         cluster.serve_with(simcluster::ServerCertificate::default(), simcluster::Protocols::Http1).unwrap();

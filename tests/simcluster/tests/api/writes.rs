@@ -6,7 +6,7 @@ use serde_json::json;
 use simcluster::object;
 
 #[tokio::test]
-async fn a_new_object_is_stamped_and_cannot_be_made_twice() {
+async fn a_new_object_gets_server_fields_and_cannot_be_created_twice() {
     let service = shop().service();
     let created = post(&service, &app("deployments"), &deployment("new")).await;
     assert_eq!(created.code, 201);
@@ -21,7 +21,7 @@ async fn a_new_object_is_stamped_and_cannot_be_made_twice() {
 }
 
 #[tokio::test]
-async fn generation_and_resource_version_move_as_they_should() {
+async fn generation_and_resource_version_change_correctly() {
     let service = shop().service();
     let state = |answer: &crate::support::Answer| {
         let value = answer.json();
@@ -49,7 +49,7 @@ async fn generation_and_resource_version_move_as_they_should() {
 }
 
 #[tokio::test]
-async fn a_rollback_as_kubectl_sends_it_works_on_all_three_kinds() {
+async fn a_kubectl_rollback_works_on_all_three_kinds() {
     let cluster = shop();
     let service = cluster.service();
     let template = get(&service, &app("replicasets/web-54f998f4bf")).await.json()["spec"]["template"].clone();
@@ -73,7 +73,7 @@ async fn a_rollback_as_kubectl_sends_it_works_on_all_three_kinds() {
 }
 
 #[tokio::test]
-async fn members_that_nobody_knows_survive() {
+async fn unknown_members_are_kept() {
     let service = shop().service();
     let change = json!({ "spec": { "template": { "spec": { "inTenYears": { "x": [1] } } } } });
     patch(&service, &app("deployments/web"), "strategic-merge", &change).await;
@@ -83,7 +83,7 @@ async fn members_that_nobody_knows_survive() {
 }
 
 #[tokio::test]
-async fn a_dry_run_answers_and_stores_nothing() {
+async fn a_dry_run_stores_nothing() {
     let service = shop().service();
     let before = get(&service, &app("deployments")).await.text;
     let patched =

@@ -45,7 +45,7 @@ fn wanted_writes(namespace: &str) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_to_do_in_any_recorded_namespace() {
+fn the_controllers_change_nothing_in_recorded_namespaces() {
     for namespace in ["shop", "broken", "quota", "many"] {
         let writes = wanted_writes(namespace);
         assert!(writes.is_empty(), "{namespace}:\n{}", writes.join("\n"));

@@ -29,7 +29,7 @@ fn most_missing(lab: &Lab, set: &Key, after: u64) -> i64 {
 }
 
 #[test]
-fn no_more_pods_are_missing_than_allowed() {
+fn max_unavailable_is_kept() {
     for (most, missing) in [(json!(1), 1), (json!(2), 2), (json!("50%"), 2), (json!("100%"), 3)] {
         let mut lab = Lab::new();
         let agent = lab.daemon_set(&unavailable(&most));
@@ -88,7 +88,7 @@ fn on_delete_changes_pods_that_die_only() {
 }
 
 #[test]
-fn nodes_that_come_are_served_and_unsuitable_ones_are_left() {
+fn new_nodes_get_pods_and_unsuitable_ones_do_not() {
     let mut lab = Lab::new();
     let agent = lab.daemon_set(&json!({}));
     lab.settle();
@@ -106,7 +106,7 @@ fn nodes_that_come_are_served_and_unsuitable_ones_are_left() {
 
 /// As the real controller has it: such a pod runs on, and does not come back once it is gone.
 #[test]
-fn a_node_that_repels_new_pods_keeps_its_own() {
+fn a_node_with_a_new_taint_keeps_its_pod() {
     let mut lab = Lab::new();
     let agent = lab.daemon_set(&json!({ "updateStrategy": { "type": "OnDelete" } }));
     lab.settle();
@@ -144,7 +144,7 @@ fn a_kubelet_on_a_node_that_is_not_ready_does_nothing() {
 }
 
 #[test]
-fn history_keeps_the_limit_and_what_pods_carry() {
+fn history_keeps_the_limit_and_revisions_of_pods() {
     let mut lab = Lab::new();
     let agent = lab.daemon_set(&json!({ "revisionHistoryLimit": 1 }));
     for image in ["app:1.0", "app:2.0", "app:3.0", "app:4.0"] {

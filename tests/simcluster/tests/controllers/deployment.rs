@@ -58,7 +58,7 @@ fn an_old_template_that_comes_back_gets_the_next_number() {
 }
 
 #[test]
-fn annotations_reach_the_set_that_is_current_and_stay_with_it() {
+fn annotations_are_copied_to_the_current_set() {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({}));
     lab.settle();
@@ -76,7 +76,7 @@ fn annotations_reach_the_set_that_is_current_and_stay_with_it() {
 }
 
 #[test]
-fn history_beyond_the_limit_goes_when_the_rollout_is_complete() {
+fn old_sets_are_deleted_when_the_rollout_is_complete() {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({ "revisionHistoryLimit": 2 }));
     for image in ["app:1.0", "app:2.0", "app:3.0", "app:4.0", "app:5.0"] {
@@ -95,7 +95,7 @@ fn history_beyond_the_limit_goes_when_the_rollout_is_complete() {
 
 /// Kubernetes' own example: the surge and the pods to add are shared by the sets' sizes.
 #[test]
-fn scaling_in_the_middle_of_a_rollout_is_proportional() {
+fn scaling_during_a_rollout_is_proportional() {
     let mut lab = Lab::new();
     let rolling = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 3, "maxUnavailable": 2 } });
     let web = lab.deployment(10, &json!({ "strategy": rolling }));
@@ -135,7 +135,7 @@ fn a_paused_deployment_is_scaled_and_changes_nothing_else() {
 }
 
 #[test]
-fn the_deadline_passes_only_while_nothing_moves() {
+fn the_deadline_expires_only_without_progress() {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({ "progressDeadlineSeconds": 10 }));
     lab.settle();
@@ -157,7 +157,7 @@ fn the_deadline_passes_only_while_nothing_moves() {
 }
 
 #[test]
-fn pods_that_a_quota_refuses_are_a_failure_that_the_deployment_tells() {
+fn pods_refused_by_a_quota_are_a_failure_condition() {
     let quota = Quota { name: "q".to_owned(), pods: 2 };
     let mut lab = Lab::with(Controllers::new().quota("default", quota));
     let web = lab.deployment(3, &json!({}));
@@ -176,7 +176,7 @@ fn pods_that_a_quota_refuses_are_a_failure_that_the_deployment_tells() {
 
 /// A pod counts as available only after `minReadySeconds`, and a rollout waits for that.
 #[test]
-fn min_ready_seconds_hold_a_rollout_back() {
+fn min_ready_seconds_delay_a_rollout() {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({ "minReadySeconds": 20 }));
     lab.settle();
@@ -256,7 +256,7 @@ fn of_two_equal_sets_the_older_one_is_current() {
 }
 
 #[test]
-fn everybody_writes_in_their_own_name() {
+fn every_controller_has_its_own_field_manager() {
     let mut lab = Lab::attributed();
     let web = lab.deployment(1, &json!({}));
     lab.settle();

@@ -29,7 +29,7 @@ fn told(lab: &Lab, budget: &Key) -> String {
 }
 
 #[test]
-fn a_budget_counts_by_the_scale_of_what_made_the_pods() {
+fn a_budget_uses_the_scale_of_the_controller() {
     let mut lab = Lab::new();
     lab.deployment(4, &json!({}));
     lab.stateful_set(3, &json!({}));
@@ -47,7 +47,7 @@ fn a_budget_counts_by_the_scale_of_what_made_the_pods() {
 
 /// A DaemonSet has no scale: only a number of pods that are to stay can be counted.
 #[test]
-fn of_a_daemon_set_only_a_number_of_available_pods_is_counted() {
+fn of_a_daemon_set_only_a_number_as_min_available_is_counted() {
     for (spec, expected) in [
         (json!({ "minAvailable": 2 }), "3/2/3/1 SufficientPods"),
         (json!({ "maxUnavailable": 1 }), "-/-/-/0 SyncFailed"),
@@ -64,7 +64,7 @@ fn of_a_daemon_set_only_a_number_of_available_pods_is_counted() {
 }
 
 #[test]
-fn one_eviction_uses_the_budget_up_until_the_pod_is_back() {
+fn one_eviction_uses_the_budget_until_the_pod_is_back() {
     let mut lab = Lab::new();
     lab.stateful_set(3, &json!({}));
     budget(&lab, "db", "db", &json!({ "maxUnavailable": 1 }));
@@ -79,7 +79,7 @@ fn one_eviction_uses_the_budget_up_until_the_pod_is_back() {
 }
 
 #[test]
-fn a_budget_that_nobody_has_counted_asks_for_patience() {
+fn a_budget_without_a_status_answers_with_retry_after() {
     let mut lab = Lab::new();
     lab.stateful_set(1, &json!({}));
     lab.settle();
@@ -89,7 +89,7 @@ fn a_budget_that_nobody_has_counted_asks_for_patience() {
 }
 
 #[test]
-fn a_pod_of_two_budgets_is_evicted_by_nobody() {
+fn a_pod_with_two_budgets_cannot_be_evicted() {
     let mut lab = Lab::new();
     lab.stateful_set(2, &json!({}));
     budget(&lab, "one", "db", &json!({ "maxUnavailable": 1 }));
@@ -99,7 +99,7 @@ fn a_pod_of_two_budgets_is_evicted_by_nobody() {
 }
 
 #[test]
-fn a_pod_that_is_not_ready_may_go_while_enough_others_are() {
+fn an_unready_pod_can_be_evicted_while_enough_are_healthy() {
     let mut lab = Lab::new();
     lab.daemon_set(&json!({}));
     budget(&lab, "agent", "agent", &json!({ "minAvailable": 2 }));

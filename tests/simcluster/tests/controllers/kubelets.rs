@@ -46,7 +46,7 @@ fn log(lab: &Lab, pod: &Value, previous: bool) -> Vec<String> {
 }
 
 #[test]
-fn the_tag_decides_what_a_pod_says() {
+fn the_tag_decides_the_state_of_a_pod() {
     for (image, phase, reason, restarts) in [
         ("app:1.0", "Running", "", 0),
         ("app:1.0-bad", "Pending", "ImagePullBackOff", 0),
@@ -70,7 +70,7 @@ fn a_slow_pod_is_ready_after_six_seconds() {
 }
 
 #[test]
-fn a_crash_leaves_its_exit_code_its_events_and_its_last_words() {
+fn a_crash_leaves_its_exit_code_events_and_log() {
     let (lab, pod) = running("app:1.0-crash", 10);
     assert_eq!(container(&pod)["lastState"]["terminated"]["exitCode"], 1);
     assert!(events(&lab, &pod).contains(&"Warning BackOff".to_owned()));
@@ -81,7 +81,7 @@ fn a_crash_leaves_its_exit_code_its_events_and_its_last_words() {
 }
 
 #[test]
-fn a_working_pod_tells_that_it_was_scheduled_and_started() {
+fn a_running_pod_has_scheduled_and_started_events() {
     let (lab, pod) = running("app:1.0", 10);
     assert_eq!(events(&lab, &pod), ["Normal Scheduled", "Normal Started"]);
     assert_eq!(log(&lab, &pod, false).last().unwrap(), "app: listening on :8080");
@@ -103,7 +103,7 @@ fn a_test_can_make_a_pod_fail_and_recover() {
 }
 
 #[test]
-fn a_deleted_pod_goes_after_a_while_and_another_of_its_name_is_another_pod() {
+fn a_deleted_pod_terminates_and_its_successor_has_another_uid() {
     let mut lab = Lab::new();
     lab.stateful_set(1, &json!({}));
     lab.settle();
@@ -118,7 +118,7 @@ fn a_deleted_pod_goes_after_a_while_and_another_of_its_name_is_another_pod() {
 }
 
 #[test]
-fn a_pod_that_no_node_takes_stays_pending_and_says_why() {
+fn an_unschedulable_pod_stays_pending_with_a_message() {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({}));
     lab.patch(&web, &json!({ "spec": { "template": { "spec": { "nodeSelector": { "gpu": "yes" } } } } }));
@@ -131,7 +131,7 @@ fn a_pod_that_no_node_takes_stays_pending_and_says_why() {
 
 /// What soaks look at: the count, the start of the container, and that it is not ready for a while.
 #[test]
-fn containers_that_somebody_ended_are_started_again() {
+fn killed_containers_are_restarted() {
     let mut lab = Lab::new();
     lab.stateful_set(1, &json!({}));
     lab.settle();

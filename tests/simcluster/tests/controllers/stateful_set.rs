@@ -47,7 +47,7 @@ fn comings_and_goings(lab: &Lab, after: u64) -> Vec<String> {
 }
 
 #[test]
-fn pods_come_and_go_in_order() {
+fn pods_are_created_and_deleted_in_order() {
     let mut lab = Lab::new();
     let db = lab.stateful_set(3, &json!({}));
     lab.settle();
@@ -80,7 +80,7 @@ fn parallel_pods_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn ordinals_start_where_they_are_told_and_the_partition_counts_from_there() {
+fn ordinals_and_partition_count_from_the_start_ordinal() {
     let mut lab = Lab::new();
     let db = lab.stateful_set(3, &json!({ "ordinals": { "start": 5 }, "updateStrategy": rolling(1) }));
     lab.settle();
@@ -116,7 +116,7 @@ fn a_pod_below_the_partition_comes_back_on_the_current_revision() {
 }
 
 #[test]
-fn on_delete_replaces_nothing_by_itself() {
+fn on_delete_replaces_no_running_pod() {
     let mut lab = Lab::new();
     let db = lab.stateful_set(2, &json!({ "updateStrategy": { "type": "OnDelete" } }));
     lab.settle();
@@ -134,7 +134,7 @@ fn on_delete_replaces_nothing_by_itself() {
 
 /// Kubernetes' `TestStatefulSetControl_getSetRevisions` in one story.
 #[test]
-fn a_template_that_comes_back_is_renumbered() {
+fn a_restored_template_is_renumbered() {
     let mut lab = Lab::new();
     let db = lab.stateful_set(1, &json!({}));
     for image in ["app:1.0", "app:2.0", "app:3.0", "app:2.0"] {
@@ -147,7 +147,7 @@ fn a_template_that_comes_back_is_renumbered() {
 }
 
 #[test]
-fn history_keeps_the_limit_and_what_lives() {
+fn history_keeps_the_limit_and_revisions_in_use() {
     for (limit, kept) in [(0, 1), (2, 3), (-1, 6)] {
         let mut lab = Lab::new();
         let db = lab.stateful_set(1, &json!({ "revisionHistoryLimit": limit }));
@@ -160,7 +160,7 @@ fn history_keeps_the_limit_and_what_lives() {
 }
 
 #[test]
-fn min_ready_seconds_hold_the_next_pod_back() {
+fn min_ready_seconds_delay_the_next_pod() {
     let mut lab = Lab::new();
     let db = lab.stateful_set(2, &json!({ "minReadySeconds": 30 }));
     lab.run_for(20);
@@ -179,7 +179,7 @@ fn min_ready_seconds_hold_the_next_pod_back() {
 
 /// The names of the recorded revisions follow from their data, byte for byte.
 #[test]
-fn revisions_are_named_as_kubernetes_names_them() {
+fn revisions_have_kubernetes_names() {
     let recorded =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/shop/snapshot.json")).unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
@@ -196,7 +196,7 @@ fn revisions_are_named_as_kubernetes_names_them() {
 
 /// With the gate on, an update takes down as many pods together as may be missing, less those that are.
 #[test]
-fn several_pods_are_replaced_together_where_the_gate_lets_them() {
+fn several_pods_are_replaced_together_with_the_feature_gate() {
     let mut lab = Lab::gated();
     let strategy =
         json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 1, "maxUnavailable": 2 } });

@@ -2,7 +2,7 @@
 
 mod changes;
 mod hunks;
-mod laws;
+mod properties;
 mod summary;
 
 use serde_json::{Value, json};

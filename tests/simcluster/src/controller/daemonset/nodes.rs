@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Sync;
-use crate::controller::fit;
+use crate::controller::node_fit;
 use crate::controller::owner::age_order;
 use crate::object;
 use crate::resource::NODES;
@@ -14,12 +14,12 @@ use crate::resource::NODES;
 impl Sync<'_> {
     /// The nodes that a pod of this set may run on.
     pub(super) fn suitable_nodes(&self) -> Vec<String> {
-        self.nodes_that(fit::selects_node)
+        self.nodes_that(node_fit::selects_node)
     }
 
     /// The nodes that a pod of this set may go on running on.
     pub(super) fn bearable_nodes(&self) -> Vec<String> {
-        self.nodes_that(fit::keeps_on)
+        self.nodes_that(node_fit::keeps_on)
     }
 
     fn nodes_that(&self, fits: impl Fn(&Value, &Value) -> bool) -> Vec<String> {
@@ -47,5 +47,5 @@ impl Sync<'_> {
 /// The node of a pod, or the one its affinity asks for.
 fn node_of(pod: &Value) -> &str {
     let placed = object::text(pod, &["spec", "nodeName"]);
-    if placed.is_empty() { fit::required_node(pod).unwrap_or_default() } else { placed }
+    if placed.is_empty() { node_fit::required_node(pod).unwrap_or_default() } else { placed }
 }

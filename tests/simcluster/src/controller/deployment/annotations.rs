@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_takes_what_the_deployment_says_of_itself() {
+    fn a_set_gets_the_annotations_of_the_deployment() {
         let own =
             json!({ "team": "a", REVISION: "9", "kubectl.kubernetes.io/last-applied-configuration": "{}" });
         let deployment = json!({ "metadata": { "annotations": own } });

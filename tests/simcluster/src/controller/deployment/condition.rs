@@ -121,7 +121,7 @@ mod tests {
 
     /// Rows of Kubernetes' `TestDeploymentTimedOut`.
     #[test]
-    fn a_deadline_counts_from_the_last_news() {
+    fn the_deadline_starts_at_the_last_progress() {
         let passes = |seconds| deadline_passes(&deployment(seconds), &status("ReplicaSetUpdated"));
         assert_eq!(passes(None), None);
         assert_eq!(passes(Some(NEVER)), None);
@@ -131,7 +131,7 @@ mod tests {
 
     /// Rows of Kubernetes' `TestSyncRolloutStatus`, as far as they are about conditions.
     #[test]
-    fn what_is_said_again_stays_as_it_is() {
+    fn an_unchanged_condition_keeps_its_timestamps() {
         let now = "2026-11-20T14:00:00Z".parse().unwrap();
         let say = |status, reason| Condition::progressing(status, reason, "anew".to_owned()).value(now);
         let times = |status: &Value| {

@@ -71,7 +71,7 @@ mod tests {
 
     /// Kubernetes' tables of `TestDeploymentController_cleanupDeployment` and its order.
     #[test]
-    fn the_lowest_idle_ones_go() {
+    fn the_lowest_idle_sets_are_deleted() {
         let idle = |revision| set(revision, 0, 0);
         assert_eq!(gone(&[idle("1"), idle("2"), idle("3")], 1), ["r1", "r2"]);
         assert_eq!(gone(&[idle("1"), idle("2")], 0), ["r1", "r2"]);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_deleted_or_not_observed_is_left_alone() {
+    fn deleted_or_unobserved_sets_are_kept() {
         let mut going = set("1", 0, 0);
         going["metadata"]["deletionTimestamp"] = "2026-11-20T13:25:25Z".into();
         assert_eq!(gone(&[going, set("2", 0, 0)], 1), [""; 0]);

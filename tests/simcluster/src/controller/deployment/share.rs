@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_leaves_goes_to_the_largest() {
+    fn the_rounding_remainder_goes_to_the_largest() {
         assert_eq!(scaled(&deployment(11, 0), &[5, 5], 10), [5, 6], "the newer of two equals");
         assert_eq!(scaled(&deployment(5, 0), &[5, 5], 10), [2, 3], "the older of two equals loses first");
     }

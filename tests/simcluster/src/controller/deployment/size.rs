@@ -55,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rollout_can_always_move() {
+    fn a_rollout_can_always_progress() {
         assert_eq!(max_unavailable(&rolling(3, "0%", "25%")), 1);
         assert_eq!(max_unavailable(&rolling(0, "0%", "25%")), 0);
     }
 
     #[test]
-    fn the_new_set_takes_the_room_that_is_left() {
+    fn the_new_set_gets_the_remaining_room() {
         let ten = rolling(10, "25%", "25%");
         assert_eq!(size_of_new(&ten, 0, 10), 3);
         assert_eq!(size_of_new(&ten, 3, 8), 5);

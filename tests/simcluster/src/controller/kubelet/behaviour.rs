@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tag_tells_and_nothing_else_does() {
+    fn only_the_tag_decides_the_behaviour() {
         assert_eq!(Behaviour::of_image("shop/bad-web:1.0"), Behaviour::Well);
         assert_eq!(Behaviour::of_image("shop/web:2.0-bad"), Behaviour::BadImage);
         assert_eq!(Behaviour::of_image("shop/web:2.0-notready"), Behaviour::NotReady);

@@ -4,10 +4,10 @@
 //! to stop it. Everything else it knows is in the store.
 
 mod behaviour;
-mod news;
-mod pace;
+mod events_and_logs;
 mod restart;
 mod state;
+mod timing;
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use self::behaviour::Behaviour;
-pub use self::pace::Pace;
 use self::restart::Restart;
 pub use self::restart::restarted;
 use self::state::PodState;
+pub use self::timing::Pace;
 use super::event::Event;
 use super::plan::{Plan, Write};
 use crate::clock::later;
@@ -106,11 +106,11 @@ impl Kubelets {
         state.ended += restart.count;
         let changed = state.written_into(pod, now);
         if is_new || changed.is_some() {
-            news::keep_logs(pod, &state, plan);
+            events_and_logs::keep_logs(pod, &state, plan);
         }
         if let Some(changed) = changed {
             plan.update(key, Part::Status, changed);
-            news::tell(pod, &state, plan);
+            events_and_logs::tell(pod, &state, plan);
         }
         if let Some(wait) = state.next_change {
             plan.look_again(later(since, wait));

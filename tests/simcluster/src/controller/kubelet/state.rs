@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::behaviour::Behaviour;
-use super::pace::Pace;
+use super::timing::Pace;
 use crate::clock::stamp;
 use crate::controller::hash::fnv1a;
 use crate::object;
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn restarts_come_slower_and_slower() {
+    fn restart_delays_grow() {
         let first = Duration::from_millis(300);
         let at = |seconds: f64| restarts(Duration::from_secs_f64(seconds), first).0;
         assert_eq!([at(0.0), at(0.3), at(2.2), at(2.3), at(6.3), at(1000.0)], [0, 1, 1, 2, 3, 29]);

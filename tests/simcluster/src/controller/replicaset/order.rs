@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pods_that_are_missed_least_go_first() {
+    fn the_least_needed_pods_are_deleted_first() {
         let pods = [
             pod("old", "n", "Running", "True", "2026-11-20T12:00:00Z"),
             pod("young", "n", "Running", "True", "2026-11-20T12:30:00Z"),

@@ -1,0 +1,70 @@
+//! `undo` by hand of a plan that went below the partition that a set has itself.
+
+use super::below_partition::{done, is_as_it_was, on_the_way_back, refused_at_2};
+use super::play::{identity, seconds};
+use super::world::World;
+use crate::model::change::hold::Hold;
+use crate::model::change::hold::is_rollback_held;
+use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
+use crate::model::follow::Now;
+use crate::model::step::*;
+
+/// What the verb `undo` writes.
+fn undo_by_hand(world: &mut World) {
+    let observed = world.observed();
+    let target = TargetRevision::Previous.find(&observed).unwrap();
+    let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
+    let below = below.unwrap();
+    assert_eq!((below.partition, below.pods, ends_hold), (3, vec!["db-2".to_owned()], None));
+    world.write(&patch);
+}
+
+#[test]
+fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
+    for is_paused in [false, true] {
+        let mut play = refused_at_2();
+        play.stepper = Stepper::new(Request::default(), identity("two"), play.world.workload());
+        (0..20).for_each(|_| play.world.tick());
+        if is_paused {
+            play.world.pause();
+        }
+        undo_by_hand(&mut play.world);
+        let workload = play.world.workload();
+        let hold = Hold::of(&workload).unwrap().unwrap();
+        assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lease().is_none());
+        (0..60).for_each(|_| play.world.tick());
+        assert_eq!((play.world.on(1), play.world.partition()), (5, 2), "they go back by themselves");
+        let mut play = play.then("three", Request::default());
+        assert_eq!(
+            play.run(),
+            StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) }
+        );
+        is_as_it_was(&play.world);
+    }
+}
+
+#[test]
+fn undo_stops_a_running_step() {
+    let mut play = refused_at_2();
+    play.check = CheckResult::Passed;
+    undo_by_hand(&mut play.world);
+    let end = play.run();
+    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
+    assert!(is_rollback_held(&play.world.workload()));
+}
+
+#[test]
+fn a_preview_reports_a_rollback() {
+    let play = on_the_way_back();
+    let now = Now { elapsed: seconds(0), server_time: play.world.wall() };
+    let seen = preview(&Request::default(), &play.world.observed(), None, now);
+    assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
+}
+
+#[test]
+fn undo_does_not_reverse_an_interrupted_rollback() {
+    let play = on_the_way_back();
+    let observed = play.world.observed();
+    let target = TargetRevision::Previous.find(&observed).unwrap();
+    assert!(is_live(&observed, target));
+}

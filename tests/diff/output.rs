@@ -1,0 +1,117 @@
+//! The output formats of `diff`, and its exit codes.
+
+use serde_json::json;
+
+use crate::{diff, diff_of, web};
+
+fn text(namespace: &str, args: &[&str]) -> String {
+    let ended = diff(namespace, args).run();
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
+    ended.stdout
+}
+
+#[test]
+fn the_default_compares_the_previous_and_the_current_revision() {
+    let expected = text("shop", &["deployment/web", "4", "5"]);
+    assert_eq!(text("shop", &["deployment/web"]), expected);
+    assert_eq!(text("shop", &["deployment", "web"]), expected);
+    assert_eq!(text("shop", &["deploy", "web", "previous"]), expected);
+    assert_eq!(text("shop", &["deploy/web", "-1", "current"]), expected);
+}
+
+#[test]
+fn stat_prints_only_the_summary() {
+    insta::assert_snapshot!(text("shop", &["deploy/checkout", "--stat"]), @"
+    deployment.apps/checkout  revision 1 -> 2
+      container checkout   image        shop/checkout:1.0.0 -> shop/checkout:1.1.0
+                           env          MODE=production -> canary
+                           env          FEATURE_X=on added
+                           limits       memory 256Mi -> 512Mi
+      pod                  annotation   prometheus.io/port=9090 added
+    ");
+}
+
+#[test]
+fn unified_sets_the_number_of_context_lines() {
+    insta::assert_snapshot!(text("shop", &["sts/db", "3", "live", "-U", "0"]), @"
+    statefulset.apps/db  revision 3 -> live
+      container db   image   shop/db:1.2 -> shop/db:2.0
+    --- revision 3
+    +++ live
+    @@ spec.containers[db] @@
+    -  - image: shop/db:1.2
+    +  - image: shop/db:2.0
+    ");
+    let whole = text("shop", &["sts/db", "-U", "18446744073709551615"]);
+    assert!(
+        whole.contains("\n metadata:\n") && whole.ends_with("\n   terminationGracePeriodSeconds: 30\n"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn another_order_is_not_a_change() {
+    let env = |name: &str| json!({"name": name, "value": "1"});
+    let from =
+        web(&json!({"env": [env("A"), env("B")], "ports": [{"containerPort": 1}, {"containerPort": 2}]}));
+    let to =
+        web(&json!({"ports": [{"containerPort": 2}, {"containerPort": 1}], "env": [env("A"), env("B")]}));
+    for args in [&[][..], &["--stat"], &["--exit-code"]] {
+        let ended = diff_of(&[from.clone(), to.clone()], args).run();
+        let stdout = "deployment.apps/a  revision 1 -> 2\nno differences except the order of spec.containers[web].ports\n";
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{args:?}");
+    }
+    assert_eq!(diff_of(&[from, to], &["-o", "json"]).run().stdout, "[]\n");
+}
+
+#[test]
+fn a_template_equals_itself() {
+    for args in [&["deploy/web", "5", "live"][..], &["deploy/web", "3", "3", "--exit-code"]] {
+        let ended = diff("shop", args).run();
+        assert!(ended.stdout.ends_with("\nno differences\n"), "{}", ended.stdout);
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    }
+}
+
+#[test]
+fn a_restart_is_one_summary_line() {
+    let restarted = |at: &str| {
+        let mut template = web(&json!({"image": "web:1"}));
+        template["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/restartedAt": at});
+        template
+    };
+    let ended =
+        diff_of(&[restarted("2026-11-19T10:00:00Z"), restarted("2026-11-20T10:00:00Z")], &["--stat"]).run();
+    insta::assert_snapshot!(ended.stdout, @"
+    deployment.apps/a  revision 1 -> 2
+      pod   restarted   2026-11-19T10:00:00Z -> 2026-11-20T10:00:00Z
+    ");
+}
+
+#[test]
+fn exit_code_reports_differences_only_with_the_flag() {
+    for (args, exit) in [
+        (&["deploy/web", "3", "5"][..], 0),
+        (&["deploy/web", "3", "5", "--exit-code"], 1),
+        (&["deploy/web", "3", "5", "--exit-code", "--stat"], 1),
+        (&["deploy/web", "3", "5", "--exit-code", "-o", "json"], 1),
+        (&["deploy/web", "5", "live", "--exit-code"], 0),
+    ] {
+        assert_eq!(diff("shop", args).run().exit, exit, "{args:?}");
+    }
+}
+
+#[test]
+fn colour_marks_the_changed_words() {
+    let ended =
+        diff("shop", &["deploy/web", "1", "3", "-U", "0"]).terminal(80, 24).env("TERM", "xterm").run();
+    let line = "\u{1b}[31m-\u{1b}[0m\u{1b}[31m    image: shop/web:\u{1b}[0m\u{1b}[1;7;31m1.0\u{1b}[0m\n";
+    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+    let plain = diff("shop", &["deploy/web", "1", "3", "--color", "never"]).terminal(80, 24).run();
+    assert!(!plain.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn the_whole_help_is_seen_in_review() {
+    insta::assert_snapshot!(harness::Run::of(["diff", "--help"]).run().stdout);
+}

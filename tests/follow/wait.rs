@@ -1,0 +1,216 @@
+//! `--wait`: `undo` and `restart` follow what they wrote.
+
+use harness::Run;
+use serde_json::{Value, json};
+use simcluster::Key;
+use simcluster::resource::PODS;
+
+use harness::lab::Lab;
+
+/// A complete Deployment whose next revision cannot start.
+async fn bad_release(lab: &Lab) -> Key {
+    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 60}));
+    lab.pass(30).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    lab.pass(30).await;
+    web
+}
+
+/// A Deployment whose previous revision cannot start, so that its undo never completes.
+async fn bad_past(lab: &Lab) -> Key {
+    let web = bad_release(lab).await;
+    lab.hands().image(&web, "app:3.0");
+    lab.pass(30).await;
+    web
+}
+
+fn on_delete() -> Value {
+    json!({"updateStrategy": {"type": "OnDelete"}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn undo_wait_follows_to_the_end() {
+    let lab = Lab::new();
+    let web = bad_release(&lab).await;
+    let from = lab.revision();
+    let ended = lab.run("undo deployment/web --wait --timeout 5m --fail-fast").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let lines: Vec<_> = ended.stdout.lines().collect();
+    assert_eq!(lines[0], "deployment.apps/web rolled back");
+    assert_eq!(lines[1..], lab.kubectls_lines(&web, from), "{}", ended.transcript);
+    assert_eq!(lines.last(), Some(&"deployment \"web\" successfully rolled out"));
+    assert!(!ended.stderr.contains("error"), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_into_a_crash_fails_fast() {
+    let lab = Lab::new();
+    let web = lab.deployment(2, &json!({}));
+    lab.pass(30).await;
+    lab.hands().image(&web, "app:2.0-crash");
+    let ended = lab.run("restart deployment/web --wait --fail-fast=5s").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    assert!(ended.stdout.starts_with("deployment.apps/web restarted\n"), "{}", ended.transcript);
+    assert!(ended.stderr.contains("app: CrashLoopBackOff, exit 1"), "{}", ended.transcript);
+    assert!(
+        ended.stderr.contains("error: deployment.apps/web failed: crash-loop for 5s"),
+        "{}",
+        ended.transcript
+    );
+}
+
+/// `--wait` follows the rollout that it wrote, and not one that another client starts later.
+#[tokio::test(start_paused = true)]
+async fn an_external_release_fails_the_wait() {
+    let lab = Lab::new();
+    let web = bad_past(&lab).await;
+    lab.later(2_000, move |hands| hands.image(&web, "app:4.0"));
+    let ended = lab.run("undo deployment/web --wait --timeout 5m").await;
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    assert!(
+        ended.stderr.ends_with(
+            "error: deployment.apps/web: another revision replaced it: the template was changed by kubectl-patch\n"
+        ),
+        "{}",
+        ended.transcript
+    );
+    assert_eq!(lab.status("deployment/web").await.exit, 0);
+}
+
+/// A scale by an autoscaler does not change the template.
+#[tokio::test(start_paused = true)]
+async fn changes_outside_the_template_do_not_fail_the_wait() {
+    let lab = Lab::new();
+    let web = lab.deployment(3, &json!({}));
+    lab.pass(30).await;
+    lab.later(200, move |hands| {
+        hands.patch(&web, &json!({"spec": {"replicas": 5}, "metadata": {"annotations": {"a": "b"}}}));
+    });
+    let ended = lab.run("restart deployment/web --wait --timeout 5m").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    assert!(ended.stdout.contains(" out of 5 "), "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_has_the_exit_codes_of_status() {
+    for (words, exit, last) in [
+        ("restart deployment/web --wait", 0, ""),
+        ("restart deployment/web --wait -o name", 0, ""),
+        ("undo deployment/web --wait --timeout 20s", 3, "error: timed out waiting for the condition: "),
+        ("undo deployment/web --wait", 4, "(progressDeadlineSeconds: 60)"),
+        ("undo deployment/web --wait --fail-fast", 4, "image-not-found for 30s"),
+        ("restart daemonset/agent --wait", 5, "note: daemonset.apps/agent is held: "),
+        ("restart deployment/web daemonset/agent --wait", 5, "note: daemonset.apps/agent is held: "),
+        ("restart deployment/web deployment/none --wait", 1, "error: no deployment \"none\""),
+    ] {
+        let lab = Lab::new();
+        bad_past(&lab).await;
+        lab.daemon_set(&on_delete());
+        lab.pass(30).await;
+        let ended = lab.run(words).await;
+        assert_eq!(ended.exit, exit, "{words}\n{}", ended.transcript);
+        assert!(ended.stderr.contains(last), "{words}\n{}", ended.transcript);
+        let is_rolled_out = ended.stdout.contains("deployment \"web\" successfully rolled out\n");
+        assert_eq!(is_rolled_out, words.starts_with("restart deployment/web"), "{}", ended.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_deleted_meanwhile_is_an_error() {
+    let lab = Lab::new();
+    let web = bad_past(&lab).await;
+    lab.later(2_000, move |hands| hands.delete(&web));
+    let ended = lab.run("undo deployment/web --wait").await;
+    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+    assert!(ended.stderr.contains("error: object has been deleted"), "{}", ended.transcript);
+}
+
+/// All targets are written before any is followed, under one timeout.
+#[tokio::test(start_paused = true)]
+async fn several_targets_are_written_first_and_followed_together() {
+    let lab = Lab::new();
+    let web = lab.deployment(2, &json!({}));
+    let agent = lab.daemon_set(&json!({}));
+    lab.pass(30).await;
+    lab.hands().image(&web, "app:2.0");
+    lab.hands().image(&agent, "app:2.0");
+    lab.pass(60).await;
+    let ended = lab.run("undo deployment/web daemonset/agent --wait --timeout 5m").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let lines: Vec<_> = ended.stdout.lines().collect();
+    assert_eq!(lines[..2], ["deployment.apps/web rolled back", "daemonset.apps/agent rolled back"]);
+    let names = ["deployment.apps/web: ", "\"web\"", "daemonset.apps/agent: ", "\"agent\""];
+    assert!(lines[2..].iter().all(|line| names.iter().any(|name| line.contains(name))), "{lines:?}");
+}
+
+/// The undo writes nothing, and the rollout may still be progressing.
+#[tokio::test(start_paused = true)]
+async fn a_skipped_undo_is_followed_too() {
+    let lab = Lab::new();
+    let web = bad_release(&lab).await;
+    let ended = lab.run("undo deployment/web --to-revision current --wait --fail-fast=5s").await;
+    assert!(ended.stdout.contains("skipped rollback (current template already matches revision 2)"));
+    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    lab.hands().image(&web, "app:1.0");
+    lab.pass(30).await;
+    let ended = lab.run("undo deployment/web --to-revision current --wait").await;
+    assert_eq!(
+        ended.stdout.lines().collect::<Vec<_>>(),
+        [
+            "deployment.apps/web skipped rollback (current template already matches revision 3)",
+            "deployment \"web\" successfully rolled out",
+        ]
+    );
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stuck_pods_are_replaced_before_following() {
+    let lab = Lab::new();
+    let db = lab.stateful_set(3, &json!({}));
+    lab.pass(30).await;
+    lab.hands().image(&db, "app:2.0-bad");
+    lab.pass(30).await;
+    let ended = lab.run("undo statefulset/db --replace-stuck-pods --wait --timeout 5m").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let (deletes, follows) =
+        (ended.transcript.find("deleting pod db-2"), ended.transcript.find("partitioned roll out complete"));
+    assert!(deletes.is_some() && deletes < follows, "{}", ended.transcript);
+    let image = lab.cluster.store(|store| {
+        store.get(&Key::new(&PODS, "default", "db-2")).unwrap()["spec"]["containers"][0]["image"].clone()
+    });
+    assert_eq!(image, "app:1.0");
+}
+
+#[test]
+fn invalid_combinations_with_wait_are_refused_before_any_write() {
+    let dry = "error: --wait cannot be used with --dry-run, which changes nothing\n";
+    for (words, stderr, exit) in [
+        ("undo deploy/web --wait --dry-run", dry, 2),
+        ("undo deploy/web --wait --dry-run=server", dry, 2),
+        ("restart deploy/web --wait --dry-run", dry, 2),
+        ("undo deploy/web --wait -o json", "error: --wait prints lines, ", 2),
+        ("restart deploy/web --wait -o yaml", "error: --wait prints lines, ", 2),
+        ("undo deploy/web --timeout 5m", "error: the following required arguments were not provided", 2),
+        ("restart deploy/web --fail-fast", "error: the following required arguments were not provided", 2),
+        (
+            "restart deploy/web --wait --timeout 5",
+            "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\n",
+            2,
+        ),
+        (
+            "undo deploy/web --wait --compat",
+            "error: unknown flag: --wait\nSee 'kubectl rollout undo --help' for usage.\n",
+            1,
+        ),
+    ] {
+        let ended = Run::of(words.split_whitespace()).run();
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", exit), "{words}\n{}", ended.stderr);
+        assert!(ended.stderr.starts_with(stderr), "{words}\n{}", ended.stderr);
+    }
+}
+
+#[test]
+fn the_whole_help_of_restart_is_seen_in_review() {
+    insta::assert_snapshot!(Run::of(["restart", "--help"]).run().stdout);
+}

@@ -1,0 +1,173 @@
+//! The output formats of `history`: table, wide, JSON, YAML, names, on terminals of several widths.
+
+use harness::Run;
+use serde_json::Value;
+
+use crate::history;
+
+fn table(namespace: &str, args: &[&str]) -> String {
+    let ended = history(namespace, args).run();
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
+    ended.stdout
+}
+
+#[test]
+fn a_deployment_with_a_restored_revision() {
+    insta::assert_snapshot!(table("shop", &["deployment/web"]));
+}
+
+#[test]
+fn a_statefulset_held_at_a_partition() {
+    insta::assert_snapshot!(table("shop", &["sts", "db"]));
+}
+
+#[test]
+fn a_daemonset_rolled_back() {
+    insta::assert_snapshot!(table("shop", &["ds/agent"]));
+}
+
+#[test]
+fn several_workloads_in_the_order_asked() {
+    insta::assert_snapshot!(table(
+        "broken",
+        &["ds/ds-bad", "deploy/undone", "sts/sts-ondelete", "deploy/zero"]
+    ));
+}
+
+#[test]
+fn wide_adds_names_digests_and_images() {
+    insta::assert_snapshot!(table("shop", &["deployment/web", "-o", "wide"]));
+}
+
+#[test]
+fn all_namespaces_are_named_in_the_header() {
+    let text = table("quota", &["deployment", "-A"]);
+    assert!(text.starts_with("deployment.apps/quota  in quota  template last changed by "), "{text}");
+}
+
+#[test]
+fn a_change_made_while_paused_has_no_revision_and_a_note() {
+    let ended = history("broken", &["deployment/paused"]).run();
+    assert_eq!(
+        ended.stderr,
+        "note: the live template of deployment/paused has no revision yet: it is paused; its pods run revision 1\n"
+    );
+    assert!(ended.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", ended.stdout);
+}
+
+#[test]
+fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
+    for width in [80, 100] {
+        let ended = history("shop", &["deployment/web"]).terminal(width, 24).run();
+        let widest = ended.stdout.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(width.into()), "{width}: {}", ended.stdout);
+        assert!(ended.stdout.contains('…'), "{}", ended.stdout);
+    }
+    assert!(!table("shop", &["deployment/web"]).contains('…'));
+}
+
+#[test]
+fn json_is_one_document_with_the_facts_of_the_table() {
+    let document: Value =
+        serde_json::from_str(&table("shop", &["deploy/web", "sts/db", "-o", "json"])).unwrap();
+    assert_eq!((&document["apiVersion"], &document["kind"]), (&"rollout2/v1".into(), &"HistoryList".into()));
+    let names: Vec<_> = document["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    assert_eq!(names, ["web", "db"]);
+    insta::assert_snapshot!(format!("{:#}", document["items"][0]["revisions"][3]));
+    insta::assert_snapshot!(format!("{:#}", document["items"][1]["revisions"][3]));
+}
+
+#[test]
+fn names_and_documents_are_kubectls() {
+    assert_eq!(
+        table("shop", &["deployment/web", "-o", "name"]),
+        "replicaset.apps/web-54f998f4bf\nreplicaset.apps/web-795cb74d74\nreplicaset.apps/web-69cc54bbb7\nreplicaset.apps/web-66464758f4\n"
+    );
+    assert_eq!(table("shop", &["sts/db", "-o", "name", "--revision", "2"]), "statefulset.apps/db\n");
+    for args in [&["deploy/web", "-o", "yaml"][..], &["deploy/web", "-o", "json", "--revision", "3"]] {
+        let compat = history("shop", args).arg("--compat").run().stdout;
+        assert_eq!(table("shop", args), compat, "{args:?}");
+        assert!(!compat.contains("managedFields"));
+    }
+    assert!(table("shop", &["deploy/web", "-o", "yaml", "--show-managed-fields"]).contains("managedFields"));
+}
+
+#[test]
+fn compat_has_no_wide_format() {
+    let ended = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    assert!(
+        ended
+            .stderr
+            .starts_with("error: unable to match a printer suitable for the output format \"wide\", allowed")
+    );
+}
+
+#[test]
+fn fifty_five_revisions_are_all_shown() {
+    for target in ["deploy/api", "sts/log"] {
+        assert_eq!(table("many", &[target]).lines().count(), 57, "{target}");
+    }
+}
+
+#[test]
+fn compat_can_be_set_in_the_environment() {
+    let asked = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "kubectl").run();
+    assert_eq!(asked, history("shop", &["deploy/web", "--compat"]).run());
+    let other = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "").run();
+    assert_eq!(other, history("shop", &["deploy/web"]).run());
+}
+
+#[test]
+fn without_a_verb_help_is_shown() {
+    for args in [&[][..], &["--compat"]] {
+        let ended = Run::of(args).run();
+        assert!(ended.stdout.contains("Usage: kubectl rollout2"), "{}{}", ended.stdout, ended.stderr);
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", if args.is_empty() { 2 } else { 1 }));
+    }
+    let ended = Run::of(["history", "--help"]).run();
+    assert!(ended.stdout.contains("Examples:"), "{}", ended.stdout);
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+}
+
+#[test]
+fn the_whole_help_is_seen_in_review() {
+    insta::assert_snapshot!(Run::of(["history", "--help"]).run().stdout);
+}
+
+#[test]
+fn yaml_documents_are_separated_across_workloads() {
+    for compat in [&[][..], &["--compat"]] {
+        for args in [
+            &["deploy/web", "sts/db", "-o", "yaml"][..],
+            &["deploy/web", "sts/db", "--revision", "3", "-o", "yaml"],
+        ] {
+            let text = table("shop", &[args, compat].concat());
+            let documents: Vec<_> = text.split("---\n").collect();
+            let begun = text.lines().filter(|line| line.starts_with("apiVersion: ")).count();
+            assert!(begun > 1 && documents.len() == begun, "{args:?} {compat:?}");
+            assert!(documents.iter().all(|document| document.starts_with("apiVersion: ")), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn notes_accompany_only_the_table_and_its_json() {
+    for (args, noted) in [
+        (&[][..], true),
+        (&["-o", "wide"], true),
+        (&["-o", "json"], true),
+        (&["-o", "yaml"], false),
+        (&["-o", "name"], false),
+        (&["--revision", "1"], false),
+        (&["--revision", "1", "-o", "json"], false),
+    ] {
+        let ended = history("broken", &[&["deployment/paused"], args].concat()).run();
+        assert_eq!(
+            ended.stderr.starts_with("note: the live template of"),
+            noted,
+            "{args:?}: {}",
+            ended.stderr
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! Revision words.
+
+use harness::Run;
+use serde_json::{Value, json};
+
+use crate::history;
+
+/// The revision of shop's deployment/web that `--revision WORD` prints.
+fn shown(word: &str) -> String {
+    let ended = history("shop", &["deployment/web", "--revision", word]).run();
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{word}");
+    ended.stdout.lines().next().unwrap_or_default().to_owned()
+}
+
+fn refused(word: &str) -> (String, u8) {
+    let ended = history("shop", &["deployment/web", "--revision", word]).run();
+    assert_eq!(ended.stdout, "", "{word}");
+    (ended.stderr, ended.exit)
+}
+
+/// The digest of a revision of deployment/web, from the JSON output.
+fn digest(number: i64) -> String {
+    let ended = history("shop", &["deployment/web", "-o", "json"]).run();
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let revisions = document["items"][0]["revisions"].as_array().unwrap();
+    let revision = revisions.iter().find(|revision| revision["revision"] == number).unwrap();
+    revision["digest"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_revision_has_many_names() {
+    let digest = digest(3);
+    let prefix = digest.strip_prefix("sha256:").unwrap();
+    for (word, number) in [
+        ("3", 3),
+        ("current", 5),
+        ("previous", 4),
+        ("-1", 4),
+        ("-2", 3),
+        ("-0", 5),
+        ("web-795cb74d74", 3),
+        ("795cb74d74", 3),
+        ("hash:795cb74d74", 3),
+        (digest.as_str(), 3),
+        (&format!("sha256:{}", &prefix[..6]), 3),
+        (&prefix[..64], 3),
+    ] {
+        assert_eq!(shown(word), format!("deployment.apps/web with revision #{number}"), "{word}");
+    }
+}
+
+#[test]
+fn digits_are_always_a_number() {
+    assert_eq!(
+        refused("123456"),
+        ("error: no revision 123456 in the history; there are 1, 3, 4, 5\n".to_owned(), 1)
+    );
+}
+
+#[test]
+fn an_unknown_revision_word_lists_the_revisions() {
+    for word in ["99", "-9", "nope", "hash:nope", "sha256:ffffffff"] {
+        let (stderr, exit) = refused(word);
+        assert_eq!(stderr, format!("error: no revision {word} in the history; there are 1, 3, 4, 5\n"));
+        assert_eq!(exit, 1, "{word}");
+    }
+}
+
+#[test]
+fn an_invalid_revision_word_is_a_usage_error() {
+    for word in ["", "-x", "a b", "hash:", "sha256:xyz", "sha256:abc", "99999999999999999999", "../etc"] {
+        let (stderr, exit) = refused(word);
+        assert!(stderr.starts_with("error: "), "{word}: {stderr}");
+        assert_eq!(exit, 2, "{word}: {stderr}");
+    }
+}
+
+/// A Deployment with ReplicaSets of these names, numbers, hashes and images.
+fn snapshot(replica_sets: &[(&str, &str, &str, &str)]) -> String {
+    let template = |image: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
+    let live = replica_sets.last().unwrap().3;
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "uid": "u"},
+        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template(live)}});
+    let replica_set = |(name, number, hash, image): &(&str, &str, &str, &str)| {
+        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name, "namespace": "n", "uid": name,
+            "labels": {"app": "a", "pod-template-hash": hash}, "annotations": {"deployment.kubernetes.io/revision": number},
+            "ownerReferences": [{"controller": true, "kind": "Deployment", "name": "a", "uid": "u"}]},
+            "spec": {"template": template(image)}})
+    };
+    let items: Vec<Value> = std::iter::once(deployment).chain(replica_sets.iter().map(replica_set)).collect();
+    json!({"kind": "List", "items": items}).to_string()
+}
+
+#[test]
+fn an_ambiguous_word_lists_the_candidates() {
+    let snapshot = snapshot(&[
+        ("a-b1", "1", "b1", "x:1"),
+        ("a-b2", "2", "b1", "x:2"),
+        ("a-b3", "2", "b3", "x:3"),
+        ("a-b4", "3", "b4", "x:4"),
+    ]);
+    for (word, candidates) in
+        [("b1", ["a-b1", "a-b2"]), ("hash:b1", ["a-b1", "a-b2"]), ("2", ["a-b2", "a-b3"])]
+    {
+        let ended =
+            Run::of(["history", "deploy/a", "--from", "-", "--revision", word]).stdin(snapshot.clone()).run();
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{word}");
+        assert!(ended.stderr.contains(&format!("revision {word} could be any of")), "{}", ended.stderr);
+        assert!(candidates.iter().all(|name| ended.stderr.contains(name)), "{}", ended.stderr);
+        assert!(ended.stderr.contains("\nhint: use the full name"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_duplicate_number_means_the_current_revision() {
+    let snapshot = snapshot(&[("a-b1", "2", "b1", "x:1"), ("a-b2", "2", "b2", "x:2")]);
+    for compat in [&[][..], &["--compat"]] {
+        let run = Run::of(["history", "deploy/a", "--from", "-", "--revision", "2"].iter().chain(compat));
+        let ended = run.stdin(snapshot.clone()).run();
+        assert!(ended.stdout.contains("Image:\tx:2"), "{}{}", ended.stdout, ended.stderr);
+    }
+}
+
+#[test]
+fn compat_accepts_numbers_only() {
+    let ask = |word: &str| history("shop", &["deployment/web", "--compat", "--revision", word]).run();
+    assert_eq!(ask("0").stdout, history("shop", &["deployment/web", "--compat"]).run().stdout);
+    for (word, stderr) in [
+        ("-1", "error: revision must be a positive integer: -1\n"),
+        (
+            "abc",
+            "error: invalid argument \"abc\" for \"--revision\" flag: strconv.ParseInt: parsing \"abc\": invalid syntax\n\
+             See 'kubectl rollout history --help' for usage.\n",
+        ),
+    ] {
+        let ended = ask(word);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), ("", stderr, 1));
+    }
+}
+
+#[test]
+fn a_past_number_finds_the_renumbered_revision() {
+    let (stderr, exit) = refused("2");
+    assert_eq!(stderr, "error: no revision 2 in the history; it has number 5 now\nhint: use --revision 5\n");
+    assert_eq!(exit, 1);
+    let compat = history("shop", &["deployment/web", "--revision", "2", "--compat"]).run();
+    assert_eq!(compat.stderr, "error: unable to find the specified revision\n");
+}

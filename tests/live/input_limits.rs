@@ -1,0 +1,174 @@
+//! Servers and files that never end. The program runs as a process of its own, whose memory is limited: what
+//! takes more is an abort, and that is no exit code.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::setup::{directory, file};
+
+/// The address space that the process may have, in KiB: twice what one list may keep, and some for the rest.
+const ADDRESS_SPACE: u64 = 3 << 20;
+
+struct Ended {
+    stderr: String,
+    exit: Option<i32>,
+    took: Duration,
+}
+
+/// Runs the program with limited memory.
+fn run(words: &[&str], kubeconfig: Option<&Path>) -> Ended {
+    let begun = Instant::now();
+    let mut command = Command::new("/bin/sh");
+    let script = format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")]).args(words).env_clear();
+    if let Some(kubeconfig) = kubeconfig {
+        command.env("KUBECONFIG", kubeconfig);
+    }
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Ended { stderr, exit: output.status.code(), took: begun.elapsed() }
+}
+
+/// Serves connections, one request each, with what `answer` writes after the request's first line; returns a
+/// kubeconfig for it.
+fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> std::path::PathBuf {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let Ok(mut socket) = socket else { continue };
+            let mut request = [0; 16_384];
+            let length = socket.read(&mut request).unwrap_or_default();
+            let head = String::from_utf8_lossy(&request[..length]).into_owned();
+            answer(head.lines().next().unwrap_or_default(), &mut socket);
+        }
+    });
+    let kubeconfig = json!({
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": format!("http://{address}")}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "", "namespace": "shop"}}],
+    });
+    file("kubeconfig", &kubeconfig.to_string())
+}
+
+/// Writes the head of an answer, and then the same bytes for as long as somebody reads them.
+fn endless(head: &str, first: &[u8], again: &[u8], socket: &mut TcpStream) {
+    let head =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n{head}\r\n");
+    let again = again.repeat(1 + (1 << 16) / again.len());
+    if socket.write_all(head.as_bytes()).and_then(|()| socket.write_all(first)).is_ok() {
+        while socket.write_all(&again).is_ok() {}
+    }
+}
+
+fn page(body: &str, socket: &mut TcpStream) {
+    let length = body.len();
+    let _ = write!(
+        socket,
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+}
+
+/// A gzip stream of blanks: its beginning, and what makes 2064 more of them each time, in 13 bytes. It is one
+/// block of deflate with fixed codes (RFC 1951, 3.2.6): a blank, and then "258 bytes as the one before".
+fn bomb() -> (Vec<u8>, Vec<u8>) {
+    let mut bits: Vec<bool> = vec![false, true, false]; // not the last block, fixed codes
+    let code = |value: u16, length: u32| (0..length).rev().map(move |bit| value >> bit & 1 == 1);
+    bits.extend(code(0x30 + u16::from(b' '), 8));
+    let again: Vec<bool> = code(0b1100_0101, 8).chain(code(0, 5)).collect();
+    bits.extend(&again);
+    let bytes = |bits: &[bool]| -> Vec<u8> {
+        bits.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, bit| all << 1 | u8::from(*bit))).collect()
+    };
+    let head = [31, 139, 8, 0, 0, 0, 0, 0, 0, 255];
+    ([head.to_vec(), bytes(&bits)].concat(), bytes(&again.repeat(8)))
+}
+
+fn says(ended: &Ended, error: &str) {
+    assert!(ended.stderr.contains(error), "{error:?} is not in {}", ended.stderr);
+    assert_eq!(ended.exit, Some(1), "{}", ended.stderr);
+}
+
+#[test]
+fn an_endless_response_is_an_error() {
+    let one =
+        serve(|_, socket| endless("", b"{\"items\": [", b"{\"a\": \"bcdefghijklmnopqrstuvwxyz\"},", socket));
+    says(&run(&["history", "deployment/web"], Some(&one)), "has more than 64 MiB");
+    says(&run(&["history", "deployments"], Some(&one)), "has more than 256 MiB");
+    says(&run(&["status", "deployments", "--timeout", "20s"], Some(&one)), "has more than 256 MiB");
+}
+
+#[test]
+fn a_decompression_bomb_is_an_error() {
+    let bomb = serve(|_, socket| {
+        let (first, again) = bomb();
+        endless("content-encoding: gzip\r\n", &first, &again, socket);
+    });
+    says(&run(&["history", "deployments"], Some(&bomb)), "has more than 256 MiB");
+}
+
+#[test]
+fn an_endless_list_ends_with_the_request_timeout() {
+    let pages = AtomicU64::new(0);
+    let on = serve(move |_, socket| {
+        let token = pages.fetch_add(1, Ordering::Relaxed).to_string();
+        let item = json!({"metadata": {"name": "a", "namespace": "shop"}, "spec": {}});
+        let items: Vec<_> = (0..20).map(|_| &item).collect();
+        page(&json!({"items": items, "metadata": {"continue": token}}).to_string(), socket);
+    });
+    for verb in ["history", "status"] {
+        let ended = run(&[verb, "deployments", "--request-timeout", "2s"], Some(&on));
+        says(&ended, "did not send a complete response within 2s");
+        assert!(ended.took < Duration::from_secs(20), "{:?}", ended.took);
+    }
+}
+
+#[test]
+fn empty_or_circular_pages_are_an_error() {
+    for (items, token, error) in [
+        (json!([]), None, "has more pages than objects"),
+        (json!([{"metadata": {"name": "a", "namespace": "shop"}}]), Some("same"), "repeats a continue token"),
+    ] {
+        let kubeconfig = serve(move |line, socket| {
+            let next = "x".repeat(line.len());
+            let token = token.unwrap_or(&next);
+            page(&json!({"items": items, "metadata": {"continue": token}}).to_string(), socket);
+        });
+        says(&run(&["history", "deployments"], Some(&kubeconfig)), error);
+    }
+}
+
+#[test]
+fn a_list_of_tiny_objects_is_an_error_before_it_exhausts_memory() {
+    let many = serve(|_, socket| {
+        page(&format!("{{\"metadata\": {{}}, \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000)), socket);
+    });
+    says(&run(&["history", "deployments"], Some(&many)), "takes more than 1 GiB of memory");
+}
+
+#[test]
+fn endless_files_are_refused() {
+    let tiny = directory().join("tiny.json");
+    let text = format!("{{\"kind\": \"List\", \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000));
+    std::fs::write(&tiny, text).unwrap();
+    let nobody = serve(|_, _| ());
+    let sparse = directory().join("sparse.json");
+    std::fs::File::create(&sparse).unwrap().set_len((1 << 30) + 1).unwrap();
+    for (path, error) in [
+        (tiny.to_str().unwrap(), "too large for the memory"),
+        (sparse.to_str().unwrap(), "it has more than 1 GiB"),
+        ("/dev/zero", "it is a device, and no file"),
+    ] {
+        for words in [&["history", "all", "--from", path][..], &["status", "-f", path]] {
+            let ended = run(words, Some(&nobody));
+            assert!(ended.stderr.contains(error), "{words:?}: {error:?} is not in {}", ended.stderr);
+            assert_eq!(ended.exit, Some(2), "{words:?}: {}", ended.stderr);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `kill -9` at every request: the template is unchanged or fully changed, and the same command
+//! then finishes the rest.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use simcluster::Key;
+use simcluster::fault::{Act, Fault, Requests};
+
+use crate::changes::{db, object, web};
+use crate::setup::{Ground, file};
+
+/// Runs the binary and kills it at its request number `at` (from 0): before the server processes
+/// it, or before it responds.
+async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
+    let act = if done { Act::StallBody(0) } else { Act::Stall };
+    ground.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
+    ground.cluster.forget_requests();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
+        .args(args)
+        .env_clear()
+        .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..1000 {
+        if ground.cluster.requests().len() > at || child.try_wait().unwrap().is_some() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await; // the server processes the request now
+    child.kill().unwrap();
+    child.wait().unwrap();
+    ground.cluster.clear_faults();
+}
+
+fn relevant(object: &Value) -> (Value, Value) {
+    (object["spec"].clone(), object["metadata"]["annotations"].clone())
+}
+
+async fn survives(args: &[&str], key: Key, requests: usize) {
+    let ground = Ground::of("shop");
+    let before = object(&ground.cluster, &key);
+    assert_eq!(ground.run(args).run_here().await.exit, 0);
+    assert_eq!(ground.lines().len(), requests, "{:?}", ground.lines());
+    let after = relevant(&object(&ground.cluster, &key));
+    for at in 0..requests {
+        for done in [false, true] {
+            let ground = Ground::of("shop");
+            killed(&ground, args, at, done).await;
+            let found = relevant(&object(&ground.cluster, &key));
+            let place = format!("{args:?} killed at request {at}, done: {done}");
+            assert!(found == relevant(&before) || found == after, "{place}: half a change");
+            let again = ground.run(args).run_here().await;
+            assert_eq!(again.exit, 0, "{place}: {}", again.stderr);
+            assert_eq!(relevant(&object(&ground.cluster, &key)), after, "{place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_killed_undo_of_a_deployment() {
+    survives(&["undo", "deployment/web", "--to-revision", "4"], web(), 4).await;
+}
+
+#[tokio::test]
+async fn a_killed_undo_of_a_stateful_set_with_a_cause() {
+    survives(&["undo", "statefulset/db", "--to-revision", "3", "--cause", "OPS-1"], db(), 5).await;
+}
+
+#[tokio::test]
+async fn a_killed_resume() {
+    // The annotation of a pause has a timestamp; a resume restores the original object.
+    survives(&["resume", "deployment/web"], web(), 1).await;
+    survives(&["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"], db(), 4).await;
+}
+
+/// A closed terminal ends what is followed as SIGTERM does, unless the process was told to outlive it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn sighup_ends_status_unless_it_is_ignored() {
+    for (before, signals, exit) in [("", &["-HUP"][..], 129), ("trap '' HUP; ", &["-HUP", "-TERM"], 143)] {
+        let ground = Ground::of("broken");
+        let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));
+        let script = format!(
+            "{before}exec \"$0\" status deployment/paused -n broken --wait-held --plain > \"$1\" 2>&1"
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")])
+            .arg(&output)
+            .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+            .spawn()
+            .unwrap();
+        let printed = || std::fs::read_to_string(&output).unwrap_or_default();
+        for _ in 0..1000 {
+            if printed().contains("Waiting for") || child.try_wait().unwrap().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(child.try_wait().unwrap(), None, "{}", printed());
+        for signal in signals {
+            Command::new("kill").args([*signal, &child.id().to_string()]).status().unwrap();
+        }
+        let code = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status.code();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        };
+        let said = printed();
+        std::fs::remove_file(&output).unwrap();
+        assert_eq!(code, Some(exit), "{said}");
+        assert!(said.contains("continues in the cluster"), "{said}");
+    }
+}

@@ -1,0 +1,126 @@
+//! `--replace-stuck-pods` with running controllers.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use simcluster::resource::{PODS, STATEFULSETS};
+use simcluster::rules::{Author, Deletion, Part};
+use simcluster::{Controllers, Key, SimCluster, Upkeep};
+
+use crate::setup::Ground;
+
+fn key() -> Key {
+    Key::new(&STATEFULSETS, "shop", "db")
+}
+
+fn pod(ordinal: u8) -> Key {
+    Key::new(&PODS, "shop", &format!("db-{ordinal}"))
+}
+
+/// A StatefulSet of four pods whose second revision cannot start.
+fn broken() -> (Ground, Controllers) {
+    let cluster = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).namespace("shop").build();
+    let author = Author::new("kubectl-create");
+    let set = json!({
+        "metadata": {"name": "db"},
+        "spec": {"replicas": 4, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": {
+            "metadata": {"labels": {"app": "db"}},
+            "spec": {"containers": [{"name": "app", "image": "db:1.0"}]},
+        }},
+    });
+    cluster.store(|store| store.create(&STATEFULSETS, "shop", set, &author).map(drop).unwrap());
+    let mut controllers = Controllers::new();
+    controllers.run_for(&cluster, Duration::from_secs(120));
+    let bad =
+        |set: &mut Value| set["spec"]["template"]["spec"]["containers"][0]["image"] = "db:2.0-bad".into();
+    cluster.store(|store| store.edit(&key(), Part::Object, &author, bad).map(drop).unwrap());
+    controllers.run_for(&cluster, Duration::from_secs(120));
+    let served = cluster.serve().unwrap();
+    (Ground { cluster, served }, controllers)
+}
+
+/// Runs a command with controllers that are ten times as fast as real time.
+async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &[&str]) -> harness::Ended {
+    let cluster = ground.cluster.clone();
+    let work = async {
+        loop {
+            controllers.run_for(&cluster, Duration::from_secs(1));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::select! {
+        ended = ground.run(args).run_here() => ended,
+        () = work => unreachable!("the controllers never end"),
+    }
+}
+
+fn images(cluster: &SimCluster) -> Vec<Value> {
+    cluster.store(|store| {
+        (0..4)
+            .map(|ordinal| store.get(&pod(ordinal)).unwrap()["spec"]["containers"][0]["image"].clone())
+            .collect()
+    })
+}
+
+#[tokio::test]
+async fn a_stuck_pod_is_replaced_after_the_change() {
+    let (ground, controllers) = broken();
+    assert_eq!(images(&ground.cluster)[3], "db:2.0-bad");
+    let ended =
+        with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
+    assert_eq!(
+        (ended.stdout.as_str(), ended.exit),
+        ("statefulset.apps/db rolled back\n", 0),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.ends_with("deleting pod db-3: not ready, and not on the new revision\n"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
+    let lines = ground.lines();
+    let change = lines.iter().position(|line| line.starts_with("PATCH")).unwrap();
+    let deletion = ground
+        .cluster
+        .requests()
+        .into_iter()
+        .enumerate()
+        .find(|(_, request)| request.method == "DELETE")
+        .unwrap();
+    assert!(change < deletion.0, "{lines:?}");
+    assert!(String::from_utf8_lossy(&deletion.1.body).contains("\"preconditions\":{\"uid\":\""));
+}
+
+#[tokio::test]
+async fn the_lowest_stuck_pod_is_replaced_first() {
+    let (ground, mut controllers) = broken();
+    ground.cluster.store(|store| {
+        store.delete(&pod(0), &Deletion::default(), &Author::new("somebody")).map(drop).unwrap();
+    });
+    controllers.run_for(&ground.cluster, Duration::from_secs(120));
+    assert_eq!(images(&ground.cluster), ["db:2.0-bad", "db:1.0", "db:1.0", "db:2.0-bad"]);
+    let ended =
+        with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
+    let deleted: Vec<_> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("deleting pod "))
+        .map(|line| &line[13..17])
+        .collect();
+    assert_eq!((deleted.as_slice(), ended.exit), (&["db-0", "db-3"][..], 0), "{}", ended.stderr);
+    assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
+}
+
+#[tokio::test]
+async fn without_the_flag_stuck_pods_are_reported_and_kept() {
+    let (ground, controllers) = broken();
+    let ended = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
+    assert!(ended.stderr.contains("warning: db-3 is not ready: "), "{}", ended.stderr);
+    let hints = "\nhint: to delete it, now or after the undo: kubectl rollout2 undo statefulset/db -n shop \
+                 --to-revision db-7478dc55f5 --replace-stuck-pods\n\
+                 hint: or by hand, after the undo: kubectl delete pod db-3 -n shop\n";
+    assert!(ended.stderr.contains(hints), "{}", ended.stderr);
+    assert_eq!((images(&ground.cluster)[3].clone(), ended.exit), (json!("db:2.0-bad"), 0));
+}

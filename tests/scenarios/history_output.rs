@@ -1,0 +1,54 @@
+//! The output of `history`, reduced to lines without generated names and ages.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::setup::{Ground, PATIENCE, PAUSE};
+
+/// One line for each revision: number, state, pods, changes, and past numbers.
+pub(crate) async fn history(ground: &Ground, target: &str) -> Vec<String> {
+    let ended = ground.rollout2(&["history", target, "-o", "json"]).await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    told["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
+}
+
+/// Returns kubectl's table.
+pub(crate) async fn kubectl_history(ground: &Ground, target: &str) -> String {
+    let ended = ground.rollout2(&["history", target, "--compat"]).await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    ended.stdout
+}
+
+/// Waits until kubectl's table has these rows.
+pub(crate) async fn until_kubectl_history(ground: &Ground, target: &str, rows: &str) {
+    let begun = Instant::now();
+    loop {
+        let table = kubectl_history(ground, target).await;
+        if table.split_once("CHANGE-CAUSE\n").is_some_and(|(_, told)| told.trim_end() == rows.trim_end()) {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{table}");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn line(revision: &Value) -> String {
+    let words = |member: &str| match &revision[member] {
+        Value::Array(words) => {
+            words.iter().map(|word| word.as_str().map_or(word.to_string(), str::to_owned)).collect()
+        }
+        _ => vec![format!("first: {}", revision["images"][0].as_str().unwrap())],
+    };
+    let past = words("pastRevisions");
+    let past = if past.is_empty() { String::new() } else { format!("; was {}", past.join(",")) };
+    format!(
+        "{} {} {}/{} {}{past}",
+        revision["revision"],
+        revision["state"].as_str().unwrap_or("-"),
+        revision["pods"]["ready"],
+        revision["pods"]["total"],
+        words("changes").join(", "),
+    )
+}

@@ -1,0 +1,178 @@
+//! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete
+//! snapshot.
+
+use harness::{Run, data};
+use serde_json::{Value, json};
+
+use crate::objects::{broken_pod, pod, revision, status, with, workload};
+
+fn crash(message: &str) -> Value {
+    let ending = json!({"reason": "Error", "exitCode": 1, "message": message});
+    let state = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+    json!({"restartCount": 1, "state": state, "lastState": {"terminated": ending}})
+}
+
+fn on_terminal(objects: &[Value], width: u16, color: &str) -> String {
+    let items = [&[revision("Deployment", 1), revision("Deployment", 2)], objects].concat();
+    let snapshot = json!({"kind": "List", "items": items}).to_string();
+    let run = Run::of(["status", "deploy/web", "-n", "n", "--from", "-", "--color", color]);
+    run.stdin(snapshot).terminal(width, 24).run().stdout
+}
+
+#[test]
+fn a_terminal_shows_causes_below_the_verdict_and_fits_them() {
+    let crash =
+        broken_pod("Deployment", "web-2-a", 2, &crash("panic: DB_URL is not set, and a long story follows"));
+    let objects = [workload("Deployment"), crash];
+    let verdict =
+        "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...\n";
+    assert_eq!(
+        on_terminal(&objects, 72, "never"),
+        format!(
+            "{verdict}  ! web-2-a  app: CrashLoopBackOff, exit 1, 1 restart\n      \"panic: DB_URL is not set, and a long story follows\"\n"
+        )
+    );
+    let colored = on_terminal(&objects, 72, "always");
+    assert!(colored.contains("\x1b[31m  ! web-2-a  app: CrashLoopBackOff"), "{colored:?}");
+}
+
+/// The important words come last, so a long line wraps instead of being cut.
+#[test]
+fn long_evidence_wraps_on_a_terminal() {
+    let message = "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.";
+    let scheduled =
+        json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message});
+    let changes =
+        json!({"spec": {"nodeName": null}, "status": {"containerStatuses": [], "conditions": [scheduled]}});
+    let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
+    let objects = [workload("Deployment"), pod];
+    let causes = |width| on_terminal(&objects, width, "never").split_once('\n').unwrap().1.to_owned();
+    assert_eq!(
+        causes(80),
+        r#"  ~ web-2-a  unschedulable
+      "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are
+      available: 3 No preemption victims found for incoming pod."
+"#
+    );
+    assert_eq!(
+        causes(40),
+        r#"  ~ web-2-a  unschedulable
+      "0/3 nodes are available: 3
+      Insufficient cpu. preemption: 0/3
+      nodes are available: 3 No
+      preemption victims found for inco…
+"#
+    );
+    assert_eq!(causes(200), format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
+    assert!(causes(16).starts_with("  ~ web-2-a  unschedulable\n"), "the summary is never cut");
+    let off = crate::objects::status("Deployment", &objects, &[]).stderr;
+    assert_eq!(off, format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
+}
+
+#[test]
+fn escape_sequences_are_escaped_on_one_line() {
+    let evil = "\x1b]0;owned\x07 first\r line\u{202e}";
+    let objects = [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crash(evil))];
+    for color in ["never", "always"] {
+        let seen = on_terminal(&objects, 200, color);
+        assert!(seen.contains("^[]0;owned^G first\\r line\\u{202e}"), "{seen:?}");
+        assert_eq!(seen.lines().count(), 2);
+    }
+    let piped = status("Deployment", &objects, &[]);
+    assert_eq!(piped.stderr.lines().count(), 1, "{:?}", piped.stderr);
+}
+
+/// The README documents the fields.
+#[test]
+fn json_is_one_document_for_each_workload() {
+    let mut sick = crash("panic: DB_URL is not set");
+    sick["image"] = "x:2".into();
+    let objects = [
+        workload("Deployment"),
+        broken_pod("Deployment", "web-2-a", 2, &sick),
+        broken_pod("Deployment", "web-2-b", 2, &sick),
+    ];
+    let ended = status("Deployment", &objects, &["-o", "json"]);
+    assert_eq!((ended.stdout.lines().count(), ended.stderr.as_str()), (1, ""));
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        document,
+        json!({
+            "apiVersion": "rollout2/v1",
+            "kind": "Status",
+            "workload": {"kind": "Deployment", "namespace": "n", "name": "web", "uid": "w", "generation": 2},
+            "revision": 2,
+            "revisionName": "web-2",
+            "verdict": "progressing",
+            "message": "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...",
+            "pods": {"wanted": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
+            "causes": [{
+                "id": "crash-loop",
+                "transient": false,
+                "hold": false,
+                "summary": "CrashLoopBackOff, exit 1",
+                "container": "app",
+                "pods": 2,
+                "example": "web-2-a",
+                "restarts": 1,
+                "evidence": "panic: DB_URL is not set",
+            }],
+            "unknown": [],
+        })
+    );
+}
+
+#[test]
+fn several_workloads_have_names_on_every_line() {
+    let run = |args: &[&str]| {
+        let ended =
+            Run::of(["status"].iter().chain(args)).arg("--from").arg(data().join("shop/snapshot.json")).run();
+        ended.stdout
+    };
+    let alone = "partitioned roll out complete: 2 new pods have been updated...\n";
+    assert_eq!(run(&["sts/db"]), alone);
+    let both = run(&["sts/db", "deploy/web"]);
+    assert_eq!(both, format!("statefulset.apps/db: {alone}deployment \"web\" successfully rolled out\n"));
+    let everywhere = run(&["sts,deploy", "-A", "-l", "app in (db,web)"]);
+    assert!(everywhere.contains("statefulset.apps/db in shop: partitioned"), "{everywhere}");
+    assert!(
+        everywhere.contains("deployment.apps/web in shop: deployment \"web\" successfully"),
+        "{everywhere}"
+    );
+}
+
+#[test]
+fn types_missing_from_the_snapshot_are_reported_once() {
+    let sick = broken_pod("Deployment", "web-2-a", 2, &crash("panic"));
+    let timed_out = json!({"status": {"conditions": [{
+        "type": "Progressing", "reason": "ProgressDeadlineExceeded", "message": "ReplicaSet \"web-2\" has timed out progressing.",
+    }]}});
+    let two = || {
+        [
+            with(workload("Deployment"), &timed_out),
+            with(workload("Deployment"), &json!({"metadata": {"name": "api"}})),
+        ]
+    };
+    let run = |others: &[Value], args: &[&str]| {
+        let items = [two().as_slice(), others].concat();
+        let snapshot = json!({"kind": "List", "items": items}).to_string();
+        Run::of(["status", "deploy", "-n", "n", "--from", "-"].iter().chain(args)).stdin(snapshot).run()
+    };
+    let alone = run(&[], &[]);
+    assert_eq!(
+        alone.stderr,
+        "note: status is based on the counters of the workload only: standard input has no replicasets\n\
+         note: causes in pods are not shown: standard input has no pods\n\
+         note: causes are incomplete: standard input has no events\n\
+         error: deployment \"web\" exceeded its progress deadline\n"
+    );
+    assert_eq!(alone.exit, 4, "the deadline is believed where no revision says otherwise");
+
+    let documents =
+        run(&[revision("Deployment", 2), pod("Deployment", "web-2-b", 2), sick], &["-o", "json"]).stdout;
+    let unknown: Vec<Value> = documents
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["unknown"].clone())
+        .collect();
+    assert_eq!(unknown, [json!(["events"]), json!(["events"])]);
+}

@@ -1,0 +1,121 @@
+//! Words that make no sense are refused before anything is asked of the cluster.
+
+use harness::Run;
+use harness::lab::Lab;
+use serde_json::json;
+
+#[tokio::test(start_paused = true)]
+async fn invalid_arguments_reach_no_cluster() {
+    let lab = Lab::new();
+    lab.stateful_set(3, &json!({}));
+    lab.pass(30).await;
+    lab.cluster.forget_requests();
+    for (words, sentence) in [
+        ("sts/db --by 0", "--by \"0\": it must be at least 1"),
+        ("sts/db --by 0%", "--by \"0%\": it must be at least 1"),
+        ("sts/db --by -1", "--by \"-1\": it must be a number of pods"),
+        ("sts/db --by 101%", "--by \"101%\": it must be at most 100%"),
+        ("sts/db --to 0", "--to \"0\": it must be at least 1"),
+        ("sts/db --max-unavailable 0", "--max-unavailable \"0\": it must be at least 1"),
+        ("sts/db --batches 2,1", "--batches \"2,1\": 1 is not above the goal before it"),
+        ("sts/db --batches 10%,10%", "10% is not above the goal before it"),
+        ("sts/db --batches 1,", "--batches \"\": it must be a number of pods"),
+        ("sts/db --batches 1,10% --all", "--batches \"1,10%\" does not lead to the end, and --all does"),
+        ("sts/db --by 1 --batches 1,2", "cannot be used with"),
+        ("sts/db --to 1 --all", "cannot be used with"),
+        ("sts/db --check true --no-check", "cannot be used with"),
+        ("sts/db --check-timeout 5s", "required arguments were not provided"),
+        (
+            "sts/db --check true --check-timeout 0s",
+            "invalid value '0s' for '--check-timeout <DURATION>': must be more than 0",
+        ),
+        (
+            "sts/db --batch-timeout 0",
+            "invalid value '0' for '--batch-timeout <DURATION>': must be more than 0",
+        ),
+        ("sts/db --soak soon", "invalid value 'soon' for '--soak <DURATION>': expected a duration"),
+        ("sts/db --soak -5m", "unexpected argument"),
+        ("sts/db --dry-run=server", "--dry-run=server is not supported: a plan consists of many writes"),
+        ("sts/db --order zone", "--order is for DaemonSets"),
+        ("sts/db --node-selector a=b", "--node-selector is for DaemonSets"),
+        ("sts/db --evict", "--evict is for DaemonSets"),
+        ("ds/agent --node-selector a=b=c", "a=b=c"),
+        ("ds/agent --order=", "--order requires a label"),
+        ("sts/db --surge none", "--surge \"none\": it must be a number of pods"),
+        ("sts", "exactly one workload must be named\nhint: write it as statefulset/db"),
+        ("", "required resource not specified\nhint: write it as statefulset/db"),
+        ("sts/db sts/log", "step takes one workload"),
+        ("all", "exactly one workload must be named"),
+        ("pods/db-0", "have no rollouts"),
+        ("sts/db -A", "unexpected argument"),
+        ("sts/db --field-manager", "a value is required"),
+    ] {
+        let ended = lab.run(&format!("step {words}")).await;
+        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
+        assert!(ended.stderr.contains(sentence), "{words}: {}", ended.transcript);
+        assert!(ended.stdout.is_empty(), "{words}: {}", ended.stdout);
+    }
+    assert_eq!(lab.cluster.requests().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
+    let lab = Lab::new();
+    let db = lab.stateful_set(3, &json!({}));
+    lab.pass(60).await;
+    lab.run("pause statefulset/db").await;
+    lab.hands().image(&db, "app:2.0");
+    lab.pass(5).await;
+    let before = lab.revision();
+    for words in ["--max-unavailable 3", "--max-unavailable 100%", "--max-unavailable 7"] {
+        let ended = lab.run(&format!("step sts/db {words}")).await;
+        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
+        assert!(ended.stderr.contains("--max-unavailable"), "{words}: {}", ended.transcript);
+    }
+    for (words, sentence) in [
+        ("--to 4", "--to 4 is more than the 3 pods of statefulset/db"),
+        ("--to 4 --dry-run", "--to 4 is more than the 3 pods of statefulset/db"),
+        (
+            "--batches 2,40%,100%",
+            "--batches 2,40%,100% goes down: 40%, which is 1 of 3 here, comes after 2; nothing was written",
+        ),
+        ("--batches 70%,1,3", "goes down: 1 comes after 70%, which is 2 of 3 here"),
+        ("--batches 1,4,100%", "goes down: 100%, which is 3 of 3 here, comes after 4"),
+    ] {
+        let ended = lab.run(&format!("step sts/db {words}")).await;
+        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
+        assert!(ended.stderr.contains(sentence), "{words}: {}", ended.transcript);
+    }
+    assert_eq!(lab.revision(), before);
+    let ended = lab.run("step sts/db --batches 1,40%,100% --to 3 --dry-run").await;
+    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let ended = lab.run("step sts/nobody").await;
+    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+}
+
+#[test]
+fn a_snapshot_can_be_previewed_but_not_stepped() {
+    let shop = harness::data().join("shop").join("snapshot.json");
+    let run = |words: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(words).run();
+    let ended = run(&[]);
+    assert_eq!((ended.exit, ended.stdout.as_str()), (2, ""));
+    assert!(ended.stderr.contains("a snapshot cannot be changed"), "{}", ended.stderr);
+    assert_eq!(run(&["--dry-run"]).exit, 0, "{}", run(&["--dry-run"]).transcript);
+}
+
+/// To `--compat` a verb that kubectl has not means what it always means.
+#[test]
+fn compat_has_no_effect() {
+    let ended = Run::of(["step", "sts/db", "--by", "0", "--compat"]).run();
+    assert_eq!(ended.exit, 2, "{}", ended.transcript);
+    let ended = Run::of(["step", "sts/db", "--unknown"]).env("ROLLOUT2_COMPAT", "kubectl").run();
+    assert_eq!(ended.exit, 2, "{}", ended.transcript);
+}
+
+#[test]
+fn the_whole_help_is_seen_in_review() {
+    let ended = Run::of(["step", "--help"]).run();
+    let own = ended.stdout.split("Options for every verb:").next().unwrap();
+    let below = ended.stdout.split("\nExamples:\n").nth(1).unwrap();
+    insta::assert_snapshot!(format!("{own}...\n\nExamples:\n{below}"));
+}

@@ -1,0 +1,264 @@
+//! What happens in one run, drawn from a seed.
+
+use std::time::Duration;
+
+use harness::random::Dice;
+use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::{CONTROLLERREVISIONS, EVENTS, PODS, Resource, STATEFULSETS};
+use simcluster::{Refusal, Verb};
+
+use crate::command::{Batches, Reach, Share, Words};
+use crate::external_changes::Deed;
+use crate::kill_switch::Death;
+
+/// What is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    StatefulSet,
+    DaemonSet,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub(crate) struct Draw {
+    pub(crate) spec: Value,
+    pub(crate) nodes: usize,
+    /// Whether several pods of the set may be replaced at once.
+    pub(crate) is_gated: bool,
+    pub(crate) spread: Duration,
+    /// What is released.
+    pub(crate) image: &'static str,
+    /// Whether it is paused before; otherwise the rollout runs already when it is stepped.
+    pub(crate) is_paused_first: bool,
+    pub(crate) words: Words,
+    pub(crate) deaths: Vec<Death>,
+    pub(crate) faults: Vec<Fault>,
+    /// Others, each after so many milliseconds.
+    pub(crate) deeds: Vec<(u64, Deed)>,
+    /// A second process, after so many milliseconds.
+    pub(crate) second: Option<(u64, Words)>,
+}
+
+static WATCHED: [&Resource; 4] = [&STATEFULSETS, &CONTROLLERREVISIONS, &PODS, &EVENTS];
+
+const BROKEN: [&str; 5] =
+    ["app:2.0-bad", "app:2.0-crash", "app:2.0-config", "app:2.0-oom", "app:2.0-notready"];
+
+impl Draw {
+    pub(crate) fn of(kind: Kind, dice: &mut Dice) -> Self {
+        let is_daemon_set = kind == Kind::DaemonSet;
+        let replicas = match dice.below(12) {
+            0 => 20 + signed(dice.below(31)),
+            1 | 2 => 7 + signed(dice.below(12)),
+            _ => 1 + signed(dice.below(6)),
+        };
+        let partition = if dice.once_in(4) { signed(dice.below(4)) } else { 0 };
+        let is_gated = dice.once_in(2);
+        let mut rolling = json!({"partition": partition});
+        if is_gated {
+            rolling["maxUnavailable"] = (1 + dice.below(4)).into();
+        }
+        let mut spec = json!({
+            "replicas": replicas, "serviceName": "db",
+            "podManagementPolicy": dice.one_of(&["OrderedReady", "Parallel"]),
+            "minReadySeconds": dice.one_of(&[0, 0, 0, 2, 10]),
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
+        });
+        if is_daemon_set {
+            let rolling =
+                json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1 + dice.below(3)}});
+            spec = json!({"minReadySeconds": spec["minReadySeconds"], "updateStrategy": rolling});
+        } else if dice.once_in(4) {
+            spec["ordinals"] = json!({"start": 1 + dice.below(5)});
+        }
+        let image = match dice.below(10) {
+            0..=2 => dice.one_of(&BROKEN),
+            3 => "app:2.0-slow",
+            _ => "app:2.0",
+        };
+        let is_disturbed = dice.once_in(2);
+        let count = |most| if is_disturbed { most } else { 1 };
+        let mut draw = Self {
+            spec,
+            nodes: if is_daemon_set { usize::try_from(replicas).unwrap_or(1) } else { 3 },
+            is_gated,
+            spread: Duration::from_millis(dice.below(2_000)),
+            image,
+            is_paused_first: !dice.once_in(4),
+            words: if is_daemon_set { node_words(dice, replicas) } else { words(dice, replicas) },
+            deaths: (0..dice.below(4)).map(|_| death(dice)).collect(),
+            faults: (0..dice.below(count(4))).map(|_| fault(dice)).collect(),
+            deeds: (0..dice.below(count(4)))
+                .map(|_| (dice.below(60_000), deed(kind, dice, replicas)))
+                .collect(),
+            second: dice
+                .once_in(6)
+                .then(|| (dice.below(30_000), Words { is_daemon_set, ..Words::default() })),
+        };
+        let check = dice.once_in(8).then(|| !dice.once_in(3));
+        draw.words.check = check;
+        if let Some((_, words)) = &mut draw.second {
+            words.check = check;
+        }
+        if !is_daemon_set && dice.once_in(8) {
+            draw.goes_below(dice, replicas);
+        }
+        if is_daemon_set && dice.once_in(6) {
+            draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
+        }
+        draw
+    }
+
+    /// Below a partition of its own that keeps all pods, or all but the first, and often back from there.
+    fn goes_below(&mut self, dice: &mut Dice, replicas: i64) {
+        self.words.reach = Some(Reach::To(Share::PerCent(100)));
+        self.words.undo = Some(!dice.once_in(3));
+        let keeps_all = dice.once_in(2) || replicas < 3;
+        let partition = if keeps_all { replicas } else { replicas - 1 };
+        self.spec["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
+        if !keeps_all {
+            // Else what is broken fails before it gets there.
+            self.words.batches = Some(Batches::By(Share::Pods(2)));
+            self.words.max_unavailable = Some(Share::Pods(2));
+            self.words.no_canary = true;
+        }
+        if dice.once_in(2) {
+            self.image = *dice.one_of(&BROKEN);
+        }
+    }
+
+    /// Whether nobody and nothing else had a hand in it.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.faults.is_empty() && self.deeds.is_empty()
+    }
+
+    /// Whether the new revision never works, or a check says so.
+    pub(crate) fn is_broken(&self) -> bool {
+        BROKEN.contains(&self.image) || self.words.check == Some(false)
+    }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or_default()
+}
+
+fn share(dice: &mut Dice, most: i64) -> Share {
+    if dice.once_in(3) {
+        Share::PerCent(*dice.one_of(&[10, 25, 34, 50, 100]))
+    } else {
+        Share::Pods(1 + signed(dice.below(most.unsigned_abs())))
+    }
+}
+
+fn words(dice: &mut Dice, replicas: i64) -> Words {
+    let is_large = replicas > 12;
+    let batches = match dice.below(4) {
+        0 if !is_large => None,
+        1 => Some(Batches::Until(
+            [Share::Pods(1), Share::PerCent(40), Share::PerCent(100)][dice.index(3)..].to_vec(),
+        )),
+        _ if is_large => Some(Batches::By(*dice.one_of(&[Share::PerCent(25), Share::PerCent(40)]))),
+        _ => Some(Batches::By(share(dice, 3))),
+    };
+    let reach = match dice.below(5) {
+        0 if !is_large => None,
+        1 => Some(Reach::To(share(dice, replicas))),
+        _ => Some(Reach::All),
+    };
+    let most = (replicas - 1).clamp(1, 5);
+    let soaks: &[i64] = if is_large { &[0, 5, 20] } else { &[0, 5, 30, 90] };
+    Words {
+        batches,
+        reach,
+        max_unavailable: (!dice.once_in(3)).then(|| Share::Pods(1 + signed(dice.below(most.unsigned_abs())))),
+        soak: (!dice.once_in(3)).then(|| *dice.one_of(soaks)),
+        final_soak: dice.once_in(4).then(|| *dice.one_of(&[5, 60])),
+        batch_timeout: Some(*dice.one_of(&[180, 300])),
+        undo: dice.once_in(2).then(|| dice.once_in(2)),
+        no_canary: dice.once_in(4),
+        force: dice.once_in(12),
+        take_over: dice.once_in(12),
+        complete: dice.once_in(12),
+        new_plan: false,
+        timeout: dice.once_in(8).then(|| 20 + signed(dice.below(100))),
+        ..Words::default()
+    }
+}
+
+fn node_words(dice: &mut Dice, nodes: i64) -> Words {
+    Words {
+        is_daemon_set: true,
+        ignore_unready: dice.once_in(2),
+        by_zone: dice.once_in(3),
+        evict: dice.once_in(4),
+        ..words(dice, nodes)
+    }
+}
+
+fn death(dice: &mut Dice) -> Death {
+    let most = *dice.one_of(&[8, 20, 60]);
+    Death { at: dice.index(most), is_done: dice.once_in(2) }
+}
+
+fn deed(kind: Kind, dice: &mut Dice, replicas: i64) -> Deed {
+    match dice.below(12) {
+        0 if kind == Kind::DaemonSet => Deed::NodeGone(dice.index(50)),
+        1 if kind == Kind::DaemonSet => Deed::NodeComes,
+        2 if kind == Kind::DaemonSet => Deed::NodeReady(dice.index(50), dice.once_in(3)),
+        5 if kind == Kind::DaemonSet && dice.once_in(2) => Deed::Taint(dice.index(50)),
+        6 if kind == Kind::DaemonSet => {
+            let rolling = json!({"maxUnavailable": 1 + dice.below(3)});
+            Deed::Strategy(json!({"type": "RollingUpdate", "rollingUpdate": rolling}))
+        }
+        0..=2 => Deed::Scale((replicas + signed(dice.below(7)) - 3).max(1)),
+        3 | 4 => Deed::Pause,
+        5 => Deed::Image("app:3.0"),
+        6 => {
+            let partition = dice.below(3);
+            Deed::Strategy(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}))
+        }
+        7 | 8 => Deed::Delete(dice.index(50)),
+        9 | 10 => Deed::Restart(dice.index(50)),
+        _ => Deed::Annotate(dice.below(100)),
+    }
+}
+
+fn is_read(verb: Verb) -> bool {
+    matches!(verb, Verb::Watch | Verb::List | Verb::Get)
+}
+
+fn fault(dice: &mut Dice) -> Fault {
+    let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
+    let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
+    let verb = *dice.one_of(&[
+        Verb::Watch,
+        Verb::List,
+        Verb::Get,
+        Verb::Patch,
+        Verb::Patch,
+        Verb::Delete,
+        Verb::Create, // evictions
+    ]);
+    let act = match dice.below(12) {
+        0 if verb == Verb::Watch => Act::CloseWatch(events),
+        1 if verb == Verb::Watch => Act::ExpireWatch(events),
+        2 if verb == Verb::Watch => Act::SilenceWatch(events),
+        3 if is_read(verb) => Act::CutBody(bytes),
+        4 if is_read(verb) => Act::TruncateJson(bytes),
+        5 => Act::Html(502),
+        6 => refusal(500),
+        7 => refusal(503),
+        8 => Act::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
+        9 => Act::LoseRequest,
+        10 => Act::LoseAnswer,
+        _ => Act::Delay(Duration::from_millis(dice.below(4_000))),
+    };
+    let requests = match dice.below(3) {
+        0 => Requests::verb(verb),
+        _ if verb == Verb::Patch => Requests::of(verb, &STATEFULSETS),
+        _ if !is_read(verb) => Requests::of(verb, &PODS),
+        _ => Requests::of(verb, WATCHED[dice.index(4)]),
+    };
+    Fault::on(requests, act).after(dice.index(12)).times(1 + dice.index(4))
+}

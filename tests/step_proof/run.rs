@@ -1,0 +1,80 @@
+//! Plays one run, and says what was wrong with it.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use harness::lab::Lab;
+use harness::random::Dice;
+use simcluster::resource::{DAEMONSETS, STATEFULSETS};
+use simcluster::{Controllers, Order, Pace, SimCluster};
+
+use crate::external_changes::{Deed, Others, command};
+use crate::generator::{Draw, Kind};
+use crate::oracle::judge;
+use crate::timeline::Timeline;
+use crate::user::{Left, Terminal};
+
+/// No run takes longer, in its own time.
+const LONGEST: Duration = Duration::from_secs(6 * 3600);
+
+/// What came of a run.
+pub(crate) struct Played {
+    pub(crate) draw: Draw,
+    pub(crate) left: Left,
+    pub(crate) timeline: Timeline,
+    pub(crate) wrong: Vec<String>,
+}
+
+/// Plays the run of a seed on a runtime of its own.
+pub(crate) fn play(kind: Kind, seed: u64) -> Played {
+    let builder = &mut tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, one(kind, seed))
+}
+
+async fn one(kind: Kind, seed: u64) -> Played {
+    let draw = Draw::of(kind, &mut Dice::new(seed));
+    let pace = Pace { spread: draw.spread, ..Pace::default() };
+    let builder = SimCluster::builder().unattributed().nodes(draw.nodes).seed(seed);
+    let builder = if draw.is_gated { builder.max_unavailable_stateful_set() } else { builder };
+    let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).pace(pace));
+    let resource = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
+    let set = lab.hands().workload(resource, "db", &draw.spec);
+    lab.pass(900).await;
+    let others = Others::default();
+    let from = lab.revision();
+    if draw.is_paused_first {
+        command(&lab.cluster, &set, "pause").await;
+    }
+    others.act(&lab.cluster, &set, &Deed::Image(draw.image)).await;
+    if !draw.is_paused_first {
+        tokio::time::sleep(Duration::from_millis(seed % 7 * 300)).await;
+    }
+    draw.faults.iter().for_each(|fault| lab.cluster.fault(fault.clone()));
+    for (after, deed) in draw.deeds.clone() {
+        let (others, cluster, set) = (others.clone(), lab.cluster.clone(), set.clone());
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(Duration::from_millis(after)).await;
+            others.act(&cluster, &set, &deed).await;
+        });
+    }
+    let terminal =
+        Terminal { set, lab: &lab, processes: RefCell::default(), is_disturbed: !draw.faults.is_empty() };
+    let second = async {
+        if let Some((after, words)) = &draw.second {
+            tokio::time::sleep(Duration::from_millis(*after)).await;
+            terminal.step(words, None).await;
+        }
+    };
+    let first = terminal.step_to_the_end(&draw.words, &draw.deaths, draw.image);
+    let both = async { tokio::join!(first, second).0 };
+    let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
+    lab.cluster.clear_faults();
+    lab.pass(300).await;
+    let timeline = Timeline::of(&lab.cluster, from, &others.revisions(), terminal.processes.into_inner());
+    let mut end = timeline.start.clone();
+    timeline.changes.iter().for_each(|change| end.apply(&change.what));
+    let mut wrong = judge(&timeline);
+    wrong.extend(crate::schedules::verdict(&draw, left, &timeline, &end).err());
+    Played { draw, left, timeline, wrong }
+}

@@ -1,0 +1,125 @@
+//! Somebody at a terminal who types `step`, reads how it ended, and types it again.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use harness::lab::{Lab, START};
+use harness::{Ended, Run};
+use serde_json::Value;
+use simcluster::{Key, User};
+
+use crate::command::Words;
+use crate::external_changes::command;
+use crate::kill_switch::{Death, Mortal};
+use crate::timeline::Process;
+
+/// More often than this nobody types it.
+const PATIENCE: usize = 80;
+
+/// A terminal with a cluster at its other end.
+pub(crate) struct Terminal<'a> {
+    pub(crate) set: Key,
+    pub(crate) lab: &'a Lab,
+    pub(crate) processes: RefCell<Vec<Process>>,
+    /// Whether writes can be hit by faults.
+    pub(crate) is_disturbed: bool,
+}
+
+/// How somebody left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// With this exit code.
+    With(u8),
+    /// Somebody else decided what runs now.
+    Overruled,
+    /// It never came to an end.
+    InDespair,
+}
+
+impl Terminal<'_> {
+    /// Runs one command; none if it was killed.
+    pub(crate) async fn step(&self, words: &Words, death: Option<Death>) -> Option<Ended> {
+        let number = self.processes.borrow().len();
+        let user = format!("step-{number}");
+        self.lab.cluster.users(|users| users.add(User::admin(&user)));
+        let began = self.lab.revision();
+        self.processes.borrow_mut().push(Process {
+            words: words.clone(),
+            began,
+            ended: u64::MAX,
+            exit: None,
+            transcript: String::new(),
+            is_disturbed: self.is_disturbed,
+        });
+        let service = Mortal::new(self.lab.cluster.service_for(&user), death);
+        let client = kube::Client::new(service.clone(), "default");
+        let words = words.to_string();
+        let run = Run::of(words.split_whitespace()).at(START.parse().unwrap());
+        let ended = tokio::select! {
+            ended = run.run_through(client) => Some(ended),
+            () = service.died() => None,
+        };
+        let process = &mut self.processes.borrow_mut()[number];
+        process.ended = self.lab.revision();
+        process.exit = ended.as_ref().map(|ended| ended.exit);
+        process.transcript = ended.as_ref().map(|ended| ended.transcript.clone()).unwrap_or_default();
+        ended
+    }
+
+    /// Types it until the end, the first time with words; each death is of one process.
+    pub(crate) async fn step_to_the_end(&self, first: &Words, deaths: &[Death], image: &str) -> Left {
+        let mut words = first.clone();
+        let mut deaths = deaths.iter().copied();
+        let mut refused = 0;
+        for _ in 0..PATIENCE {
+            let ended = self.step(&words, deaths.next()).await;
+            let set = self.set();
+            let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *image;
+            words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
+            let says = |hint: &str| ended.as_ref().is_some_and(|ended| ended.transcript.contains(hint));
+            words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
+            words.all_zones = says("--node-selector=");
+            match ended {
+                Some(ended) if ended.exit == 4 || ended.exit == 2 => return Left::With(ended.exit),
+                _ if is_another && !goes_back(&set) => return Left::Overruled,
+                Some(ended) if ended.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&ended)) => {
+                    return Left::With(0);
+                }
+                Some(ended) if ended.exit == 5 && is_paused(&set) => {
+                    command(&self.lab.cluster, &self.set, "resume").await;
+                }
+                Some(ended) if ended.exit == 5 && refused > 4 => return Left::With(ended.exit),
+                Some(ended) if ended.exit == 5 => {
+                    refused += 1;
+                    words.new_plan = ended.transcript.contains("--new-plan");
+                    self.lab.pass(30).await;
+                }
+                Some(_) => self.lab.pass(1).await,
+                None => tokio::time::sleep(Duration::from_millis(700)).await,
+            }
+        }
+        Left::InDespair
+    }
+
+    fn set(&self) -> Value {
+        self.lab.cluster.store(|store| Value::clone(store.find(&self.set).unwrap()))
+    }
+}
+
+fn hold(set: &Value) -> Option<Value> {
+    serde_json::from_str(set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str()?).ok()
+}
+
+/// Whatever else is written down, nothing is left to step.
+fn says_none_is_outdated(ended: &Ended) -> bool {
+    ended.transcript.contains("no pod is outdated")
+}
+
+/// Everything goes back, and whoever steps next brings that to its end.
+fn goes_back(set: &Value) -> bool {
+    hold(set).is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
+}
+
+fn is_paused(set: &Value) -> bool {
+    hold(set).is_some_and(|hold| hold["paused"] == true || hold["reason"] == "pause")
+}

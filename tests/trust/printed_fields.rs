@@ -1,0 +1,31 @@
+//! The places whose text is printed, and the verbs that print it.
+//!
+//! A name that ends with a dot covers everything below it. [`other_sources`](crate::other_sources) covers sources of text other
+//! than objects.
+
+/// A place in an object, and the verbs that show what is there.
+pub(crate) const SHOWN: &[(&str, &str)] = &[
+    ("Event.metadata.namespace", "diff history status step undo"),
+    ("Pod.metadata.name", "restart status undo"),
+    ("Pod.metadata.namespace", "diff history status step undo"),
+    ("Pod.spec.nodeName", "restart step undo"),
+    ("Pod.status.conditions[].message", "status"),
+    ("Pod.status.containerStatuses[].image", "status"),
+    ("Pod.status.containerStatuses[].name", "status"),
+    ("Pod.status.containerStatuses[].state.waiting.message", "status"),
+    ("Revision.metadata.annotations.*", "history"),
+    ("Revision.metadata.name", "history"),
+    ("Revision.metadata.namespace", "diff history status step undo"),
+    ("Revision.spec.template.", "completion diff history undo"),
+    ("Revision.status.conditions[].message", "status"),
+    ("Workload.metadata.annotations.*", "pause undo"),
+    ("Workload.metadata.managedFields[].manager", "history"),
+    ("Workload.metadata.name", "history pause restart resume status undo"),
+    ("Workload.metadata.namespace", "diff history status step undo"),
+    ("Workload.spec.selector.matchLabels.*", "diff history pause restart status step undo"),
+    ("Workload.spec.selector.matchLabels{}", "diff history pause restart status step undo"),
+    ("Workload.spec.template.", "completion diff pause restart undo"),
+    ("Workload.spec.updateStrategy.rollingUpdate.maxSurge", "pause restart"),
+    ("Workload.spec.updateStrategy.rollingUpdate.maxUnavailable", "pause restart"),
+    ("Workload.spec.updateStrategy.rollingUpdate.partition", "pause restart"),
+];
