@@ -61,6 +61,8 @@ pub struct PlanView {
     pub stops: Option<StopReason>,
     /// The causes for which it does not progress.
     pub causes: Vec<Cause>,
+    /// The kubectl command that ends the hold without this program, where there is one.
+    pub end_by_hand: Option<String>,
 }
 
 /// How far a soak is.
@@ -218,6 +220,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         lease: observation.record.lease.clone(),
         is_paused: observation.record.hold.is_paused(),
         stops: None,
+        end_by_hand: observation.record.hold.end_by_hand(&observation.observed.workload),
         causes: state.timers.causes.current().cloned().collect(),
     }
 }

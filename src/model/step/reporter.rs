@@ -32,6 +32,8 @@ pub(super) struct Reporter {
     has_final_soak: bool,
     /// The slots of the batches that this process saw, by number.
     batches: BTreeMap<usize, Vec<String>>,
+    /// The batch that this process began last, with the slots that it had then.
+    begun: Option<(usize, Vec<String>)>,
 }
 
 #[derive(Debug)]
@@ -86,7 +88,8 @@ impl Reporter {
         };
         let updated = state.all().iter().filter(|slot| slot.is_updated);
         // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
-        let last = state.plan().batch.as_ref().and_then(|batch| self.batches.get(&batch.number));
+        let number = state.plan().batch.as_ref().map(|batch| batch.number);
+        let last = self.begun.as_ref().filter(|(begun, _)| Some(*begun) == number).map(|(_, slots)| slots);
         let is_ours = |slot: &PodSlot<'_>| last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name));
         let is_added = |slot: &&PodSlot<'_>| {
             !known.contains(&slot.name) && known.insert(slot.name.clone()) && !is_ours(slot)
@@ -119,6 +122,11 @@ impl Reporter {
     /// A batch is done, or failed: its stage is reported by that.
     pub(super) fn batch_is_over(&mut self, number: usize) {
         self.stage = Some((number, Stage::Over));
+    }
+
+    /// A batch began with these slots.
+    pub(super) fn begin_batch(&mut self, record: &PlanRecord) {
+        self.begun = record.plan.batch.as_ref().map(|batch| (batch.number, batch.slots.clone()));
     }
 
     /// Keeps the slots of a batch for its view.

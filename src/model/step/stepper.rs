@@ -444,6 +444,9 @@ impl Stepper {
         match &write.purpose {
             Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
             Purpose::BeginBatch => {
+                if let Some(record) = self.cluster.record() {
+                    self.reporter.begin_batch(record);
+                }
                 timers.begin_batch();
                 if timers.leaving.is_none() {
                     self.report_stage(now, out); // the batch, then its slots

@@ -40,11 +40,8 @@ fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let until = if hold.is_for_live_template(workload) {
         hold.words(workload)
     } else {
-        command(
-            "held by a plan for another template, so that the Deployment does not finish until kubectl rollout2 \
-             resume {} --release-all",
-            [workload.command_target()],
-        )
+        let resume = command("kubectl rollout2 resume {} --release-all", [workload.command_target()]);
+        format!("held by a plan for another template, so that the Deployment does not finish until {resume}")
     };
     let summary = format!("{} of {} pods on {revision}; {until}", counts.updated, counts.wanted);
     Some(Cause::of_workload(CauseId::Paused, summary))
