@@ -4,6 +4,8 @@
 //! variable or waits for a clock.
 
 pub mod core_dump;
+#[cfg(target_os = "linux")]
+mod process_tree;
 pub mod program;
 pub mod shell;
 pub mod temp_dir;
@@ -109,13 +111,15 @@ impl Clock {
 }
 
 /// Where signals that stop the run come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub enum Signals {
     /// No signal stops the run. Signals of a test process are not meant for the run.
     #[default]
     Ignored,
-    /// SIGINT and SIGTERM to this process.
+    /// SIGINT, SIGTERM and SIGHUP to this process.
     Process,
+    /// Numbers of signals that a test sends.
+    Sent(tokio::sync::watch::Receiver<i32>),
 }
 
 /// The size of a terminal, in character cells.

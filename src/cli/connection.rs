@@ -21,7 +21,7 @@ pub(super) struct ConnectionArgs {
 
     /// Use this context of the kubeconfig
     #[arg(hide_short_help = true, long = "context", value_name = "NAME", global = true)]
-    kube_context: Option<String>, // `diff` has a context of its own
+    kube_context: Option<String>, // `diff` has another argument named `context`
 
     /// Use this cluster of the kubeconfig
     #[arg(hide_short_help = true, long, value_name = "NAME", global = true)]

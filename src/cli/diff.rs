@@ -64,7 +64,7 @@ enum DiffFormat {
 
 impl DiffArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (ask, sides) = read_one(&self.words, "deployment/web")?;
+        let (target, sides) = read_one(&self.words, "deployment/web")?;
         let (from, to) = match sides {
             [] => {
                 (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))
@@ -80,7 +80,7 @@ impl DiffArgs {
         };
         let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
         let scope = TargetScope {
-            targets: vec![ask],
+            targets: vec![target],
             namespace: common.access.namespace.clone(),
             ..TargetScope::default()
         };

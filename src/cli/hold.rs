@@ -46,14 +46,14 @@ Examples:
 
 impl PauseArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower(common)?;
+        let (scope, options) = self.write.lower("pause", common)?;
         Ok(Request { scope, options, verb: HoldVerb::Pause })
     }
 }
 
 impl ResumeArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower(common)?;
+        let (scope, options) = self.write.lower("resume", common)?;
         Ok(Request { scope, options, verb: HoldVerb::Resume { release_all: self.release_all } })
     }
 }

@@ -21,7 +21,7 @@ pub const EXIT_CODES: &[ReferenceEntry] = &[
     entry("0", "done: complete, changed, or nothing to do"),
     entry("1", "error: not found, nothing matched, forbidden, unreachable, refused, conflict"),
     entry("2", "usage: bad flag, bad argument, unreadable file"),
-    entry("3", "not finished: timed out, or still progressing with --watch=false"),
+    entry("3", "not finished: timed out, stdout was closed, or still progressing with --watch=false"),
     entry("4", "failed: deadline exceeded, pods that cannot start, another revision, a batch or a check"),
     entry("5", "held: outdated pods remain because of a pause, a plan, OnDelete or a partition"),
     entry("130", "interrupted (SIGINT); prints what continues in the cluster"),

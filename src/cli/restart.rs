@@ -46,7 +46,7 @@ Examples:
 
 impl RestartArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower(common)?;
+        let (scope, options) = self.write.lower("restart", common)?;
         let options = ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
         let options = self.wait.lower(options, "restart", common)?;
         let wait = options.wait.map(|options| {

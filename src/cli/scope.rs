@@ -33,7 +33,7 @@ pub(super) struct ScopeArgs {
     #[arg(short = 'R', long)]
     recursive: bool,
 
-    /// Rejected, with a hint at the command that does it
+    /// Not supported; the error names the command to use instead
     #[arg(short, long, value_name = "DIR", hide = true)]
     kustomize: Option<String>,
 

@@ -85,14 +85,14 @@ impl UndoArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let to_revision = match (self.to_revision.as_deref(), self.to.as_deref()) {
             (None, None) => TargetRevision::Previous,
-            (Some(word), _) if common.compat => compat_goal(word)?,
+            (Some(word), _) if common.compat => parse_as_kubectl(word)?,
             (Some("stable"), _) | (None, Some("stable")) => TargetRevision::Stable,
             (Some(word), _) | (None, Some(word)) => match RevisionWord::read(word)? {
                 RevisionWord::Number(0) => TargetRevision::Previous, // as in kubectl
                 word => TargetRevision::Named(word),
             },
         };
-        let (scope, options) = self.write.lower(common)?;
+        let (scope, options) = self.write.lower("undo", common)?;
         let options = self.wait.lower(options, "undo", common)?;
         Ok(Request {
             scope,
@@ -112,7 +112,7 @@ impl UndoArgs {
 }
 
 /// Parses as kubectl does: any integer, and 0 for the previous revision.
-fn compat_goal(word: &str) -> Result<TargetRevision> {
+fn parse_as_kubectl(word: &str) -> Result<TargetRevision> {
     match word.parse::<i64>() {
         Ok(0) => Ok(TargetRevision::Previous),
         Ok(number) => Ok(TargetRevision::Named(RevisionWord::Number(number))),

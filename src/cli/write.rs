@@ -48,7 +48,12 @@ enum WriteFormat {
 }
 
 impl WriteArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
+    /// Lowers the flags of a verb.
+    pub(super) fn lower(self, verb: &str, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
+        if common.compat && self.dry_run.is_some() && verb != "undo" {
+            let text = format!("unknown flag: --dry-run\nSee 'kubectl rollout {verb} --help' for usage.");
+            return Err(Error::usage(text));
+        }
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = match self.output {
             None => Output::Text,

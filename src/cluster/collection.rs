@@ -1,4 +1,4 @@
-//! Where the API server keeps the objects of a type, and its answer when one is not there.
+//! The path of a resource in the API, and the response for a missing object.
 
 use super::connection::ApiResponse;
 use super::page::percent_encoded;

@@ -1,14 +1,14 @@
-//! Requests that do not depend on each other, sent together.
+//! Sends requests concurrently that do not depend on each other.
 
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Requests at a time. API servers give every client its share, and let the rest wait.
+/// The limit of concurrent requests. The API server queues more than its fair share for one client.
 const MOST: usize = 16;
 
-/// Waits for all of them, `MOST` at a time; what each came to, in the order given. The crate futures has
-/// this as `join_all` and `buffered`.
+/// Runs futures, at most `MOST` concurrently, and returns their results in the same order. The crate `futures` has
+/// `join_all` and `buffered` for this.
 pub async fn concurrently<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<_> = futures.into_iter().map(|future| (Some(Box::pin(future)), None)).collect();
     poll_fn(|context| {
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn they_run_side_by_side_and_keep_their_order() {
+    async fn futures_run_concurrently_and_keep_their_order() {
         let after = async |seconds| {
             sleep(Duration::from_secs(seconds)).await;
             seconds

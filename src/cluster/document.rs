@@ -27,7 +27,7 @@ pub fn read_objects(text: &str, origin: &str) -> Result<Vec<Object>> {
     read_within(text, origin, &mut MemoryBudget::new(ALL_OBJECTS))
 }
 
-/// The same, where the memory is shared with other texts.
+/// Parses every object in a text, within a memory budget that several texts share.
 pub(super) fn read_within(text: &str, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
     let mut objects = Vec::new();
     for document in read_documents(text, origin, budget)? {

@@ -17,7 +17,7 @@ pub(crate) fn objects_of(path: &Path) -> Result<Vec<Object>> {
     objects_within(path, &mut MemoryBudget::new(ALL_OBJECTS))
 }
 
-/// The same, where the memory is shared with other files.
+/// Reads the objects of one file, within a memory budget that several files share.
 pub(super) fn objects_within(path: &Path, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
     let origin = path.display().to_string();
     let bytes = read(path).map_err(|error| cannot_read(&origin, error))?;
@@ -34,12 +34,12 @@ pub(crate) fn objects_on(stdin: &mut dyn Read) -> Result<Vec<Object>> {
 pub(crate) fn read(path: &Path) -> IoResult<Vec<u8>> {
     let mut file = File::open(path)?;
     if !has_end(&file.metadata()?) {
-        return Err(std::io::Error::other("it is a device, and no file"));
+        return Err(std::io::Error::other("it is a device, not a file"));
     }
     bounded(&mut file)
 }
 
-/// The same, as text.
+/// Reads a file or a pipe as text.
 pub(crate) fn read_text(path: &Path) -> IoResult<String> {
     String::from_utf8(read(path)?).map_err(|_| std::io::Error::other("it is not UTF-8"))
 }
@@ -53,7 +53,8 @@ fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether it is a file, or a pipe such as those of a shell's `<(...)`. Of a directory, reading says so.
+/// Whether it can be read to its end: not a device. A pipe, such as that of a shell's `<(...)`, has an end. For a
+/// directory, reading fails.
 fn has_end(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     if std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type()) {

@@ -270,8 +270,8 @@ fn unusable_list(type_: &ResourceType, why: &str) -> Error {
     Error::new(ErrorKind::Malformed, format!("the server's list of {} {why}", type_.plural()))
 }
 
-/// Whether a kubelet answers that it has no such log. It does so with 200, in the place of the log, when the
-/// container was removed meanwhile (`pkg/kubelet/kuberuntime`, seen with 1.36).
+/// Whether the text is a kubelet's message that the log is missing. The kubelet sends it with status 200 instead of the
+/// log when the container was removed meanwhile (`pkg/kubelet/kuberuntime`, seen with 1.36).
 fn is_missing_log(text: &str) -> bool {
     let answers = ["unable to retrieve container logs for ", "failed to try resolving symlinks in path "];
     text.lines().count() == 1 && answers.iter().any(|answer| text.starts_with(answer))

@@ -63,6 +63,6 @@ pub struct Exchange {
     pub outcome: String,
     /// The time until the response headers arrived.
     pub took: Duration,
-    /// How many round trips there were up to its own, each after the answer to the one before.
+    /// The number of sequential round trips so far, including this one.
     pub round_trip: u32,
 }

@@ -1,5 +1,7 @@
 //! The options and steps that every writing verb shares: find the targets, confirm, write, print.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::CommandOutcome;
@@ -125,8 +127,13 @@ pub(super) async fn select_targets(
         )
         .hint("unset ROLLOUT2_REDACT"));
     }
-    let FoundTargets { workloads, errors, nothing_found } =
+    let FoundTargets { mut workloads, errors, nothing_found } =
         find_workloads(scope, verb.refusal, source, screen).await?;
+    if !screen.is_compat() {
+        // The second write to a workload that is named twice would conflict with the first one.
+        let mut uids = HashSet::new();
+        workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
+    }
     let mut results = TargetResults { errors, ..TargetResults::default() };
     if let Some(line) = nothing_found {
         if !screen.is_compat() || verb.kubectl_reports_nothing_found {

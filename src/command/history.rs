@@ -2,7 +2,7 @@
 
 use super::CommandOutcome;
 use crate::cluster::source::Source;
-use crate::command::targets::{BulkReader, Details, TargetScope, find_workloads};
+use crate::command::targets::{BulkReader, Details, RevisionContent, TargetScope, find_workloads};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
@@ -51,7 +51,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     if let Some(line) = found.nothing_found.filter(|_| !screen.is_compat()) {
         screen.note(&line); // kubectl's history prints nothing
     }
-    let details = Details { pods: request.shows_pods(screen), managed_fields: request.show_managed_fields };
+    let details = Details { pods: request.shows_pods(screen), revisions: request.revision_content(screen) };
     let mut reader = match BulkReader::read(&request.scope, &found.workloads, details, source).await {
         Ok(reader) => reader,
         Err(error) => return CommandOutcome { exit: Exit::Done, errors: found.errors }.and(error.into()),
@@ -92,6 +92,17 @@ impl Request {
     /// Whether the output shows pods and states: our table and our JSON do, kubectl's formats do not.
     fn shows_pods(&self, screen: &Screen<'_>) -> bool {
         self.shows_tables(screen) || self.shows_facts(screen)
+    }
+
+    /// What is kept of each revision: kubectl's documents are whole objects, all other formats show templates.
+    fn revision_content(&self, screen: &Screen<'_>) -> RevisionContent {
+        let shows_documents =
+            matches!(self.output, Output::Json | Output::Yaml | Output::Name) && !self.shows_facts(screen);
+        match (shows_documents, self.show_managed_fields) {
+            (false, _) => RevisionContent::Template,
+            (true, false) => RevisionContent::Document,
+            (true, true) => RevisionContent::DocumentWithManagedFields,
+        }
     }
 
     /// Whether the output is our JSON: the content of the tables of all workloads in one document.

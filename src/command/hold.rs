@@ -125,7 +125,7 @@ async fn pause_observed(
             let mut effect = Vec::new();
             if !screen.is_compat() {
                 owners::warn_before_a_hold(workload, &strategy::hold_path(workload), screen);
-                effect = words::pause_effect(method, workload);
+                effect = words::pause_effect(method, workload, request.options.dry_run != DryRun::None);
             }
             if request.options.interactive {
                 screen.notes(&std::mem::take(&mut effect)); // before the question

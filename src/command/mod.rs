@@ -105,7 +105,7 @@ pub async fn run_on(
     let common = &command.common;
     let messages = MessageWriter::new(world.err.clone(), &world.environment);
     let source = open(&common.access, world, listener(messages.clone()));
-    let (environment, signals) = (world.environment.clone(), world.signals);
+    let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let by = identity::user_at_host(&environment, world.host.as_deref());
     let mut screen = Screen::with(messages, world, common.color, common.compat);
     let mut outcome = match &source {
@@ -117,8 +117,8 @@ pub async fn run_on(
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
             Verb::Restart(request) => Box::pin(restart::run(request, source, signals, &mut screen)).await,
             Verb::Step(request) => {
-                let asker = step::Asker { environment, by, signals };
-                Box::pin(step::run(request, source, &asker, &mut screen)).await
+                let caller = step::Caller { environment, by, signals };
+                Box::pin(step::run(request, source, &caller, &mut screen)).await
             }
         },
         Err(error) => error.clone().into(),

@@ -1,9 +1,9 @@
-//! How a command ended, and what it can go on without.
+//! The outcome of a command, and the errors that only withhold optional data.
 
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct CommandOutcome {
     /// The worst exit code of the targets without an error.

@@ -9,7 +9,7 @@ use crate::model::workload::Workload;
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 
-/// Warns of each owner whose next apply may end a hold. `kubectl apply` ends it only if its last manifest
+/// Prints a warning for each owner whose next apply may end a hold. `kubectl apply` ends it only if its last manifest
 /// sets the field that the hold writes.
 pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, screen: &mut Screen<'_>) {
     let last_applied = workload.object().annotation(LAST_APPLIED).unwrap_or_default();

@@ -120,14 +120,14 @@ async fn delete(pod: &PodRef, workload: &Workload, source: &Source, screen: &mut
     }
 }
 
-/// Whether a stuck pod comes next, after the deletion of another. The controller creates pods from the lowest
-/// ordinal on, so one below keeps it from creating the replacement; any other waits for that.
+/// Whether a stuck pod may be deleted after another one. The controller creates pods in ascending order. So a stuck pod
+/// with a lower ordinal blocks the replacement and is deleted first; any other pod must wait for the replacement.
 fn has_turn_after(last: &PodRef, pod: &Pod, observation: &Observation) -> bool {
     let index = |name: &str| strategy::partition_index(&observation.workload, name);
     is_replaced(last, observation) || index(&pod.name) < index(&last.name)
 }
 
-/// Whether the pod that took the place of a deleted one is ready.
+/// Whether the replacement of a deleted pod is ready.
 fn is_replaced(deleted: &PodRef, observation: &Observation) -> bool {
     observation.own_pods().any(|pod| pod.name == deleted.name && pod.uid != deleted.uid && pod.ready)
 }

@@ -55,8 +55,8 @@ pub async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let managed_fields = if request.watch { ManagedFields::Keep } else { ManagedFields::Drop };
-    let found = match find_workloads_with(&request.scope, managed_fields, refusal, source, screen).await {
+    let found = find_workloads_with(&request.scope, ManagedFields::Drop, refusal, source, screen).await;
+    let found = match found {
         Ok(found) => found,
         Err(error) => return error.into(),
     };
@@ -135,7 +135,7 @@ async fn show(
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
     let mut observed = reader.observe_for_status(workload, screen)?;
-    let verdict = judge(&observed, request.revision.as_ref())?;
+    let verdict = verdict_of(&observed, request.revision.as_ref())?;
     if verdict.state != RolloutState::Complete {
         observed.events = reader.warnings(&observed.workload, screen).await?;
     }
@@ -148,7 +148,7 @@ async fn show(
     Ok(exit(request.options.goal.state(&observed, &verdict)))
 }
 
-fn judge(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
+fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
     let pinned = revision.map(|word| taken_over(observed, word)).transpose()?.flatten();
     Ok(pinned.unwrap_or_else(|| verdict::verdict(observed)))
 }

@@ -70,7 +70,7 @@ pub async fn run(
     follow::after_change(results, live, &request.options, source, signals, screen).await
 }
 
-/// Reads what a dry run of several workloads shows. A change that is made reads each just before.
+/// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
 async fn read_ahead<'a>(
     workloads: &[Workload],
     request: &Request,
@@ -84,7 +84,7 @@ async fn read_ahead<'a>(
     BulkReader::read(&request.scope, workloads, Details::PODS, source).await.map(Some)
 }
 
-/// A workload, as its controller has seen it, with its revisions and pods.
+/// Waits until the controller has observed the workload, and reads it with its revisions and pods.
 async fn observe_target(
     workload: Workload,
     reader: Option<&mut BulkReader<'_>>,
@@ -182,7 +182,7 @@ async fn write(
     change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
     screen.notes(
         &Workload::of_json(object.json())
-            .and_then(|after| no_pod_moves(&after))
+            .and_then(|after| no_pod_replaced(&after))
             .into_iter()
             .collect::<Vec<_>>(),
     );
@@ -234,16 +234,16 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
     }
 }
 
-/// That a rollback replaces no pod, because the workload's own strategy holds all of them.
-fn no_pod_moves(after: &Workload) -> Option<String> {
+/// Returns a note if the rollback replaces no pod, because the update strategy holds all pods.
+fn no_pod_replaced(after: &Workload) -> Option<String> {
     let reason = if strategy::is_on_delete(after) {
-        "updateStrategy OnDelete: each pod goes back once it is deleted".to_owned()
+        "updateStrategy OnDelete: each pod is rolled back when it is deleted".to_owned()
     } else {
         let partition = strategy::partition(after);
         let holds_all = partition > 0 && partition >= after.wanted();
         holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
     };
-    Some(format!("note: no pod of {} moves: {reason}", after.target()))
+    Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
 }
 
 fn is_or_are(names: &[&str]) -> String {

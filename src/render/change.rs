@@ -11,6 +11,7 @@ use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::status::effect::{Effect, HeldBy};
 use crate::model::status::observation::Observation;
 use crate::model::text::plural::plural;
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 
@@ -57,7 +58,7 @@ pub fn partition_rollback(below: &PartitionRollback) -> String {
 /// Returns the hint for a rollback whose hold is still in force.
 #[must_use]
 pub fn rollback_hint(workload: &Workload) -> String {
-    format!("hint: to finish the rollback and restore the strategy: {}", step_command(workload))
+    command("hint: to finish the rollback and restore the strategy: {}", [step_command(workload)])
 }
 
 /// Returns the preview of a restart.
@@ -90,7 +91,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
         return match why {
             Some(why) => (Style::Warning, format!("replaces no pod: {why}")),
             None if effect.already > 0 => {
-                (Style::Plain, format!("replaces no pod: {}", already("all", effect.already)))
+                (Style::Plain, format!("replaces no pod: {}", already_all(effect.already)))
             }
             None => (Style::Plain, "replaces no pod: there are none".to_owned()),
         };
@@ -98,7 +99,10 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     let all = count(replaced) + count(&effect.held) + i64::try_from(effect.already).unwrap_or_default();
     let of = effect.wanted.max(all);
     let named = pod_names(effect.pods, replaced).map(|names| format!(": {names}")).unwrap_or_default();
-    let others = (effect.already > 0).then(|| already("the other", effect.already));
+    let others = (effect.already > 0).then(|| match effect.already {
+        1 => "the other one already runs it".to_owned(),
+        count => format!("the other {count} already run it"),
+    });
     let rest: Vec<String> = why.into_iter().chain(others).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
     (Style::Plain, format!("replaces {} of {}{named}{rest}", replaced.len(), pods(of)))
@@ -113,9 +117,8 @@ fn pod_names(identity: PodIdentity, pods: &[String]) -> Option<String> {
     }
 }
 
-fn already(which: &str, count: usize) -> String {
-    let run = if count == 1 { "runs" } else { "run" };
-    format!("{which} {count} already {run} it")
+fn already_all(count: usize) -> String {
+    if count == 1 { "the only one already runs it".to_owned() } else { format!("all {count} already run it") }
 }
 
 fn count(names: &[String]) -> i64 {
@@ -217,6 +220,7 @@ mod tests {
                 "replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0; the other 2 already run it)",
             ),
             (line_with(3, Some(&[]), &[], None, 3), "replaces no pod: all 3 already run it"),
+            (line_with(1, Some(&[]), &[], None, 1), "replaces no pod: the only one already runs it"),
             (line(1, Some(&["db-0"]), &[], None), "replaces 1 of 1 pod: db-0"),
             (
                 line(2, Some(&[]), &["db-1", "db-0"], partition),

@@ -175,7 +175,7 @@ pub fn json(history: &History<'_>) -> Value {
         "namespace": workload.object().namespace(),
         "name": workload.name(),
         "templateChangedBy": author.map(|author| &author.manager),
-        "held": HoldSummary::of(workload).map(|story| story.json()),
+        "held": HoldSummary::of(workload).map(|hold| hold.json()),
         "templateChangedAt": author.map(|author| author.time.to_string()),
         "revisions": history.entries.iter().map(entry_json).collect::<Vec<_>>(),
     })

@@ -4,28 +4,30 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::managed_fields::last_author;
 use crate::model::change::hold::{HoldMethod, is_rolling_back, step_command};
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
 use crate::render::age::age;
 
-/// Returns what a pause does and does not hold, printed before the write.
+/// Returns what a pause does and does not hold. A dry run holds nothing.
 #[must_use]
-pub fn pause_effect(method: HoldMethod, workload: &Workload) -> Vec<String> {
+pub fn pause_effect(method: HoldMethod, workload: &Workload, is_dry_run: bool) -> Vec<String> {
     let target = workload.target();
+    let is_held = if is_dry_run { "would be held" } else { "is held" };
     match method {
         HoldMethod::Paused => Vec::new(),
         HoldMethod::Partition(partition) => {
             vec![if partition >= i64::from(i32::MAX) {
-                format!("note: {target} is held above every ordinal: no pod updates until it is resumed")
+                format!("note: {target} {is_held} above every ordinal: no pod updates until it is resumed")
             } else {
                 format!(
-                    "note: {target} is held at partition {partition}: pods below it do not update until it is resumed"
+                    "note: {target} {is_held} at partition {partition}: pods below it do not update until it is resumed"
                 )
             }]
         }
         HoldMethod::OnDelete { surging } => {
             let mut lines = vec![format!(
-                "note: {target} is held by OnDelete, which keeps running pods only: a deleted pod or a new node gets the new revision"
+                "note: {target} {is_held} by OnDelete, which keeps running pods only: a deleted pod or a new node gets the new revision"
             )];
             if surging > 0 {
                 let pods =
@@ -35,7 +37,9 @@ pub fn pause_effect(method: HoldMethod, workload: &Workload) -> Vec<String> {
             lines
         }
         HoldMethod::Plan => {
-            vec![format!("note: {target} is held by a plan, which releases no more pods until it is resumed")]
+            vec![format!(
+                "note: {target} {is_held} by a plan, which releases no more pods until it is resumed"
+            )]
         }
     }
 }
@@ -72,5 +76,5 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
 /// Returns the hint with the command that continues a plan.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    format!("hint: to continue the plan: {}", step_command(workload))
+    command("hint: to continue the plan: {}", [step_command(workload)])
 }

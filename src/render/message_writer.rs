@@ -22,7 +22,7 @@ pub struct MessageWriter(Arc<Mutex<MessageState>>);
 
 struct MessageState {
     err: Stream,
-    /// Whether a program reads it that obeys some lines.
+    /// Whether a CI system reads the stream and executes some lines as commands.
     in_build: bool,
     printed_once: HashSet<String>,
     frame: Option<LiveFrame>,

@@ -3,6 +3,7 @@
 use crate::model::change::owners::ManifestOwner;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
+use crate::model::workload::strategy;
 
 /// Returns kubectl's warning (since 1.36) about a rollback of an object that `kubectl apply` manages.
 #[must_use]
@@ -30,13 +31,14 @@ pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
 #[must_use]
 pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {
     let target = workload.target();
+    let field = strategy::hold_path(workload).members().join(".");
     if *owner == ManifestOwner::Apply {
         return format!(
-            "warning: {target} was applied from a manifest that sets its update strategy; applying it again ends the pause"
+            "warning: {target} was applied from a manifest that sets {field}; applying it again ends the pause"
         );
     }
     let (who, _) = introduced(owner);
-    format!("warning: {who} manages {target} and may end the pause with its own update strategy")
+    format!("warning: {who} manages {target} and ends the pause if its manifest sets {field}")
 }
 
 fn introduced(owner: &ManifestOwner) -> (String, String) {

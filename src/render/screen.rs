@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use serde_json::Value;
 
-use super::appearance::{Color, can_draw, is_build, wants_color, wants_redaction};
+use super::appearance::{Color, can_draw, is_ascii_only, is_build, wants_color, wants_redaction};
 use super::escape;
 use super::frame::Frame;
 use super::message_writer::MessageWriter;
@@ -35,6 +35,8 @@ pub struct Screen<'a> {
     compat: bool,
     redacts: bool,
     in_build: bool,
+    /// Whether the terminal shows only ASCII characters.
+    ascii: bool,
     documents: usize,
     failure: Option<io::Error>,
     /// What was changed in the cluster, in the order of the writes.
@@ -54,6 +56,7 @@ impl<'a> Screen<'a> {
         let draws = can_draw(&world.environment, world.out.terminal());
         let redacts = wants_redaction(&world.environment);
         let in_build = is_build(&world.environment);
+        let ascii = is_ascii_only(&world.environment);
         let (out, input) = (&mut world.out, &mut *world.stdin);
         Self {
             out,
@@ -64,6 +67,7 @@ impl<'a> Screen<'a> {
             compat,
             redacts,
             in_build,
+            ascii,
             documents: 0,
             failure: None,
             changes: Vec::new(),
@@ -156,7 +160,11 @@ impl<'a> Screen<'a> {
     }
 
     fn print(&mut self, text: &str) {
-        let written = self.out.write(text);
+        let written = if self.ascii && self.out.terminal().is_some() {
+            self.out.write(&text.replace('…', "~")) // a shortened cell
+        } else {
+            self.out.write(text)
+        };
         self.remember(written);
     }
 
@@ -182,7 +190,9 @@ impl<'a> Screen<'a> {
     /// terminal each time, because it may change.
     pub fn draw(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
         if let Some(size) = self.out.terminal() {
-            self.messages.draw(frame(size), self.out, size, self.colored);
+            let frame = frame(size);
+            let frame = if self.ascii { frame.into_ascii() } else { frame };
+            self.messages.draw(frame, self.out, size, self.colored);
         }
     }
 

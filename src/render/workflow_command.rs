@@ -2,7 +2,8 @@
 //!
 //! GitHub Actions runs `::stop-commands::` and `::add-mask::` at the start of a line, blanks or not, and
 //! `##[group]` anywhere in one; GitLab folds at `section_start:`; Azure Pipelines and `TeamCity` obey `##vso[`
-//! and `##teamcity[`. Text from the cluster can be such a line. Where `CI` is set, it is shown and not obeyed.
+//! and `##teamcity[`. Text from the cluster can contain such lines. If `CI` is set, they are changed so that they are
+//! printed and not executed.
 
 use std::borrow::Cow;
 

@@ -2,8 +2,8 @@
 
 use super::table::{beginning, shortened_to};
 
-/// The lines of a text, none wider than `width` and no more of them than `most`; what is left over
-/// then is an ellipsis. Words stay whole unless one is wider than a line.
+/// Wraps a text into at most `most` lines of `width` cells. An ellipsis replaces the rest. Words stay whole unless one
+/// is wider than a line.
 pub(super) fn wrapped(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = text;

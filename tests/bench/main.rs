@@ -149,6 +149,6 @@ fn observed(shape: Shape) -> std::io::Result<Observation> {
     let workload = workload.ok_or_else(|| std::io::Error::other("the first object is no workload"))?;
     let objects = objects.collect::<Result<Vec<_>, _>>()?;
     let (pods, sets): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.kind() == "Pod");
-    let pods = Some(pods.iter().map(Pod::read).collect());
+    let pods = Some(pods.iter().map(Pod::read).map(Into::into).collect());
     Ok(Observation { revisions: Revisions::of(&workload, sets), workload, pods, events: None })
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use harness::lab::Lab;
 use serde_json::{Value, json};
+use simcluster::fault::{Act, Fault, Requests};
 use simcluster::resource::PODS;
 use simcluster::rules::{Author, Part};
 use tokio::time::Instant;
@@ -61,4 +62,19 @@ async fn a_new_generation_restarts_the_deadline() {
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     let elapsed = now.elapsed();
     assert!(elapsed >= Duration::from_secs(35) && elapsed < Duration::from_secs(45), "{elapsed:?}");
+}
+
+/// The last refresh before a timeout has a second. An unreachable server does not delay the end further.
+#[tokio::test(start_paused = true)]
+async fn a_timeout_during_an_outage_ends_within_a_second() {
+    let lab = Lab::new();
+    let web = lab.deployment(3, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&web, "app:2.0-bad");
+    lab.later(2_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), Act::Stall)));
+    let now = Instant::now();
+    let ended = lab.status("deployment/web --timeout 6s").await;
+    assert_eq!(ended.exit, 3, "{}", ended.transcript);
+    let elapsed = now.elapsed();
+    assert!(elapsed >= Duration::from_secs(6) && elapsed <= Duration::from_secs(7), "{elapsed:?}");
 }

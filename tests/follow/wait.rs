@@ -203,6 +203,16 @@ fn invalid_combinations_with_wait_are_refused_before_any_write() {
             "error: unknown flag: --wait\nSee 'kubectl rollout undo --help' for usage.\n",
             1,
         ),
+        (
+            "restart deploy/web --dry-run --compat",
+            "error: unknown flag: --dry-run\nSee 'kubectl rollout restart --help' for usage.\n",
+            1,
+        ),
+        (
+            "pause deploy/web --dry-run=server --compat",
+            "error: unknown flag: --dry-run\nSee 'kubectl rollout pause --help' for usage.\n",
+            1,
+        ),
     ] {
         let ended = Run::of(words.split_whitespace()).run();
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", exit), "{words}\n{}", ended.stderr);

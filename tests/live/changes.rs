@@ -416,6 +416,89 @@ async fn resume_restores_exactly_what_pause_found() {
 }
 
 #[tokio::test]
+async fn what_a_pause_holds_is_printed_only_after_the_write() {
+    let ground = Ground::of("shop");
+    let forbidden = Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden");
+    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), Act::Refuse(forbidden)).once());
+    let refused = ran(&ground, &["pause", "statefulset/db"]).await;
+    assert_eq!(refused.exit, 1, "{}", refused.transcript);
+    assert!(!refused.stderr.contains("held"), "{}", refused.transcript);
+    for dry_run in ["--dry-run", "--dry-run=server"] {
+        let dry = ran(&ground, &["pause", "statefulset/db", dry_run]).await;
+        let effect = "note: statefulset/db would be held at partition 3: ";
+        assert!(dry.stderr.contains(effect) && !dry.stderr.contains("is held"), "{}", dry.transcript);
+    }
+    let paused = ran(&ground, &["pause", "statefulset/db"]).await;
+    let effect = "statefulset.apps/db paused\nnote: statefulset/db is held at partition 3: ";
+    assert!(paused.transcript.contains(effect), "{}", paused.transcript);
+}
+
+#[tokio::test]
+async fn a_workload_that_is_being_deleted_is_warned_of_before_it_is_changed() {
+    for verb in ["undo", "restart", "pause", "resume"] {
+        let ground = Ground::of("shop");
+        edit(&ground.cluster, &db(), |db| db["metadata"]["finalizers"] = json!(["example.com/backup"]));
+        ground.cluster.store(|store| {
+            store.delete(&db(), &Deletion::default(), &Author::new("colleague")).map(drop).unwrap();
+        });
+        let ended = ran(&ground, &[verb, "statefulset/db"]).await;
+        let warning = "warning: statefulset/db is being deleted, so its controller ignores changes\n";
+        assert!(ended.stderr.starts_with(warning), "{verb}: {}", ended.transcript);
+    }
+}
+
+#[tokio::test]
+async fn an_undo_that_moves_no_pod_says_so() {
+    for (strategy, reason) in [
+        (
+            json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 5}}),
+            "partition 5 keeps all of them on their revision",
+        ),
+        (json!({"type": "OnDelete"}), "updateStrategy OnDelete: each pod goes back once it is deleted"),
+    ] {
+        let ground = Ground::of("shop");
+        edit(&ground.cluster, &db(), |db| {
+            db["spec"]["updateStrategy"] = strategy.clone();
+            let generation = db["metadata"]["generation"].as_i64().unwrap() + 1;
+            db["status"]["observedGeneration"] = generation.into();
+        });
+        let ended = ran(&ground, &["undo", "statefulset/db"]).await;
+        let note =
+            format!("statefulset.apps/db rolled back\nnote: no pod of statefulset/db moves: {reason}\n");
+        assert!(ended.transcript.contains(&note), "{}", ended.transcript);
+    }
+    let moves = ran(&Ground::of("shop"), &["undo", "statefulset/db"]).await;
+    assert!(!moves.transcript.contains("no pod of"), "{}", moves.transcript);
+}
+
+/// A Deployment is held by `spec.paused`, not by its update strategy.
+#[tokio::test]
+async fn an_owner_of_the_manifest_is_warned_of_with_the_field_that_ends_the_pause() {
+    for (target, key, field) in
+        [("deployment/web", web(), "spec.paused"), ("statefulset/db", db(), "spec.updateStrategy")]
+    {
+        let ground = Ground::of("shop");
+        edit(&ground.cluster, &key, |object| {
+            object["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = "shop:apps/x".into();
+        });
+        let ended = ran(&ground, &["pause", target]).await;
+        let warning = format!("manages {target} and ends the pause if its manifest sets {field}\n");
+        assert!(ended.stderr.contains(&warning), "{}", ended.transcript);
+        assert_eq!(ended.exit, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_workload_that_is_named_twice_is_changed_once() {
+    for verb in ["undo", "restart", "pause"] {
+        let ground = Ground::of("shop");
+        let ended = ran(&ground, &[verb, "deployment/web", "deploy/web"]).await;
+        assert_eq!((ended.exit, patches(&ground).len()), (0, 1), "{verb}: {}", ended.transcript);
+        assert_eq!(ended.stdout.lines().count(), 1, "{verb}: {}", ended.transcript);
+    }
+}
+
+#[tokio::test]
 async fn a_pause_ended_by_another_client_is_reported_and_removed() {
     let ground = Ground::of("shop");
     ran(&ground, &["pause", "statefulset/db"]).await;

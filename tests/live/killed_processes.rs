@@ -7,6 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use simcluster::Key;
 use simcluster::fault::{Act, Fault, Requests};
+use simcluster::resource::DEPLOYMENTS;
+use simcluster::rules::{Author, Part};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::changes::{db, object, web};
 use crate::setup::{Ground, file};
@@ -116,4 +119,42 @@ async fn sighup_ends_status_unless_it_is_ignored() {
         assert_eq!(code, Some(exit), "{said}");
         assert!(said.contains("continues in the cluster"), "{said}");
     }
+}
+
+/// `status | head -1`: a pipe whose reader exits.
+#[tokio::test]
+async fn a_closed_pipe_ends_a_status_with_a_note() {
+    let ground = Ground::of("broken");
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
+        .args(["status", "deployment/paused", "-n", "broken", "--wait-held"])
+        .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    first.read_line(&mut line).await.unwrap();
+    assert!(line.starts_with("Waiting for deployment \"paused\""), "{line}");
+    drop(first);
+    let key = Key::new(&DEPLOYMENTS, "broken", "paused");
+    let ended = async {
+        let mut updated = 0;
+        loop {
+            updated = 1 - updated; // another line of kubectl each time
+            ground.cluster.store(|store| {
+                let change = |web: &mut Value| web["status"]["updatedReplicas"] = updated.into();
+                store.edit(&key, Part::Status, &Author::new("controller"), change).map(drop).unwrap();
+            });
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let output = tokio::select! {
+        output = child.wait_with_output() => output.unwrap(),
+        () = ended => unreachable!("the controller never ends"),
+    };
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let note = "note: stdout was closed; the rollout of deployment.apps/paused continues in the cluster\n";
+    assert!(stderr.ends_with(note), "{stderr}");
 }

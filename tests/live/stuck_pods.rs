@@ -124,3 +124,15 @@ async fn without_the_flag_stuck_pods_are_reported_and_kept() {
     assert!(ended.stderr.contains(hints), "{}", ended.stderr);
     assert_eq!((images(&ground.cluster)[3].clone(), ended.exit), (json!("db:2.0-bad"), 0));
 }
+
+/// The controller renumbered the revision that serves, so the failed one is the one before it.
+#[tokio::test]
+async fn an_undo_to_the_revision_whose_pods_cannot_start_is_warned_of() {
+    let (ground, mut controllers) = broken();
+    assert_eq!(ground.run(["undo", "statefulset/db"]).run_here().await.exit, 0);
+    controllers.run_for(&ground.cluster, Duration::from_secs(10));
+    let ended = ground.run(["undo", "statefulset/db", "--dry-run"]).run_here().await;
+    let warning =
+        "warning: revision 2 has pods that cannot start: db-3: ImagePullBackOff, no image db:2.0-bad\n";
+    assert!(ended.stderr.contains(warning), "{}", ended.transcript);
+}

@@ -176,6 +176,47 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     assert_eq!(cause_ids(&own), ["image-not-found"], "it is the rollout's own");
 }
 
+/// The limit is in the template of the pod's own revision, and the live template has none.
+#[test]
+fn the_cause_of_an_outdated_pod_is_explained_by_its_own_template() {
+    let undone = json!({
+        "spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:1"}]}}},
+        "status": {"updatedReplicas": 2, "updateRevision": "web-1"},
+    });
+    let limit = json!({"resources": {"limits": {"memory": "64Mi"}}});
+    let limited = with(json!({"name": "app", "image": "x:3"}), &limit);
+    let template = json!({"data": {"spec": {"template": {"spec": {"containers": [limited]}}}}});
+    let killed =
+        json!({"restartCount": 2, "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}});
+    let objects = [
+        with(workload("StatefulSet"), &undone),
+        with(crate::objects::revision("StatefulSet", 3), &template),
+        pod("StatefulSet", "web-0", 1),
+        pod("StatefulSet", "web-1", 1),
+        broken_pod("StatefulSet", "web-2", 3, &killed),
+    ];
+    let document = document("StatefulSet", &objects);
+    assert_eq!(
+        summary(&document),
+        "OOMKilled, exit 137, memory limit 64Mi; the pod runs revision 3 and blocks the rollout until it is ready or deleted"
+    );
+}
+
+/// The workload remains until its finalizer is removed.
+#[test]
+fn a_workload_that_is_being_deleted_says_so() {
+    let deleted = json!({"metadata": {
+        "deletionTimestamp": "2026-11-20T13:59:00Z", "finalizers": ["example.com/backup"],
+    }});
+    for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
+        let document = document(kind, &[with(workload(kind), &deleted)]);
+        assert!(cause_ids(&document).contains(&"deleting"), "{document:#}");
+        let ended = status(kind, &[with(workload(kind), &deleted)], &[]);
+        let said = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
+        assert!(ended.stderr.contains(said) || ended.stdout.contains(said), "{}", ended.transcript);
+    }
+}
+
 /// Kubernetes 1.35 and later with the gate `MaxUnavailableStatefulSet`; reference 6.8.
 #[test]
 fn pods_that_are_not_available_use_up_max_unavailable() {

@@ -2,7 +2,7 @@
 
 use harness::Run;
 use harness::lab::Lab;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_reach_no_cluster() {
@@ -118,4 +118,16 @@ fn the_whole_help_is_seen_in_review() {
     let own = ended.stdout.split("Options for every verb:").next().unwrap();
     let below = ended.stdout.split("\nExamples:\n").nth(1).unwrap();
     insta::assert_snapshot!(format!("{own}...\n\nExamples:\n{below}"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dry_run_without_a_plan_prints_one_document_of_a_plan() {
+    let lab = Lab::new();
+    lab.stateful_set(2, &json!({}));
+    lab.pass(60).await;
+    let ended = lab.run("step statefulset/db --dry-run -o json").await;
+    assert_eq!((ended.exit, ended.stdout.lines().count()), (0, 1), "{}", ended.transcript);
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&document["kind"], &document["event"]), (&json!("StepPlan"), &Value::Null));
+    assert_eq!((&document["outcome"], &document["exitCode"]), (&json!("nothing-outdated"), &json!(0)));
 }

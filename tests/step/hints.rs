@@ -2,6 +2,8 @@
 
 use harness::lab::Lab;
 use serde_json::{Value, json};
+use simcluster::Key;
+use simcluster::resource::CONTROLLERREVISIONS;
 
 use crate::setup::{changed, object, replicas_on, run_of};
 
@@ -20,7 +22,7 @@ async fn a_plan_with_a_check_needs_it_again() {
     let (lab, _) = changed(3, &json!({})).await;
     let ended = with_a_shell(&lab, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
-    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; or all of them: --all")]);
+    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
     let status = lab.run("status statefulset/db --watch=false").await;
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =
@@ -147,4 +149,37 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
         "hint: to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     let ends = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!(ended.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", ended.transcript);
+}
+
+/// A plan whose first revision was deleted. An older one would replace pods that the plan has not touched.
+#[tokio::test(start_paused = true)]
+async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
+    let lab = Lab::new();
+    let db = lab.stateful_set(3, &json!({}));
+    lab.pass(60).await;
+    lab.hands().image(&db, "app:1.5");
+    lab.pass(120).await;
+    lab.run("pause statefulset/db").await;
+    lab.hands().image(&db, "app:2.0");
+    lab.pass(5).await;
+    assert_eq!(lab.run("step statefulset/db").await.exit, 0);
+    let held = object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
+    let from = serde_json::from_str::<Value>(held.as_str().unwrap()).unwrap()["plan"]["from"].clone();
+    let from = from.as_str().unwrap();
+    lab.hands().delete(&Key::new(&CONTROLLERREVISIONS, "default", from));
+
+    let undone = lab.run("undo statefulset/db").await;
+    let error = format!(
+        "error: revision {from}, from which the plan of statefulset/db began, is not kept any more\n"
+    );
+    let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER\n";
+    assert_eq!((undone.exit, undone.stderr), (1, error + choose));
+    let words = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
+    let failed = with_a_shell(&lab, &words).await;
+    assert_eq!(failed.exit, 4, "{}", failed.transcript);
+    let choose =
+        "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";
+    assert_eq!(hints(&failed.transcript), [choose], "{}", failed.transcript);
+    lab.pass(60).await;
+    assert_eq!((replicas_on(&lab, &db, "app:1.5"), replicas_on(&lab, &db, "app:1.0")), (1, 0));
 }

@@ -8,6 +8,7 @@ mod below_partition;
 mod checks;
 mod daemon_set;
 mod deployment;
+mod failing_requests;
 mod hints;
 mod hold_summary;
 mod interrupted;

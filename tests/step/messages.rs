@@ -132,3 +132,13 @@ async fn the_rollback_marker_is_completed_or_removed() {
     let anew = lab.run("step statefulset/db --all").await;
     assert!(!anew.stderr.contains("the hold of"), "{}", anew.transcript);
 }
+
+/// Another client applies the old manifest in the middle of a plan. The pods that were not released run its template.
+#[tokio::test(start_paused = true)]
+async fn pods_that_never_moved_are_not_called_created() {
+    let (lab, db) = changed(4, &json!({})).await;
+    lab.later(8_000, move |hands| hands.image(&db, "app:1.0"));
+    let ended = lab.run("step statefulset/db --soak 1m").await;
+    assert_eq!(ended.exit, 5, "{}", ended.transcript);
+    assert!(!ended.transcript.contains("created these on the new revision"), "{}", ended.transcript);
+}

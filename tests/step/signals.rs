@@ -128,8 +128,10 @@ impl Running {
 
 #[tokio::test]
 async fn the_lease_is_released_and_the_same_command_continues() {
-    for (signal, exit, word) in [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated")] {
-        let town = Town::new(word).await;
+    for (signal, exit, word) in
+        [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated"), ("-HUP", 129, "hung up")]
+    {
+        let town = Town::new(signal).await;
         let mut step = town.begin("step statefulset/db --by 2 --all --soak 1h", "first");
         step.until_it_says("soaking 1h").await;
         assert_eq!(town.held()["lease"]["by"], "ada@laptop");

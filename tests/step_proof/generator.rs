@@ -5,12 +5,13 @@ use std::time::Duration;
 use harness::random::Dice;
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};
-use simcluster::resource::{CONTROLLERREVISIONS, EVENTS, PODS, Resource, STATEFULSETS};
+use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, EVENTS, PODS, Resource, STATEFULSETS};
 use simcluster::{Refusal, Verb};
 
 use crate::command::{Batches, Reach, Share, Words};
 use crate::external_changes::Deed;
 use crate::kill_switch::Death;
+use crate::user::Signal;
 
 /// What is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +34,14 @@ pub(crate) struct Draw {
     pub(crate) is_paused_first: bool,
     pub(crate) words: Words,
     pub(crate) deaths: Vec<Death>,
+    /// The signals to each process, in turn.
+    pub(crate) signals: Vec<Option<Signal>>,
     pub(crate) faults: Vec<Fault>,
     /// Others, each after so many milliseconds.
     pub(crate) deeds: Vec<(u64, Deed)>,
     /// A second process, after so many milliseconds.
     pub(crate) second: Option<(u64, Words)>,
 }
-
-static WATCHED: [&Resource; 4] = [&STATEFULSETS, &CONTROLLERREVISIONS, &PODS, &EVENTS];
 
 const BROKEN: [&str; 5] =
     ["app:2.0-bad", "app:2.0-crash", "app:2.0-config", "app:2.0-oom", "app:2.0-notready"];
@@ -88,7 +89,8 @@ impl Draw {
             is_paused_first: !dice.once_in(4),
             words: if is_daemon_set { node_words(dice, replicas) } else { words(dice, replicas) },
             deaths: (0..dice.below(4)).map(|_| death(dice)).collect(),
-            faults: (0..dice.below(count(4))).map(|_| fault(dice)).collect(),
+            signals: Vec::new(),
+            faults: (0..dice.below(count(4))).map(|_| fault(kind, dice)).collect(),
             deeds: (0..dice.below(count(4)))
                 .map(|_| (dice.below(60_000), deed(kind, dice, replicas)))
                 .collect(),
@@ -106,6 +108,9 @@ impl Draw {
         }
         if is_daemon_set && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
+        }
+        if dice.once_in(4) {
+            draw.signals = (0..=dice.below(3)).map(|_| dice.once_in(2).then(|| signal(dice))).collect();
         }
         draw
     }
@@ -201,6 +206,12 @@ fn death(dice: &mut Dice) -> Death {
     Death { at: dice.index(most), is_done: dice.once_in(2) }
 }
 
+fn signal(dice: &mut Dice) -> Signal {
+    let most = *dice.one_of(&[1_500, 20_000, 90_000]);
+    let after = Duration::from_millis(dice.below(most));
+    Signal { number: *dice.one_of(&[1, 2, 15]), after, is_repeated: dice.once_in(3) }
+}
+
 fn deed(kind: Kind, dice: &mut Dice, replicas: i64) -> Deed {
     match dice.below(12) {
         0 if kind == Kind::DaemonSet => Deed::NodeGone(dice.index(50)),
@@ -228,7 +239,9 @@ fn is_read(verb: Verb) -> bool {
     matches!(verb, Verb::Watch | Verb::List | Verb::Get)
 }
 
-fn fault(dice: &mut Dice) -> Fault {
+fn fault(kind: Kind, dice: &mut Dice) -> Fault {
+    let workloads = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
+    let watched: [&Resource; 4] = [workloads, &CONTROLLERREVISIONS, &PODS, &EVENTS];
     let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
     let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
     let verb = *dice.one_of(&[
@@ -256,9 +269,9 @@ fn fault(dice: &mut Dice) -> Fault {
     };
     let requests = match dice.below(3) {
         0 => Requests::verb(verb),
-        _ if verb == Verb::Patch => Requests::of(verb, &STATEFULSETS),
+        _ if verb == Verb::Patch => Requests::of(verb, workloads),
         _ if !is_read(verb) => Requests::of(verb, &PODS),
-        _ => Requests::of(verb, WATCHED[dice.index(4)]),
+        _ => Requests::of(verb, watched[dice.index(4)]),
     };
     Fault::on(requests, act).after(dice.index(12)).times(1 + dice.index(4))
 }

@@ -63,10 +63,10 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let second = async {
         if let Some((after, words)) = &draw.second {
             tokio::time::sleep(Duration::from_millis(*after)).await;
-            terminal.step(words, None).await;
+            terminal.step(words, None, None).await;
         }
     };
-    let first = terminal.step_to_the_end(&draw.words, &draw.deaths, draw.image);
+    let first = terminal.step_to_the_end(&draw);
     let both = async { tokio::join!(first, second).0 };
     let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
     lab.cluster.clear_faults();

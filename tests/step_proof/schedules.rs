@@ -2,12 +2,17 @@
 //! the rules say.
 //!
 //! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
-//! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture` shows one.
+//! `ROLLOUT2_STEP_LIST=1` prints a line for each, and
+//! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture`
+//! shows one.
+
+use simcluster::Verb;
 
 use crate::command::{Reach, Share};
+use crate::external_changes::Deed;
 use crate::generator::{Draw, Kind};
 use crate::run::{Played, play};
-use crate::timeline::{By, Timeline};
+use crate::timeline::{By, Process, Timeline};
 use crate::user::Left;
 use crate::world::{World, partition};
 
@@ -38,7 +43,7 @@ fn seeded_runs_of_daemon_sets_odd() {
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 fn run(kind: Kind, half: u64) {
     let asked = std::env::var("ROLLOUT2_STEPS").ok().and_then(|count| count.parse().ok());
-    let (mut ends, mut failed, mut said) = ([0; 8], 0, String::new());
+    let (mut ends, mut met, mut failed, mut said) = ([0; 8], Met::default(), 0, String::new());
     for seed in (half..asked.unwrap_or(RUNS)).step_by(2) {
         let played = play(kind, seed);
         ends[match played.left {
@@ -46,6 +51,10 @@ fn run(kind: Kind, half: u64) {
             Left::Overruled => 6,
             Left::InDespair => 7,
         }] += 1;
+        met.count(&played);
+        if std::env::var_os("ROLLOUT2_STEP_LIST").is_some() {
+            println!("{}", line(kind, seed, &played));
+        }
         if !played.wrong.is_empty() {
             failed += 1;
             if failed <= 8 {
@@ -53,10 +62,54 @@ fn run(kind: Kind, half: u64) {
             }
         }
     }
-    println!("exits 0 to 5, overruled, in despair: {ends:?}");
+    println!("exits 0 to 5, overruled, in despair: {ends:?}; {met:?}");
     assert!(failed == 0, "{failed} runs are wrong\n{said}");
     // Each kind of end is met, so that none is right by never happening.
     assert!([0, 4, 6].iter().all(|end| ends[*end] > 0), "{ends:?}");
+    met.check(kind);
+}
+
+/// One run in a line, so that two engines can be compared.
+fn line(kind: Kind, seed: u64, Played { left, timeline, draw, wrong }: &Played) -> String {
+    let exits: Vec<_> = timeline.processes.iter().map(|process| process.exit).collect();
+    let count = |verb| timeline.asked.iter().filter(|asked| asked.verb == verb).count();
+    let (patches, deletions, evictions) = (count(Verb::Patch), count(Verb::Delete), count(Verb::Create));
+    format!(
+        "run {kind:?} {seed}: {left:?}, exits {exits:?}, {patches} patches, {deletions} deletions, \
+         {evictions} evictions, {} signals, {} wrong",
+        draw.signals.len(),
+        wrong.len(),
+    )
+}
+
+/// In how many runs what can happen to a process did.
+#[derive(Debug, Default)]
+struct Met {
+    signals: usize,
+    failed_patches: usize,
+    failed_deletions: usize,
+    failed_evictions: usize,
+    tainted_nodes: usize,
+}
+
+impl Met {
+    fn count(&mut self, Played { timeline, draw, .. }: &Played) {
+        let failed =
+            |verb| usize::from(timeline.asked.iter().any(|asked| asked.verb == verb && asked.has_failed));
+        let is_signal = |process: &Process| process.exit.is_some_and(|exit| exit > 128);
+        self.signals += usize::from(timeline.processes.iter().any(is_signal));
+        self.failed_patches += failed(Verb::Patch);
+        self.failed_deletions += failed(Verb::Delete);
+        self.failed_evictions += failed(Verb::Create);
+        self.tainted_nodes += usize::from(draw.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Taint(_))));
+    }
+
+    /// No kind of them is right by never happening.
+    fn check(&self, kind: Kind) {
+        assert!(self.signals > 0 && self.failed_patches > 0, "{self:?}");
+        let of_nodes = [self.failed_deletions, self.failed_evictions, self.tainted_nodes];
+        assert!(kind == Kind::StatefulSet || of_nodes.iter().all(|count| *count > 0), "{self:?}");
+    }
 }
 
 #[test]
@@ -126,6 +179,7 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
     let is_expected = |exit: &&u8| match exit {
         0 | 4 => true,
         3 => draw.words.timeout.is_some(),
+        129 | 130 | 143 => !draw.signals.is_empty(),
         // It was broken before it was held, or who waited sees that another went back.
         5 => {
             !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes

@@ -55,6 +55,8 @@ pub(crate) struct Asked {
     pub(crate) process: usize,
     pub(crate) verb: Verb,
     pub(crate) kind: &'static str,
+    /// Whether it changed nothing.
+    pub(crate) has_failed: bool,
     pub(crate) body: String,
 }
 
@@ -175,6 +177,7 @@ fn asked(requests: &[Recorded]) -> Vec<Asked> {
             process,
             verb,
             kind: target.resource.kind,
+            has_failed: request.made.is_empty(),
             body: String::from_utf8_lossy(&request.body).into_owned(),
         })
     });

@@ -1,15 +1,19 @@
 //! Somebody at a terminal who types `step`, reads how it ended, and types it again.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 use std::time::Duration;
 
 use harness::lab::{Lab, START};
 use harness::{Ended, Run};
 use serde_json::Value;
 use simcluster::{Key, User};
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::command::Words;
 use crate::external_changes::command;
+use crate::generator::Draw;
 use crate::kill_switch::{Death, Mortal};
 use crate::timeline::Process;
 
@@ -25,6 +29,16 @@ pub(crate) struct Terminal<'a> {
     pub(crate) is_disturbed: bool,
 }
 
+/// A signal to a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signal {
+    pub(crate) number: i32,
+    /// How long after its begin.
+    pub(crate) after: Duration,
+    /// Whether the same comes once more a moment later, so that the process ends at once.
+    pub(crate) is_repeated: bool,
+}
+
 /// How somebody left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
@@ -38,7 +52,12 @@ pub(crate) enum Left {
 
 impl Terminal<'_> {
     /// Runs one command; none if it was killed.
-    pub(crate) async fn step(&self, words: &Words, death: Option<Death>) -> Option<Ended> {
+    pub(crate) async fn step(
+        &self,
+        words: &Words,
+        death: Option<Death>,
+        signal: Option<Signal>,
+    ) -> Option<Ended> {
         let number = self.processes.borrow().len();
         let user = format!("step-{number}");
         self.lab.cluster.users(|users| users.add(User::admin(&user)));
@@ -49,15 +68,17 @@ impl Terminal<'_> {
             ended: u64::MAX,
             exit: None,
             transcript: String::new(),
-            is_disturbed: self.is_disturbed,
+            is_disturbed: self.is_disturbed || signal.is_some_and(|signal| signal.is_repeated),
         });
         let service = Mortal::new(self.lab.cluster.service_for(&user), death);
         let client = kube::Client::new(service.clone(), "default");
         let words = words.to_string();
-        let run = Run::of(words.split_whitespace()).at(START.parse().unwrap());
+        let (sender, numbers) = watch::channel(0);
+        let run = Run::of(words.split_whitespace()).at(START.parse().unwrap()).signals(numbers);
         let ended = tokio::select! {
             ended = run.run_through(client) => Some(ended),
             () = service.died() => None,
+            never = send(sender, signal) => match never {},
         };
         let process = &mut self.processes.borrow_mut()[number];
         process.ended = self.lab.revision();
@@ -66,15 +87,16 @@ impl Terminal<'_> {
         ended
     }
 
-    /// Types it until the end, the first time with words; each death is of one process.
-    pub(crate) async fn step_to_the_end(&self, first: &Words, deaths: &[Death], image: &str) -> Left {
+    /// Types it until the end, the first time with words; each death and each signal is of one process.
+    pub(crate) async fn step_to_the_end(&self, draw: &Draw) -> Left {
+        let first = &draw.words;
         let mut words = first.clone();
-        let mut deaths = deaths.iter().copied();
+        let (mut deaths, mut signals) = (draw.deaths.iter().copied(), draw.signals.iter().copied());
         let mut refused = 0;
         for _ in 0..PATIENCE {
-            let ended = self.step(&words, deaths.next()).await;
+            let ended = self.step(&words, deaths.next(), signals.next().flatten()).await;
             let set = self.set();
-            let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *image;
+            let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *draw.image;
             words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
             let says = |hint: &str| ended.as_ref().is_some_and(|ended| ended.transcript.contains(hint));
             words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
@@ -95,7 +117,7 @@ impl Terminal<'_> {
                     self.lab.pass(30).await;
                 }
                 Some(_) => self.lab.pass(1).await,
-                None => tokio::time::sleep(Duration::from_millis(700)).await,
+                None => sleep(Duration::from_millis(700)).await,
             }
         }
         Left::InDespair
@@ -104,6 +126,19 @@ impl Terminal<'_> {
     fn set(&self) -> Value {
         self.lab.cluster.store(|store| Value::clone(store.find(&self.set).unwrap()))
     }
+}
+
+/// Sends a signal to a process, and never ends.
+async fn send(sender: watch::Sender<i32>, signal: Option<Signal>) -> Infallible {
+    if let Some(Signal { number, after, is_repeated }) = signal {
+        sleep(after).await;
+        sender.send_replace(number);
+        if is_repeated {
+            sleep(Duration::from_millis(1)).await;
+            sender.send_replace(number);
+        }
+    }
+    std::future::pending().await
 }
 
 fn hold(set: &Value) -> Option<Value> {

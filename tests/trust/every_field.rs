@@ -1,8 +1,8 @@
 //! Puts a hostile text into each field of each object, and runs every verb.
 //!
 //! The fields are those of the recorded objects, so a field that is printed later is covered already.
-//! [`printed_fields`](crate::printed_fields) lists the printed fields. A test fails for a missing one, so that a new field is
-//! reviewed.
+//! [`printed_fields`](crate::printed_fields) lists the printed fields. A test fails for a missing one, so that a new
+//! field is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

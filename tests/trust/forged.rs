@@ -27,11 +27,11 @@ const CHANGED: [&str; 4] = [
     "/metadata/annotations/kubernetes.io~1change-cause",
 ];
 
-/// A workload of four pods with a change, one batch of which is released, and another one beside it that is held
 /// The uid of a pod, and the image of its container.
 type PodImage = (String, String);
 
-/// with outdated pods of its own.
+/// A workload of four pods whose update has one released batch, beside another workload that is held and has
+/// outdated pods.
 struct Scene {
     lab: Lab,
     key: Key,

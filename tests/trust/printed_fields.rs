@@ -1,7 +1,7 @@
 //! The places whose text is printed, and the verbs that print it.
 //!
-//! A name that ends with a dot covers everything below it. [`other_sources`](crate::other_sources) covers sources of text other
-//! than objects.
+//! A name that ends with a dot covers everything below it. [`other_sources`](crate::other_sources) covers sources of
+//! text other than objects.
 
 /// A place in an object, and the verbs that show what is there.
 pub(crate) const SHOWN: &[(&str, &str)] = &[

@@ -150,7 +150,7 @@ pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
                 TargetEvent::Warnings(Some(Events::default())),
                 TargetEvent::Workload(Box::new(release.workload())),
                 TargetEvent::Revisions(Some(revisions)),
-                TargetEvent::Pods(Some(release.pods())),
+                TargetEvent::Pods(Some(release.pods().into_iter().map(Into::into).collect())),
             ];
             let logs = release.logs.iter().cloned().map(TargetEvent::Log);
             for news in news.into_iter().chain(logs) {

@@ -26,7 +26,7 @@ use crate::model::workload::kind::StepBy;
 /// The name of the verb, for completion: it takes one workload, and not all kinds.
 pub(super) const VERB: &str = "step";
 /// The verbosity from which on every decision of `step` is printed.
-const EXPLAINS: i32 = 4;
+const DECISION_VERBOSITY: i32 = 4;
 
 /// Release an update batch by batch
 ///
@@ -41,7 +41,8 @@ const EXPLAINS: i32 = 4;
 ///
 /// Exits with 0 when the goal is reached, 3 when --timeout expired, 4 when a batch or a check failed, and 5
 /// when step stopped: too many pods are unavailable, or another client paused the workload, took over
-/// the lease, or changed the workload.
+/// the lease, or changed the workload. A signal releases the lease first. With -v 4, every decision is printed
+/// with its reason.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP, override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 pub(super) struct StepArgs {
@@ -160,7 +161,7 @@ impl StepArgs {
             take_over: self.overrides.take_over,
             complete: self.pacing.complete,
             new_plan: self.overrides.new_plan,
-            explains: common.access.overrides.verbosity >= EXPLAINS,
+            explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pacing.timeout(),
         };
         if matches!(ask, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition)) {

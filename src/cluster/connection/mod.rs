@@ -165,7 +165,7 @@ impl Connection {
                 response => Err(RequestError::Status(response)),
             }
         };
-        // On the heap: what waits for several requests together holds the states of all of them.
+        // On the heap, because a caller that sends several requests concurrently stores all of these futures.
         let response = Box::pin(retry::retry_until(deadline, once, tell)).await?;
         allowance.spend(response.body().len());
         Ok(response)
@@ -239,7 +239,7 @@ impl Connection {
         run_if_slow(since, self.send(client, request), slow).await
     }
 
-    /// Notifies of what may happen to several requests at once, and stands for all of them for a while.
+    /// Reports a notice that may concern several requests, and suppresses the same notice for the time `lasts`.
     fn notify_once(&self, notice: &Notice, lasts: Duration) {
         if self.shared_notices.is_due(notice, lasts) {
             self.listener.notify(notice);

@@ -1,20 +1,19 @@
-//! How many round trips depended on each other so far.
+//! Counts the sequential round trips of a command.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Counts the round trips that depended on each other: a request that is sent after an answer came may
-/// depend on it, one that is sent before does not. What a command takes far from its server is this many
-/// round trips, and those of the connection.
+/// Counts sequential round trips. A request that is sent after a response may depend on it; one that was sent before
+/// does not. Far from the server, the time of a command is proportional to this number.
 #[derive(Debug, Default)]
 pub(super) struct RoundTrips(AtomicU32);
 
 impl RoundTrips {
-    /// The number of the round trip that begins now.
+    /// Returns the number of the round trip that begins now.
     pub(super) fn begin(&self) -> u32 {
         self.0.load(Ordering::Relaxed) + 1
     }
 
-    /// Takes note that the answer to a request of this round trip came.
+    /// Records the response to a request of this round trip.
     pub(super) fn end(&self, round_trip: u32) {
         self.0.fetch_max(round_trip, Ordering::Relaxed);
     }
@@ -25,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_that_run_side_by_side_are_one_round_trip() {
+    fn concurrent_requests_are_one_round_trip() {
         let trips = RoundTrips::default();
         let first = trips.begin();
         trips.end(first);

@@ -1,4 +1,4 @@
-//! One line for what happens to several requests at once.
+//! Suppresses a notice that several concurrent requests would repeat.
 
 use std::mem::{Discriminant, discriminant};
 use std::sync::{Mutex, PoisonError};
@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use crate::cluster::notice::Notice;
 
-/// Until when a notice stands for others of its kind: requests that run side by side meet the same trouble.
+/// The kinds of notices that were reported, each with the time until which it is suppressed.
 #[derive(Debug, Default)]
 pub(super) struct SharedNotices(Mutex<Vec<(Discriminant<Notice>, Instant)>>);
 
 impl SharedNotices {
-    /// Whether a notice is worth giving; it stands for its kind for `lasts`.
+    /// Whether to report a notice. If so, further notices of its kind are suppressed for the time `lasts`.
     pub(super) fn is_due(&self, notice: &Notice, lasts: Duration) -> bool {
         let (kind, now) = (discriminant(notice), Instant::now());
         let mut standing = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a credential plugin prints: an `ExecCredential`, as JSON or YAML.
+//! Parses the output of a credential plugin: an `ExecCredential`, as JSON or YAML.
 
 use k8s_openapi::ByteString;
 use k8s_openapi::jiff::Timestamp;
@@ -9,7 +9,7 @@ use crate::cluster::access::Secret;
 /// The API group of `ExecCredential`, in every version.
 pub(super) const GROUP: &str = "client.authentication.k8s.io/";
 
-/// The versions that exist. Anything else in that place is not repeated.
+/// The existing versions. Any other text in this field is not printed.
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 
 /// The credential that a plugin printed.
@@ -19,14 +19,14 @@ pub struct PluginCredential {
     pub token: Option<Secret>,
     /// A certificate and its key, both as base64 of PEM, as in a kubeconfig.
     pub identity: Option<(String, Secret)>,
-    /// When it ends, if it says.
+    /// When it expires, if that is known.
     pub expires: Option<Timestamp>,
 }
 
-/// Reads what a plugin printed; `wanted` is the version that the kubeconfig names.
+/// Parses the output of a plugin. `wanted` is the version that the kubeconfig requires.
 ///
 /// # Errors
-/// Says why it is no credential, as a fragment. Nothing is repeated that may be half of one.
+/// The reason why it is not a credential, as a fragment. It quotes no part of the output.
 pub fn read(stdout: &[u8], wanted: Option<&str>) -> Result<PluginCredential, String> {
     // Some plugins print YAML, of which JSON is a subset.
     let printed: Option<Value> =

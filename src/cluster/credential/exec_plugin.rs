@@ -55,7 +55,7 @@ pub(super) async fn run(exec: &ExecConfig, world: &PluginContext) -> Result<Plug
 }
 
 struct ExecPlugin<'a> {
-    /// Its name or path.
+    /// The name or path of the program.
     command: &'a str,
 }
 

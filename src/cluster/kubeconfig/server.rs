@@ -36,7 +36,7 @@ pub(in crate::cluster) fn server_url(endpoint: &Endpoint) -> Result<Uri> {
     }
 }
 
-/// The address without a user, which is no part of the name that HTTP/2 puts into every request.
+/// Returns the address without its user info, which must not be part of the `:authority` of HTTP/2.
 fn without_user_info(url: &Uri) -> Option<Uri> {
     let mut parts = url.clone().into_parts();
     let host = parts.authority.as_ref()?.as_str().rsplit('@').next()?;

@@ -28,10 +28,35 @@ pub(super) async fn refresh(shared: &Shared, watched: &WatchedTarget) -> TargetE
     }
 }
 
+/// How often one request of a refresh is tried before the refresh starts again.
+const ATTEMPTS: u32 = 3;
+
+/// The attempts of one request. If a server fails every third request, every refresh as a whole would fail.
+#[derive(Default)]
+struct Attempts(u32);
+
+impl Attempts {
+    /// Waits before the next attempt; an error if there is none.
+    async fn pause(&mut self, failure: RequestError) -> Result<(), RequestError> {
+        if self.0 + 1 >= ATTEMPTS || failure.is_forbidden() {
+            return Err(failure);
+        }
+        sleep(backoff_after(self.0, &failure)).await;
+        self.0 += 1;
+        Ok(())
+    }
+}
+
 async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<TargetEvent, RequestError> {
     let type_ = watched.kind.type_();
     let path = format!("{}/{}", collection(type_, Some(&watched.namespace)), percent_encoded(&watched.name));
-    let response = shared.connection.read_once(&path, is_not_found).await?;
+    let mut attempts = Attempts::default();
+    let response = loop {
+        match shared.connection.read_once(&path, is_not_found).await {
+            Ok(response) => break response,
+            Err(failure) => attempts.pause(failure).await?,
+        }
+    };
     if is_not_found(&response) {
         return Ok(TargetEvent::Deleted);
     }
@@ -48,7 +73,7 @@ async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<Target
     let revisions = Revisions::among(&workload, revisions);
     let pods = pods.map(|pods| {
         let pods = pods.into_iter().filter_map(|parsed| match parsed {
-            ParsedObject::Pod(pod) => Some(*pod),
+            ParsedObject::Pod(pod) => Some(pod),
             _ => None,
         });
         pods.collect()
@@ -70,9 +95,13 @@ async fn list_objects(
     let mut allowance = Allowance::of_list();
     while let Some(path) = pages.next() {
         let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-        let response = match shared.connection.read_once_within(&mut allowance, &path, is_expired).await {
-            Err(failure) if failure.is_forbidden() => return Ok(None),
-            response => response?,
+        let mut attempts = Attempts::default();
+        let response = loop {
+            match shared.connection.read_once_within(&mut allowance, &path, is_expired).await {
+                Ok(response) => break response,
+                Err(failure) if failure.is_forbidden() => return Ok(None),
+                Err(failure) => attempts.pause(failure).await?,
+            }
         };
         let keep = |object| {
             let kept = StoredObject::of(object, type_, namespace, &shared.targets);

@@ -1,4 +1,4 @@
-//! What all reflectors share.
+//! The state that all reflectors share.
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use super::outage::Outage;
 use super::target_index::TargetIndex;
 use crate::cluster::connection::Connection;
 
-/// What all reflectors share: the way to the cluster, whom the objects are for, and whether the cluster is
-/// out of reach.
+/// The state that all reflectors share: the connection, the targets, and a possible outage.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) connection: Arc<Connection>,

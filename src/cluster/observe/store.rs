@@ -17,7 +17,7 @@ pub(super) struct Store {
     /// The targets of the reflector.
     targets: Vec<TargetId>,
     kept: BTreeMap<String, StoredObject>,
-    /// The names of what concerns each target.
+    /// The names of the objects that belong to each target.
     by_target: HashMap<TargetId, BTreeSet<String>>,
     withheld: bool,
     /// Whether the first list arrived, or reading failed permanently.
@@ -131,7 +131,7 @@ impl Store {
         }
     }
 
-    /// Keeps an object; the one of its name before it.
+    /// Stores an object, and returns the earlier one with its name.
     fn insert(&mut self, kept: StoredObject) -> Option<StoredObject> {
         let before = self.take(&kept.name);
         for target in &kept.targets {
@@ -178,7 +178,7 @@ impl Store {
         };
         if self.type_ == &POD {
             let pods = mine().filter_map(|parsed| match parsed {
-                ParsedObject::Pod(pod) => Some((**pod).clone()),
+                ParsedObject::Pod(pod) => Some(Arc::clone(pod)),
                 _ => None,
             });
             return TargetEvent::Pods((!self.withheld).then(|| pods.collect()));

@@ -1,4 +1,4 @@
-//! Which targets an object may concern, without holding it against each of them.
+//! Finds the targets that an object may belong to, without comparing it with each target.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::follow::TargetId;
 use crate::model::workload::KindSpec;
 
-/// The targets of one observer, and where to look for those that an object concerns.
+/// The targets of one observer, indexed by namespace and label.
 #[derive(Debug)]
 pub(super) struct TargetIndex {
     targets: Vec<WatchedTarget>,
@@ -20,16 +20,16 @@ pub(super) struct TargetIndex {
 #[derive(Debug, Default)]
 struct NamespaceIndex {
     by_name: HashMap<String, Vec<TargetId>>,
-    /// By a label that their selector wants, and each value that it takes.
+    /// The targets by a label that their selector requires, with each allowed value.
     by_label: HashMap<String, HashMap<String, Vec<TargetId>>>,
-    /// Those whose selector wants no certain value of any label.
+    /// The targets whose selector requires no specific value of any label.
     unlabelled: Vec<TargetId>,
 }
 
 impl TargetIndex {
-    /// The index of these targets, whose ids count from 0.
+    /// Creates the index of these targets, whose ids count from 0.
     pub(super) fn of(targets: Vec<WatchedTarget>) -> Self {
-        // A label that all have, such as the environment, tells none from the others.
+        // A label that all targets share, such as the environment, does not narrow the search.
         let mut uses = HashMap::<(&str, &str, &str), usize>::new();
         for target in &targets {
             for (key, values) in target.required_labels() {
@@ -63,7 +63,7 @@ impl TargetIndex {
         Self { targets, namespaces, by_uid }
     }
 
-    /// All targets.
+    /// Returns all targets.
     pub(super) fn iter(&self) -> impl Iterator<Item = &WatchedTarget> {
         self.targets.iter()
     }
@@ -72,7 +72,7 @@ impl TargetIndex {
         self.targets.get(id.0)
     }
 
-    /// The targets that an object of a type and a namespace concerns, each once and in their order.
+    /// Returns the targets that an object of a type and a namespace may belong to, each once, by id.
     pub(super) fn concerned(&self, object: &Object, type_: &ResourceType, namespace: &str) -> Vec<TargetId> {
         let Some(index) = self.namespaces.get(namespace) else {
             return Vec::new();
@@ -103,13 +103,13 @@ impl TargetIndex {
 }
 
 impl NamespaceIndex {
-    /// The targets whose selector wants a label that the pod has.
+    /// Returns the targets whose selector may match the pod.
     fn selecting(&self, pod: &Object) -> Vec<TargetId> {
         let labelled = self.by_label.iter().filter_map(|(key, by_value)| by_value.get(pod.label(key)?));
         labelled.flatten().chain(&self.unlabelled).copied().collect()
     }
 
-    /// The targets whose name an object's name begins with, up to its end or to a hyphen.
+    /// Returns the targets whose name is a prefix of an object's name that ends before a hyphen or at its end.
     fn named_before(&self, name: &str) -> Vec<TargetId> {
         let ends = name.match_indices('-').map(|(end, _)| end).chain([name.len()]);
         let named = ends.filter_map(|end| self.by_name.get(name.get(..end)?));

@@ -56,7 +56,7 @@ pub(super) struct StoredObject {
 pub(super) enum ParsedObject {
     Workload(Box<Workload>),
     Revision(Arc<Revision>),
-    Pod(Box<Pod>),
+    Pod(Arc<Pod>),
     Event(Box<Event>),
 }
 
@@ -75,10 +75,12 @@ impl StoredObject {
         let name = object.name().to_owned();
         let version = object.text("/metadata/resourceVersion").unwrap_or_default().to_owned();
         let parsed = if type_ == &POD {
-            ParsedObject::Pod(Box::new(Pod::read(&object)))
+            ParsedObject::Pod(Arc::new(Pod::read(&object)))
         } else if type_ == &EVENT {
             ParsedObject::Event(Box::new(Event::read(&object)?))
         } else if KindSpec::of_type(type_).is_some() {
+            let watched = index.get(*targets.first()?)?;
+            let object = watched.same_version(&object).cloned().unwrap_or(object);
             ParsedObject::Workload(Box::new(Workload::of(object)?))
         } else {
             let kind = index.get(*targets.first()?)?.kind;

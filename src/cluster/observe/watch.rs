@@ -33,7 +33,8 @@ impl Reflector {
             let line = match lines.next_line(deadline).await {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
-                // The watch went silent, and what was dropped would be dropped again from the same version on.
+                // The watch went silent. Events that it lost may be lost again if the next watch starts at the same
+                // version.
                 Err(_) if Instant::now() >= deadline => return Err(ReflectorError::Expired),
                 Err(error) => return Err(error.into()),
             };

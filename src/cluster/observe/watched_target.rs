@@ -11,6 +11,8 @@ use crate::model::workload::Workload;
 pub(super) struct WatchedTarget {
     pub(super) id: TargetId,
     pub(super) kind: &'static KindSpec,
+    /// The workload as the search for targets read it.
+    found: Object,
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) uid: String,
@@ -24,6 +26,7 @@ impl WatchedTarget {
         Self {
             id,
             kind: found.kind(),
+            found: object.clone(),
             namespace: object.namespace().to_owned(),
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
@@ -34,6 +37,14 @@ impl WatchedTarget {
     /// Whether an object has the target's kind and name. It may have been recreated with another uid.
     pub(super) fn is_workload(&self, object: &Object) -> bool {
         object.kind() == self.kind.type_().title() && object.name() == self.name
+    }
+
+    /// Returns the workload that the search for targets read, if this is the same version of it. Thousands of
+    /// workloads are then in memory once, and those of a search by type without their managed fields.
+    pub(super) fn same_version(&self, object: &Object) -> Option<&Object> {
+        let version = |object: &Object| object.text("/metadata/resourceVersion").map(str::to_owned);
+        let is_same = version(&self.found).is_some_and(|found| version(object) == Some(found));
+        (is_same && self.found.uid() == object.uid()).then_some(&self.found)
     }
 
     /// Whether the target has this uid: that of the controlling owner of a revision.

@@ -57,10 +57,15 @@ pub async fn run(
     let mut outcome = CommandOutcome { exit: Exit::Done, errors: Vec::new() };
     for group in groups {
         let mut reporter = LineReporter::new(screen, request.format, request.names);
-        let follower = follow(cluster, request.options.clone(), group, request.signals, &mut reporter).await;
+        let follower =
+            follow(cluster, request.options.clone(), group, request.signals.clone(), &mut reporter).await;
         outcome.errors.append(&mut reporter.errors);
         let exit = worst_exit(&follower);
         outcome.exit = outcome.exit.worst(exit);
+        if !screen.is_read() {
+            let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
+            screen.notes(&unfinished.map(lines::without_reader).collect::<Vec<_>>());
+        }
         finish(request.format, &follower, exit.worst(so_far), started, screen);
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
             break;
@@ -101,7 +106,8 @@ async fn draw(
 ) -> CommandOutcome {
     let names = request.names;
     let mut reporter = FrameReporter::new(screen, RolloutFrames { names });
-    let follower = follow(cluster, request.options.clone(), found, request.signals, &mut reporter).await;
+    let follower =
+        follow(cluster, request.options.clone(), found, request.signals.clone(), &mut reporter).await;
     let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
     let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
     let now = Now { elapsed, server_time: cluster.now() };

@@ -1,19 +1,29 @@
-//! SIGINT and SIGTERM as events.
+//! SIGINT, SIGTERM and SIGHUP as events.
+
+use tokio::sync::watch;
 
 use crate::model::follow::StopSignal;
 use crate::world::Signals;
 
+/// The number of SIGHUP, the same on every Unix.
+const SIGHUP: i32 = 1;
+
+/// The number of SIGINT.
+const SIGINT: i32 = 2;
+
 /// Waits for SIGINT, SIGTERM and SIGHUP. Handles them while it exists, so that the command can print a last
 /// report before it exits.
-pub(in crate::command) struct StopSignals {
+pub(in crate::command) enum StopSignals {
+    None,
     #[cfg(unix)]
-    signals: Option<Listeners>,
+    Process(Listeners),
     #[cfg(not(unix))]
-    listens: bool,
+    Process,
+    Sent(watch::Receiver<i32>),
 }
 
 #[cfg(unix)]
-struct Listeners {
+pub(in crate::command) struct Listeners {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     /// None where the signal is ignored.
@@ -21,57 +31,65 @@ struct Listeners {
 }
 
 impl StopSignals {
-    #[cfg(unix)]
     pub(in crate::command) fn new(signals: Signals) -> Self {
-        use tokio::signal::unix::{SignalKind, signal};
-        let listeners = || {
-            let hang_up = (!ignores_hang_up()).then(|| signal(SignalKind::hangup()).ok()).flatten();
-            let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-            Some(Listeners { interrupt: interrupt.ok()?, terminate: terminate.ok()?, hang_up })
-        };
-        let listens = signals == Signals::Process;
-        Self { signals: listens.then(listeners).flatten() }
-    }
-
-    #[cfg(not(unix))]
-    pub(in crate::command) fn new(signals: Signals) -> Self {
-        Self { listens: signals == Signals::Process }
+        match signals {
+            Signals::Ignored => Self::None,
+            #[cfg(unix)]
+            Signals::Process => Listeners::new().map_or(Self::None, Self::Process),
+            #[cfg(not(unix))]
+            Signals::Process => Self::Process,
+            Signals::Sent(numbers) => Self::Sent(numbers),
+        }
     }
 
     /// Waits for the next signal.
-    #[cfg(unix)]
     pub(in crate::command) async fn next(&mut self) -> StopSignal {
-        let Some(Listeners { interrupt, terminate, hang_up }) = &mut self.signals else {
-            return std::future::pending().await;
-        };
+        match self {
+            Self::None => std::future::pending().await,
+            #[cfg(unix)]
+            Self::Process(listeners) => listeners.next().await,
+            #[cfg(not(unix))]
+            Self::Process => match tokio::signal::ctrl_c().await {
+                Ok(()) => StopSignal::Interrupted,
+                Err(_) => std::future::pending().await,
+            },
+            Self::Sent(numbers) => match numbers.changed().await.map(|()| *numbers.borrow_and_update()) {
+                Ok(SIGHUP) => StopSignal::HungUp,
+                Ok(SIGINT) => StopSignal::Interrupted,
+                Ok(_) => StopSignal::Terminated,
+                Err(_) => std::future::pending().await,
+            },
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Listeners {
+    fn new() -> Option<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let hang_up = (!ignores_hang_up()).then(|| signal(SignalKind::hangup()).ok()).flatten();
+        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        Some(Self { interrupt: interrupt.ok()?, terminate: terminate.ok()?, hang_up })
+    }
+
+    async fn next(&mut self) -> StopSignal {
         let hung_up = async {
-            match hang_up {
+            match &mut self.hang_up {
                 Some(signal) => signal.recv().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            _ = interrupt.recv() => StopSignal::Interrupted,
-            _ = terminate.recv() => StopSignal::Terminated,
+            _ = self.interrupt.recv() => StopSignal::Interrupted,
+            _ = self.terminate.recv() => StopSignal::Terminated,
             _ = hung_up => StopSignal::HungUp,
         }
     }
-
-    /// Waits for the next signal.
-    #[cfg(not(unix))]
-    pub(in crate::command) async fn next(&mut self) -> StopSignal {
-        if !self.listens || tokio::signal::ctrl_c().await.is_err() {
-            return std::future::pending().await;
-        }
-        StopSignal::Interrupted
-    }
 }
 
-/// Whether SIGHUP is ignored, as `nohup` leaves it for a process that is to outlive its terminal. Linux tells;
-/// elsewhere it is taken for not ignored.
+/// Whether the process ignores SIGHUP, as under `nohup`. Known only on Linux; false on other systems.
 #[cfg(unix)]
 fn ignores_hang_up() -> bool {
-    const SIGHUP: u64 = 1;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

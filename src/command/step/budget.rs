@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets that allow no eviction at all: reported before a plan begins.
+//! Finds PodDisruptionBudgets that never allow an eviction, before a plan begins.
 
 use crate::cluster::source::Source;
 use crate::command::outcome::is_withheld;
@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
 use crate::model::change::hold::PlanRecord;
 use crate::model::step::Request;
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::StepBy;
 use crate::render::screen::Screen;
@@ -45,27 +46,27 @@ pub(super) async fn check(
         .caused_by(endless)
         .hint(format!(
             "change the budget (of a DaemonSet, only a number as minAvailable can be counted), or {}",
-            way_without(request, workload)
+            advice_without_eviction(request, workload)
         )))
 }
 
-/// How to do without evictions. A flag of the plan stays in it when a command leaves it out.
-fn way_without(request: &Request, workload: &Workload) -> String {
-    if !is_planned(request, workload) {
+/// Returns how to continue without evictions. Leaving out `--evict` does not remove it from an existing plan.
+fn advice_without_eviction(request: &Request, workload: &Workload) -> String {
+    if !plan_evicts(request, workload) {
         return "leave out --evict".to_owned();
     }
-    let target = workload.command_target();
-    format!(
-        "begin a plan without --evict: kubectl rollout2 step {target} --new-plan, with all its other options"
+    command(
+        "begin a plan without --evict: kubectl rollout2 step {} --new-plan, with all its other options",
+        [workload.command_target()],
     )
 }
 
 fn evicts(request: &Request, workload: &Workload) -> bool {
     workload.kind().step == Ok(StepBy::PodDeletion)
-        && request.pace.evict.unwrap_or_else(|| is_planned(request, workload))
+        && request.pace.evict.unwrap_or_else(|| plan_evicts(request, workload))
 }
 
 /// Whether the plan that the command continues evicts pods.
-fn is_planned(request: &Request, workload: &Workload) -> bool {
+fn plan_evicts(request: &Request, workload: &Workload) -> bool {
     !request.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
 }

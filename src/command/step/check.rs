@@ -1,4 +1,4 @@
-//! `--check`: a command of the user that runs between batches, with facts in its environment.
+//! `--check`: runs a command of the user after each batch, with variables that describe the batch.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::render::step::lines;
 use crate::world::Environment;
 use crate::world::shell::{ShellCommand, ShellOutcome};
 
-/// Runs the check.
+/// Runs the command of `--check`.
 #[derive(Clone)]
 pub(super) struct Checker {
     line: ShellCommand,
@@ -19,7 +19,7 @@ pub(super) struct Checker {
 }
 
 /// The variables of the check. The help of `step` documents them.
-pub(super) type Facts = Vec<(&'static str, String)>;
+pub(super) type CheckVariables = Vec<(&'static str, String)>;
 
 impl Checker {
     pub(super) fn new(command: &str, environment: &Environment, messages: &MessageWriter) -> Self {
@@ -27,8 +27,8 @@ impl Checker {
         Self { line: ShellCommand::new(command), environment, messages: messages.clone() }
     }
 
-    /// Runs it. Its output goes to stderr.
-    pub(super) async fn run(&self, facts: &Facts, limit: Duration) -> CheckResult {
+    /// Runs the command once. Its output goes to stderr.
+    pub(super) async fn run(&self, facts: &CheckVariables, limit: Duration) -> CheckResult {
         let messages = self.messages.clone();
         let say = move |line: &str| messages.note(&lines::check_output(line));
         match self.line.run(&self.environment, facts, limit, say).await {
@@ -43,9 +43,9 @@ impl Checker {
     }
 }
 
-/// Returns the variables of the check. None is secret, and none becomes part of the command: the shell reads what the
-/// user typed, and names from the cluster are values of variables.
-pub(super) fn facts(workload: &Workload, view: Option<&PlanView>, batch: &Batch) -> Facts {
+/// Returns the variables of the check. None is a secret. Names from the cluster are only values of variables, so the
+/// shell never reads them as a part of the command.
+pub(super) fn variables(workload: &Workload, view: Option<&PlanView>, batch: &Batch) -> CheckVariables {
     let object = workload.object();
     let slots: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
     let known = |fact: fn(&PlanView) -> String| view.map(fact).unwrap_or_default();

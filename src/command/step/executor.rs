@@ -1,11 +1,11 @@
-//! Executes the tasks of a stepper. Each answers with events.
+//! Executes the tasks of a stepper, and returns the results as events.
 
 use std::future::Future;
 
-use super::check::{Checker, facts};
-use super::in_flight::all;
+use super::check::{Checker, variables};
 use super::nodes;
-use super::request::{Asker, Request};
+use super::pending_requests::all;
+use super::request::{Caller, Request};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
@@ -37,9 +37,14 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    pub(super) fn new(request: &Request, asker: &Asker, cluster: &Cluster, messages: &MessageWriter) -> Self {
+    pub(super) fn new(
+        request: &Request,
+        caller: &Caller,
+        cluster: &Cluster,
+        messages: &MessageWriter,
+    ) -> Self {
         let checker =
-            request.check.as_deref().map(|command| Checker::new(command, &asker.environment, messages));
+            request.check.as_deref().map(|command| Checker::new(command, &caller.environment, messages));
         Self {
             cluster: cluster.clone(),
             field_manager: request.field_manager.clone(),
@@ -57,7 +62,7 @@ impl Executor {
         Source::Cluster(Box::new(self.cluster.clone()))
     }
 
-    /// Warns, before the write that holds, of every manager whose next apply may end the hold (design rule 13).
+    /// Warns once of every manager whose next apply may end the hold, before the first write (design rule 13).
     pub(super) fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
         let is_held = Hold::in_force(workload).is_some();
         if !std::mem::replace(&mut self.has_warned, true) && !is_held {
@@ -91,8 +96,8 @@ impl Executor {
         }
     }
 
-    /// Deletes a wave of pods if the workload is unchanged right before: another client may have paused the plan or
-    /// taken the lease since the refresh, and a deletion tests only the uid of the pod.
+    /// Reads the workload again, and deletes a wave of pods if it is unchanged. Another client may have paused the
+    /// plan or taken the lease since the refresh, and the precondition of a deletion is only the uid of the pod.
     pub(super) fn delete_pods(
         &self,
         workload: &Workload,
@@ -131,17 +136,17 @@ impl Executor {
     ) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let checker = self.checker.clone();
         let limit = view.and_then(|view| view.pace.check.as_ref()).map(|check| check.timeout);
-        let facts = facts(workload, view, batch);
+        let variables = variables(workload, view, batch);
         async move {
             let result = match (checker, limit) {
-                (Some(checker), Some(limit)) => checker.run(&facts, limit).await,
+                (Some(checker), Some(limit)) => checker.run(&variables, limit).await,
                 _ => CheckResult::NotRun, // the command has no --check
             };
             vec![StepEvent::Checked(result)]
         }
     }
 
-    /// Reads the nodes that an observation needs, and hands both in.
+    /// Reads the nodes that an observation needs, and returns both as events.
     pub(super) fn read_nodes(
         &self,
         observed: Box<Observation>,
@@ -154,7 +159,7 @@ impl Executor {
     }
 }
 
-/// An error of a request that can be tried again.
+/// Marks an error as transient, so that the request is retried.
 fn transient(error: &Error) -> Error {
     Error::new(ErrorKind::Unreachable, error.sentence())
 }

@@ -3,13 +3,13 @@
 mod budget;
 mod check;
 mod executor;
-mod in_flight;
 mod nodes;
+mod pending_requests;
 mod reporter;
 mod request;
 mod session;
 
-pub use request::{Asker, Output, Request};
+pub use request::{Caller, Output, Request};
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::Now;
+use crate::model::follow::{Now, StopSignal};
 use crate::model::step::{StepOutcome, Stepper, preview};
 use crate::model::workload::Workload;
 use crate::render::frame::Frame;
@@ -30,13 +30,13 @@ use crate::render::screen::Screen;
 use crate::render::step::{Closing, json, lines, plan};
 
 use self::executor::Executor;
-use self::reporter::{Batches, LineReporter, print};
+use self::reporter::{PlanFrames, PlanLineReporter, print};
 
 /// Steps one workload, or prints its plan.
 pub async fn run(
     request: &Request,
     source: &Source,
-    asker: &Asker,
+    caller: &Caller,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     let found = match find_workload(&request.scope, refusal, source, screen).await {
@@ -50,7 +50,7 @@ pub async fn run(
         _ if request.dry_run => {
             show_plan(request, found, source, screen).await.unwrap_or_else(CommandOutcome::from)
         }
-        Source::Cluster(cluster) => step(request, found, cluster, asker, screen).await,
+        Source::Cluster(cluster) => step(request, found, cluster, caller, screen).await,
         Source::Snapshot(_) => Error::new(ErrorKind::Refused, "a snapshot cannot be changed").into(),
     }
 }
@@ -63,20 +63,20 @@ async fn step(
     request: &Request,
     found: Workload,
     cluster: &Cluster,
-    asker: &Asker,
+    caller: &Caller,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let executor = Executor::new(request, asker, cluster, &screen.messages());
-    let stepper = Stepper::new(request.plan.clone(), identity(asker.by.as_deref()), found);
+    let executor = Executor::new(request, caller, cluster, &screen.messages());
+    let stepper = Stepper::new(request.plan.clone(), identity(caller.by.as_deref()), found);
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let ended = if draws {
-        let mut drawer = FrameReporter::new(screen, Batches::default());
-        let ended = session::step(stepper, executor, asker.signals, &mut drawer).await;
+        let mut drawer = FrameReporter::new(screen, PlanFrames::default());
+        let ended = session::step(stepper, executor, caller.signals.clone(), &mut drawer).await;
         drawer.finish(|batches, size| Frame::of_steps(batches.steps(&ended.stepper, ended.now), size));
         ended
     } else {
-        let mut reporter = LineReporter::new(screen, request.output == Output::Json);
-        session::step(stepper, executor, asker.signals, &mut reporter).await
+        let mut reporter = PlanLineReporter::new(screen, request.output == Output::Json);
+        session::step(stepper, executor, caller.signals.clone(), &mut reporter).await
     };
     let view = ended.stepper.view(ended.now);
     let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());
@@ -104,6 +104,11 @@ async fn show_plan(
         Ok(view) => view,
         Err(outcome) => {
             let closing = Closing { workload, view: None, rollback: None, holder: None };
+            if request.output == Output::Json {
+                let exit = exit(&outcome);
+                screen.exact(&json::no_plan(workload, &outcome, exit.code()));
+                return Ok(closed(outcome, exit));
+            }
             return Ok(end(closing, outcome, now.elapsed, request.output, screen));
         }
     };
@@ -130,6 +135,11 @@ fn end(
         Output::Text => print(lines::outcome(closing, &outcome), screen),
         Output::Json => screen.exact(&json::outcome(closing, &outcome, exit.code(), elapsed)),
     }
+    closed(outcome, exit)
+}
+
+/// Returns the outcome of the command. The caller prints its error.
+fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     match outcome {
         StepOutcome::Error(error) => error.into(),
         _ => CommandOutcome { exit, errors: Vec::new() },
@@ -143,8 +153,9 @@ fn exit(outcome: &StepOutcome) -> Exit {
         StepOutcome::Stopped(_) => Exit::Held,
         StepOutcome::Failed { .. } => Exit::Failed,
         StepOutcome::TimedOut(_) => Exit::Unfinished,
-        StepOutcome::Interrupted => Exit::Interrupted,
-        StepOutcome::Terminated => Exit::Terminated,
+        StepOutcome::Interrupted(StopSignal::Interrupted) => Exit::Interrupted,
+        StepOutcome::Interrupted(StopSignal::Terminated) => Exit::Terminated,
+        StepOutcome::Interrupted(StopSignal::HungUp) => Exit::HungUp,
         StepOutcome::Gone { .. } => Exit::Error,
         StepOutcome::Error(error) => error.exit(),
     }

@@ -1,4 +1,4 @@
-//! The nodes, where an observation needs them.
+//! Reads the nodes if an observation needs them.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::model::status::observation::Observation;
 use crate::model::workload::kind::PodIdentity;
 use crate::render::message_writer::MessageWriter;
 
-/// How long a read that failed waits before it is tried again.
+/// The pause before a failed read is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Returns the nodes, however long that takes; none when they may not be read.
+/// Reads the nodes, and retries until it succeeds. Returns none when listing nodes is forbidden.
 pub(super) async fn until_read(
     observed: &Observation,
     source: &Source,
@@ -30,10 +30,10 @@ pub(super) async fn until_read(
     }
 }
 
-/// Returns the nodes, where an observation needs them; none when they may not be read, which is reported once.
+/// Reads the nodes if the observation needs them. Returns none, with one note, when listing nodes is forbidden.
 ///
 /// # Errors
-/// When they could not be read for another reason.
+/// When the nodes cannot be read for another reason.
 pub(super) async fn read_if_needed(
     observed: &Observation,
     source: &Source,
@@ -53,8 +53,8 @@ pub(super) async fn read_if_needed(
     }
 }
 
-/// A DaemonSet is stepped by its nodes. For a StatefulSet they only tell why a pod is not ready, and a cluster may
-/// have five thousand nodes.
+/// Whether the nodes are needed. `step` needs them for every DaemonSet. For a StatefulSet they only explain why a pod
+/// is not ready, and a cluster may have five thousand nodes.
 fn needs_nodes(observed: &Observation) -> bool {
     match observed.workload.kind().pods {
         PodIdentity::Ordinal | PodIdentity::Interchangeable => observed.own_pods().any(|pod| !pod.ready),

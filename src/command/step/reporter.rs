@@ -9,26 +9,26 @@ use crate::render::screen::Screen;
 use crate::render::step::{Printed, json, lines};
 use crate::world::Terminal;
 
-/// Prints lines, or lines of JSON.
-pub(super) struct LineReporter<'a, 'w> {
+/// Prints each report as a line of text or JSON.
+pub(super) struct PlanLineReporter<'a, 'w> {
     screen: &'a mut Screen<'w>,
     is_json: bool,
 }
 
-impl<'a, 'w> LineReporter<'a, 'w> {
+impl<'a, 'w> PlanLineReporter<'a, 'w> {
     pub(super) fn new(screen: &'a mut Screen<'w>, is_json: bool) -> Self {
         Self { screen, is_json }
     }
 }
 
-impl<'w> Reporter<'w, Stepper, StepReport> for LineReporter<'_, 'w> {
+impl<'w> Reporter<'w, Stepper, StepReport> for PlanLineReporter<'_, 'w> {
     fn screen(&mut self) -> &mut Screen<'w> {
         self.screen
     }
 
     fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now) {
         if let StepReport::Decision(why) = report {
-            self.screen.note(&lines::decision(why)); // beside JSON too
+            self.screen.note(&lines::decision(why)); // on stderr, also with JSON
         } else if self.is_json {
             if let Some(line) = json::line(stepper, report, now) {
                 self.screen.exact(&line);
@@ -47,20 +47,20 @@ impl<'w> Reporter<'w, Stepper, StepReport> for LineReporter<'_, 'w> {
     }
 }
 
-/// The live view of the batches, and the logs of their causes.
+/// Renders the frames of a plan: its batches, and the logs of the causes.
 #[derive(Default)]
-pub(super) struct Batches {
+pub(super) struct PlanFrames {
     logs: ContainerLogs,
 }
 
-impl Batches {
-    /// Returns what to draw.
+impl PlanFrames {
+    /// Returns the content of a frame.
     pub(super) fn steps<'a>(&'a self, stepper: &'a Stepper, now: Now) -> Steps<'a> {
         Steps { stepper, now, logs: &self.logs }
     }
 }
 
-impl FrameSource<Stepper, StepReport> for Batches {
+impl FrameSource<Stepper, StepReport> for PlanFrames {
     fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
         Frame::of_steps(self.steps(stepper, now), size)
     }

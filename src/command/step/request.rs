@@ -1,21 +1,21 @@
-//! The arguments of `step`, and who runs it.
+//! The arguments of `step`, and the user who runs it.
 
 use crate::command::targets::TargetScope;
 use crate::model::step as model;
 use crate::world::{Environment, Signals};
 
-/// What `step` was asked to do.
+/// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The workload: a scope of one name.
     pub scope: TargetScope,
-    /// What to do with the plan.
+    /// The options of the plan.
     pub plan: model::Request,
-    /// The command to run between batches, which never leaves this process.
+    /// The command of `--check`. It is never stored in the cluster.
     pub check: Option<String>,
-    /// Whether only the plan is shown.
+    /// Whether to print the plan and write nothing.
     pub dry_run: bool,
-    /// The form of the output.
+    /// The output format.
     pub output: Output,
     /// Whether to print lines on a terminal too.
     pub plain: bool,
@@ -23,23 +23,23 @@ pub struct Request {
     pub field_manager: String,
 }
 
-/// The forms of the output.
+/// The output formats of `step`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// A line for each event; on a terminal a live view of the batches.
     #[default]
     Text,
-    /// JSON, one document a line.
+    /// JSON, one document on each line.
     Json,
 }
 
-/// Who runs the command, and from where.
+/// The user who runs the command, and the environment of the process.
 #[derive(Clone, Debug, Default)]
-pub struct Asker {
-    /// The variables for the check.
+pub struct Caller {
+    /// The environment variables, which the check inherits.
     pub environment: Environment,
-    /// `ada@laptop`.
+    /// The user and the host: `ada@laptop`.
     pub by: Option<String>,
-    /// The signals that stop it.
+    /// The signals that stop the command.
     pub signals: Signals,
 }

@@ -1,18 +1,18 @@
-//! The loop of `step`: hands events to a stepper, executes its tasks, and prints its reports.
+//! The event loop of `step`: passes events to the stepper, executes its tasks and prints its reports.
 
 use super::executor::Executor;
-use super::in_flight::InFlight;
+use super::pending_requests::PendingRequests;
 use crate::cluster::observe::WatchScope;
 use crate::command::follow::event_loop::Reporter;
 use crate::command::follow::event_source::{EventSource, Received};
 use crate::model::follow::{FollowerEvent, Now, StopSignal, TargetEvent, TargetId};
-use crate::model::step::{Output, StepEvent, StepOutcome, StepReport, Stepper, Task};
+use crate::model::step::{StepEvent, StepOutcome, StepReport, Stepper, StepperOutput, Task};
 use crate::world::Signals;
 
 /// The only target.
 const TARGET: TargetId = TargetId(0);
 
-/// A stepper at its end.
+/// A stepper whose command ended.
 pub(super) struct Ended {
     pub(super) stepper: Stepper,
     pub(super) outcome: StepOutcome,
@@ -28,8 +28,8 @@ pub(super) async fn step<'w>(
 ) -> Ended {
     let cluster = executor.cluster().clone();
     let source = EventSource::new(&cluster, &[stepper.workload().clone()], WatchScope::WithPods, signals);
-    let in_flight = InFlight::default();
-    let mut session = Session { source, executor, stepper, in_flight, stopped: None, reporter };
+    let pending = PendingRequests::default();
+    let mut session = Session { source, executor, stepper, pending, stopped: None, reporter };
     let outcome = session.run().await;
     let now = session.source.now();
     Ended { stepper: session.stepper, outcome, now }
@@ -39,8 +39,8 @@ struct Session<'a, T> {
     source: EventSource<'a>,
     executor: Executor,
     stepper: Stepper,
-    in_flight: InFlight,
-    /// The first signal: the command still releases its lease.
+    pending: PendingRequests,
+    /// The first signal. The command still releases its lease after it.
     stopped: Option<StopSignal>,
     reporter: &'a mut T,
 }
@@ -56,16 +56,16 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
             }
             let events = tokio::select! {
                 received = self.source.next(self.stepper.due(), self.reporter.next_redraw()) => self.events(received),
-                events = self.in_flight.next() => events,
+                events = self.pending.next() => events,
             };
             for event in events {
-                if let Some(outcome) = self.second_signal(&event) {
+                if let Some(outcome) = self.outcome_of_second_signal(&event) {
                     return outcome;
                 }
                 self.take(event);
             }
             if !self.reporter.has_reader() && self.stopped.is_none() {
-                // Nobody reads what is released, so no more is.
+                // The reader of stdout exited, so stop as after SIGTERM.
                 self.stopped = Some(StopSignal::Terminated);
                 self.take(StepEvent::Stopped(StopSignal::Terminated));
             }
@@ -74,21 +74,18 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
         }
     }
 
-    /// A second signal ends the command without the release of its lease.
-    fn second_signal(&mut self, event: &StepEvent) -> Option<StepOutcome> {
+    /// Returns the outcome after a second signal, which ends the command before its lease is released.
+    fn outcome_of_second_signal(&mut self, event: &StepEvent) -> Option<StepOutcome> {
         let StepEvent::Stopped(stop) = event else { return None };
-        self.stopped.replace(*stop).map(|_| match stop {
-            StopSignal::Interrupted => StepOutcome::Interrupted,
-            StopSignal::Terminated | StopSignal::HungUp => StepOutcome::Terminated,
-        })
+        self.stopped.replace(*stop).map(|_| StepOutcome::Interrupted(*stop))
     }
 
     fn take(&mut self, event: StepEvent) {
         let now = self.source.now();
         for output in self.stepper.apply(event, now) {
             match output {
-                Output::Report(report) => self.reporter.report(&self.stepper, &report, now),
-                Output::Perform(task) => self.perform(task, now),
+                StepperOutput::Report(report) => self.reporter.report(&self.stepper, &report, now),
+                StepperOutput::Perform(task) => self.perform(task, now),
             }
         }
     }
@@ -101,19 +98,19 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
             Task::Write(patch) => {
                 self.source.watch_warnings();
                 self.executor.warn_once(workload, self.reporter.screen());
-                self.in_flight.begin(self.executor.write(workload, *patch));
+                self.pending.begin(self.executor.write(workload, *patch));
             }
             Task::DeletePods { pods, evict } => {
-                self.in_flight.begin(self.executor.delete_pods(workload, pods, evict));
+                self.pending.begin(self.executor.delete_pods(workload, pods, evict));
             }
             Task::RunCheck(batch) => {
                 let view = self.stepper.view(now);
-                self.in_flight.begin(self.executor.check(workload, view.as_ref(), &batch));
+                self.pending.begin(self.executor.check(workload, view.as_ref(), &batch));
             }
         }
     }
 
-    /// Returns the events of a stepper. A refresh is handed in with the nodes that it needs.
+    /// Returns the received events. A refresh is delayed until its nodes are read too.
     fn events(&mut self, received: Received) -> Vec<StepEvent> {
         if let Some(note) = received.note {
             self.reporter.note_once(note);
@@ -122,7 +119,7 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
         for event in received.events {
             match event {
                 FollowerEvent::Target(_, TargetEvent::Refreshed(observed)) => {
-                    self.in_flight.begin(self.executor.read_nodes(observed));
+                    self.pending.begin(self.executor.read_nodes(observed));
                 }
                 FollowerEvent::Target(_, news) => events.push(StepEvent::Target(news)),
                 FollowerEvent::Stopped(stop) => events.push(StepEvent::Stopped(stop)),

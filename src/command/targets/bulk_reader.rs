@@ -48,11 +48,11 @@ impl<'a> BulkReader<'a> {
         source: &'a Source,
     ) -> Result<Self> {
         let mut reader = Self::of(scope, workloads, source);
-        reader.read_owned(workloads, details, true).await?;
+        reader.read_owned(workloads, details).await?;
         Ok(reader)
     }
 
-    /// Reads what `status` needs: revisions without documents, pods, and the warning events of namespaces with
+    /// Reads what `status` needs: revisions without templates, pods, and the warning events of namespaces with
     /// incomplete rollouts.
     ///
     /// # Errors
@@ -72,8 +72,7 @@ impl<'a> BulkReader<'a> {
         namespaces.dedup();
         let warnings =
             concurrently(namespaces.iter().map(|namespace| source.list_warnings(namespace.as_deref())));
-        let (read, warnings) =
-            tokio::join!(biased; reader.read_owned(workloads, Details::PODS, false), warnings);
+        let (read, warnings) = tokio::join!(biased; reader.read_owned(workloads, Details::COUNTS), warnings);
         read?;
         reader.warnings = namespaces.into_iter().zip(warnings).collect();
         Ok(reader)
@@ -84,12 +83,7 @@ impl<'a> BulkReader<'a> {
         Self { source, all_namespaces, many: HashMap::new(), few: HashMap::new(), warnings: HashMap::new() }
     }
 
-    async fn read_owned(
-        &mut self,
-        workloads: &[Workload],
-        details: Details,
-        with_documents: bool,
-    ) -> Result<()> {
+    async fn read_owned(&mut self, workloads: &[Workload], details: Details) -> Result<()> {
         let mut namespaces = HashMap::<Namespace, Vec<&Workload>>::new();
         for workload in workloads {
             namespaces.entry(self.namespace(workload)).or_default().push(workload);
@@ -97,8 +91,7 @@ impl<'a> BulkReader<'a> {
         let (many, few): (Vec<_>, Vec<_>) =
             namespaces.into_iter().partition(|(_, workloads)| workloads.len() > BULK_THRESHOLD);
         let many = many.into_iter().map(async |(namespace, workloads)| {
-            let read =
-                OwnedObjects::read(namespace.as_deref(), &workloads, details, with_documents, self.source);
+            let read = OwnedObjects::read(namespace.as_deref(), &workloads, details, self.source);
             Ok((namespace.clone(), Box::pin(read).await?))
         });
         let few = few.into_iter().flat_map(|(_, workloads)| workloads);

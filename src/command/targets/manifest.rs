@@ -97,7 +97,7 @@ impl ManifestObject {
     }
 }
 
-/// A server of manifests is outside of everything we know how to trust; `curl` knows the user's own ways.
+/// Returns the error for a URL. This program has no trust settings for other servers; `curl` has.
 fn no_url(url: &str) -> Error {
     Error::usage("-f does not fetch from a URL")
         .hint(command("curl -sSL {} | kubectl rollout2 ... -f -", [Word::text(url, "URL")]))

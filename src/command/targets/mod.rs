@@ -11,7 +11,7 @@ mod target_finder;
 pub mod target_words;
 
 pub use bulk_reader::BulkReader;
-pub use observe::{Details, disruption_budgets, nodes, observe, observe_revisions, reread};
+pub use observe::{Details, RevisionContent, disruption_budgets, nodes, observe, observe_revisions, reread};
 pub use scope::{FoundTargets, TargetScope};
 pub use target_finder::{ManagedFields, UnsupportedMessage};
 

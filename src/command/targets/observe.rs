@@ -13,8 +13,8 @@ use crate::model::api::resource_type::{NODE, POD, POD_DISRUPTION_BUDGET, Resourc
 use crate::model::api::selector::Selector;
 use crate::model::revision::{Revision, Revisions};
 use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
 use crate::model::workload::kind::RevisionStore;
+use crate::model::workload::{KindSpec, Workload};
 use crate::render::screen::Screen;
 
 /// What to read besides the workloads.
@@ -22,15 +22,41 @@ use crate::render::screen::Screen;
 pub struct Details {
     /// Whether to read pods.
     pub pods: bool,
-    /// Whether revisions keep `metadata.managedFields`.
-    pub managed_fields: bool,
+    /// What revisions keep.
+    pub revisions: RevisionContent,
+}
+
+/// What a revision keeps of the object that stores it, besides its facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevisionContent {
+    /// Nothing: it is only counted.
+    Facts,
+    /// The template, to compare it or to go back to it.
+    Template,
+    /// The whole object without `metadata.managedFields`, to print it or to write to it.
+    Document,
+    /// The whole object, to print it.
+    DocumentWithManagedFields,
+}
+
+impl RevisionContent {
+    fn read(self, kind: &KindSpec, object: &Object) -> Revision {
+        let revision = Revision::read(kind, object);
+        match self {
+            Self::Facts => revision.without_template(),
+            Self::Template => revision,
+            Self::Document | Self::DocumentWithManagedFields => revision.with_document(object),
+        }
+    }
 }
 
 impl Details {
-    /// Only revisions.
-    pub const REVISIONS: Self = Self { pods: false, managed_fields: false };
-    /// Revisions and pods.
-    pub const PODS: Self = Self { pods: true, managed_fields: false };
+    /// Revisions with their templates.
+    pub const REVISIONS: Self = Self { pods: false, revisions: RevisionContent::Template };
+    /// Whole revisions, because a rollback writes to them, and pods.
+    pub const PODS: Self = Self { pods: true, revisions: RevisionContent::Document };
+    /// What `status` needs of a workload that it does not follow.
+    pub const COUNTS: Self = Self { pods: true, revisions: RevisionContent::Facts };
 }
 
 /// Reads the revisions of a workload, without its pods.
@@ -56,7 +82,7 @@ pub async fn observe(workload: Workload, source: &Source, screen: &mut Screen<'_
 pub(super) struct Owned {
     pub(super) revisions: Result<Vec<Arc<Revision>>>,
     /// None if they were not requested.
-    pub(super) pods: Option<Result<Vec<Pod>>>,
+    pub(super) pods: Option<Result<Vec<Arc<Pod>>>>,
 }
 
 impl Owned {
@@ -68,13 +94,13 @@ impl Owned {
         };
         let kind = workload.kind();
         let namespace = Some(workload.object().namespace());
-        let keep = |object: Object| Arc::new(Revision::read(kind, &object));
-        let revisions = list_revisions(kind.revisions.type_(), namespace, &selector, details, source, keep);
+        let type_ = kind.revisions.type_();
+        let revisions = list_revisions(type_, namespace, &selector, details, source, |_| Some(kind));
         let pods = async {
             if !details.pods {
                 return None;
             }
-            Some(source.list_as(&POD, namespace, &selector, |pod| Pod::read(&pod)).await)
+            Some(source.list_as(&POD, namespace, &selector, |pod| Arc::new(Pod::read(&pod))).await)
         };
         let (revisions, pods) = tokio::join!(biased; revisions, pods);
         Self { revisions, pods }
@@ -140,20 +166,23 @@ pub async fn disruption_budgets(source: &Source, namespace: &str) -> Result<Vec<
     source.list_as(&POD_DISRUPTION_BUDGET, Some(namespace), &Selector::default(), read).await
 }
 
-/// Lists objects that store revisions, and converts each with `keep`.
-pub(super) async fn list_revisions<T>(
+/// Lists revisions. `kind_of` returns the kind of the workload that an object belongs to; none if it is not
+/// wanted.
+pub(super) async fn list_revisions(
     type_: &ResourceType,
     namespace: Option<&str>,
     selector: &Selector,
     details: Details,
     source: &Source,
-    keep: impl Fn(Object) -> T,
-) -> Result<Vec<T>> {
-    if details.managed_fields {
-        Ok(source.list(type_, namespace, selector).await?.into_iter().map(keep).collect())
+    kind_of: impl Fn(&Object) -> Option<&'static KindSpec>,
+) -> Result<Vec<Arc<Revision>>> {
+    let keep = |object: Object| Some(Arc::new(details.revisions.read(kind_of(&object)?, &object)));
+    let revisions = if details.revisions == RevisionContent::DocumentWithManagedFields {
+        source.list(type_, namespace, selector).await?.into_iter().map(keep).collect()
     } else {
-        source.list_as(type_, namespace, selector, keep).await
-    }
+        source.list_as(type_, namespace, selector, keep).await?
+    };
+    Ok(revisions.into_iter().flatten().collect())
 }
 
 /// Returns the listed objects. If the list is forbidden, prints a note with its `consequence` and returns none.

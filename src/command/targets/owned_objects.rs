@@ -20,7 +20,7 @@ use crate::model::workload::Workload;
 pub(super) struct OwnedObjects {
     revisions: HashMap<String, Vec<Arc<Revision>>>,
     /// None if they were not requested.
-    pods: Option<HashMap<String, Vec<Pod>>>,
+    pods: Option<HashMap<String, Vec<Arc<Pod>>>>,
     /// How often each workload, by uid, is still to be observed. A workload may be named twice.
     uses: HashMap<String, usize>,
     /// The types that are forbidden to list, with the errors.
@@ -28,8 +28,7 @@ pub(super) struct OwnedObjects {
 }
 
 impl OwnedObjects {
-    /// Reads the objects of these workloads with one list of each type. Without `with_documents` the revisions
-    /// cannot be printed as objects.
+    /// Reads the objects of these workloads with one list of each type.
     ///
     /// # Errors
     /// When a list fails for another reason than missing permission.
@@ -37,7 +36,6 @@ impl OwnedObjects {
         namespace: Option<&str>,
         workloads: &[&Workload],
         details: Details,
-        with_documents: bool,
         source: &Source,
     ) -> Result<Self> {
         let owner = |workload: &&Workload| (workload.object().uid().to_owned(), workload.kind());
@@ -46,18 +44,14 @@ impl OwnedObjects {
             if !owners.values().any(|kind| kind.revisions.type_() == type_) {
                 return Ok(Vec::new());
             }
-            let keep = |object: Object| {
-                let kind = *owners.get(object.controller()?.uid)?;
-                let revision = Revision::read(kind, &object);
-                Some(if with_documents { revision } else { revision.without_object() })
-            };
-            list_revisions(type_, namespace, &Selector::default(), details, source, keep).await
+            let kind_of = |object: &Object| owners.get(object.controller()?.uid).copied();
+            list_revisions(type_, namespace, &Selector::default(), details, source, kind_of).await
         };
         let pods = async {
             if !details.pods {
                 return Ok(Vec::new());
             }
-            source.list_as(&POD, namespace, &Selector::default(), |pod| Pod::read(&pod)).await
+            source.list_as(&POD, namespace, &Selector::default(), |pod| Arc::new(Pod::read(&pod))).await
         };
         let (replica_sets, controller_revisions, pods) =
             tokio::join!(biased; revisions(&REPLICA_SET), revisions(&CONTROLLER_REVISION), pods);
@@ -66,9 +60,8 @@ impl OwnedObjects {
             *read.uses.entry(workload.object().uid().to_owned()).or_default() += 1;
         }
         for (type_, listed) in [(&REPLICA_SET, replica_sets), (&CONTROLLER_REVISION, controller_revisions)] {
-            for revision in read.unless_withheld(type_, listed)?.into_iter().flatten() {
-                let of_owner = read.revisions.entry(revision.owner_uid.clone()).or_default();
-                of_owner.push(Arc::new(revision));
+            for revision in read.unless_withheld(type_, listed)? {
+                read.revisions.entry(revision.owner_uid.clone()).or_default().push(revision);
             }
         }
         let mut by_owner = HashMap::<_, Vec<_>>::new();

@@ -34,7 +34,7 @@ pub fn stuck_pods<'a>(
         let on_target = target.is_some_and(|target| observation.workload.runs(pod, target));
         observation.workload.owns(pod) && !pod.ready && !pod.terminating && !on_target
     };
-    let pods = observation.pods.iter().flatten().filter(is_stuck);
+    let pods = observation.all_pods().filter(is_stuck);
     let mut pods: Vec<(i64, &Pod)> =
         pods.filter_map(|pod| Some((strategy::partition_index(after, &pod.name)?, pod))).collect();
     let current = revision_in_status(observation, "currentRevision");
@@ -108,7 +108,7 @@ mod tests {
             let pod = json!({"kind": "Pod", "metadata": {"name": format!("db-{ordinal}"), "labels": {"controller-revision-hash": revision},
                 "ownerReferences": [{"controller": true, "uid": "u"}]},
                 "status": {"conditions": [{"type": "Ready", "status": if *ready { "True" } else { "False" }}]}});
-            Pod::read(&Object::read(pod).unwrap())
+            Pod::read(&Object::read(pod).unwrap()).into()
         });
         let observation = Observation { pods: Some(pods.collect()), revisions, events: None, workload };
         let target = observation.revisions.iter().find(|one| one.name == "db-1");

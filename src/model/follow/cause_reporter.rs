@@ -32,14 +32,14 @@ struct ReportedCause {
     log: LogState,
 }
 
-/// What is known of the last lines of a cause's container.
+/// The state of the log of a cause's container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LogState {
     /// They were not requested.
     Unread,
-    /// They were requested at this place, after so many restarts.
+    /// They were requested from this container, after this number of restarts.
     Requested(LogRef, i64),
-    /// They could not be read there, or there were none: the kubelet removes old containers.
+    /// They could not be read, or there were none: the kubelet removes old containers.
     Missing(LogRef, i64),
 }
 

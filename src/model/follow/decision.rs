@@ -11,13 +11,13 @@ use super::options::Options;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
-use crate::model::status::cause::is_crashing;
+use crate::model::status::cause::has_crash_loop;
 use crate::model::status::observation::Observation;
 use crate::model::status::verdict::{RolloutState, Verdict};
 
 /// What to do with a target after an evaluation.
 #[derive(Debug)]
-pub(super) enum Decision {
+pub(super) enum FollowDecision {
     /// Keep following it.
     Continue,
     /// Finish it: the observation alone decides.
@@ -36,19 +36,19 @@ pub(super) struct Judgement<'a> {
 
 impl TargetTracker {
     /// Decides what to do with the target.
-    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &Options) -> Decision {
+    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &Options) -> FollowDecision {
         let Judgement { observation, verdict, now: Now { elapsed: now, server_time } } = *facts;
         if verdict.state == RolloutState::Failed {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
-            return Decision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
+            return FollowDecision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
         match options.goal.distance(observation, verdict) {
             GoalState::Reached if self.may_still_fail(observation, options, server_time) => {
-                return Decision::Continue;
+                return FollowDecision::Continue;
             }
             GoalState::Reached => return self.decide_when_reached(options, now),
-            GoalState::Held if !options.wait_held => return Decision::ConfirmFirst(Outcome::Held),
-            GoalState::Unknown => return Decision::Finish(Outcome::Unreadable(pods_not_readable())),
+            GoalState::Held if !options.wait_held => return FollowDecision::ConfirmFirst(Outcome::Held),
+            GoalState::Unknown => return FollowDecision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
         }
         match self
@@ -56,8 +56,8 @@ impl TargetTracker {
             .expired(now)
             .or_else(|| self.exceeded_deadline(observation, verdict, options, now))
         {
-            Some(failure) => Decision::ConfirmFirst(Outcome::Failed(failure)),
-            None => Decision::Continue,
+            Some(failure) => FollowDecision::ConfirmFirst(Outcome::Failed(failure)),
+            None => FollowDecision::Continue,
         }
     }
 
@@ -69,19 +69,17 @@ impl TargetTracker {
         options: &Options,
         now: Timestamp,
     ) -> bool {
-        let current = observation.revisions.current();
-        let mut pods = current.into_iter().flat_map(|current| observation.pods_of(current));
         let is_pending = self.causes.active().any(|cause| can_become_fatal(cause, observation, options));
-        options.fails_on_causes() && (is_pending || pods.any(|pod| pod.is_active() && is_crashing(pod, now)))
+        options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
     }
 
-    fn decide_when_reached(&self, options: &Options, now: Duration) -> Decision {
+    fn decide_when_reached(&self, options: &Options, now: Duration) -> FollowDecision {
         match &self.stability {
-            _ if options.stable.is_zero() => Decision::Finish(Outcome::Reached),
+            _ if options.stable.is_zero() => FollowDecision::Finish(Outcome::Reached),
             Some(stability) if now >= stability.since + options.stable => {
-                Decision::ConfirmFirst(Outcome::Reached)
+                FollowDecision::ConfirmFirst(Outcome::Reached)
             }
-            _ => Decision::Continue,
+            _ => FollowDecision::Continue,
         }
     }
 

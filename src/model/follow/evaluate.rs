@@ -1,6 +1,6 @@
 //! Evaluates a target: reports what changed, and decides whether the target is finished.
 
-use super::decision::{Decision, Judgement};
+use super::decision::{FollowDecision, Judgement};
 use super::goal::GoalState;
 use super::now::Now;
 use super::options::Options;
@@ -24,14 +24,14 @@ impl TargetTracker {
             return;
         }
         match self.report_and_decide(now, options, reports) {
-            Decision::Finish(outcome) => {
+            FollowDecision::Finish(outcome) => {
                 return self.finish_or_roll_back(outcome, now.elapsed, options, reports);
             }
-            Decision::ConfirmFirst(outcome) if fresh => {
+            FollowDecision::ConfirmFirst(outcome) if fresh => {
                 return self.finish_or_roll_back(outcome, now.elapsed, options, reports);
             }
-            Decision::ConfirmFirst(_) => self.request_refresh(reports),
-            Decision::Continue => {}
+            FollowDecision::ConfirmFirst(_) => self.request_refresh(reports),
+            FollowDecision::Continue => {}
         }
         self.delete_stuck_pod(fresh, options, reports);
         let Some(limit) = options.timeout.filter(|limit| now.elapsed >= *limit) else {
@@ -50,29 +50,34 @@ impl TargetTracker {
     }
 
     /// Evaluates the observation, reports what changed and returns the decision.
-    fn report_and_decide(&mut self, now: Now, options: &Options, reports: &mut Vec<Report>) -> Decision {
+    fn report_and_decide(
+        &mut self,
+        now: Now,
+        options: &Options,
+        reports: &mut Vec<Report>,
+    ) -> FollowDecision {
         if let Some(observation) = self.observation.observation() {
             self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
         }
         match self.match_expected_revision(options) {
-            None => return Decision::Continue,
-            Some(Err(error)) => return Decision::Finish(Outcome::Unreadable(error)),
+            None => return FollowDecision::Continue,
+            Some(Err(error)) => return FollowDecision::Finish(Outcome::Unreadable(error)),
             Some(Ok(RevisionMatch::NotYet(reason))) => {
                 self.report_waiting(reason, reports);
-                return Decision::Continue;
+                return FollowDecision::Continue;
             }
             Some(Ok(RevisionMatch::TakenOver(line))) => {
-                return Decision::Finish(Outcome::Failed(RolloutFailure::TakenOver(line)));
+                return FollowDecision::Finish(Outcome::Failed(RolloutFailure::TakenOver(line)));
             }
             Some(Ok(RevisionMatch::Expected)) => {}
         }
         let Some(observation) = self.observation.observation() else {
-            return Decision::Continue;
+            return FollowDecision::Continue;
         };
         let elapsed = now.elapsed;
         let (verdict, counts) = (verdict(observation), Counts::of(&observation.workload));
         self.progress.record(&observation.workload, elapsed);
-        // Whoever waits for kubectl's line of success must not read it before it is certain.
+        // Scripts wait for kubectl's line of success, so it must not be printed before the success is certain.
         let is_uncertain = verdict.state == RolloutState::Complete
             && self.may_still_fail(observation, options, now.server_time);
         let line_changed = if is_uncertain {
@@ -100,15 +105,15 @@ impl TargetTracker {
         if !lacks_warnings {
             let causes = causes(observation, now.server_time);
             self.causes.record(self.id, &causes, elapsed, reports);
-            self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), elapsed);
+            self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
         }
         let reached = options.goal.distance(observation, &verdict) == GoalState::Reached;
         let before = self.stability.take();
         self.stability = reached.then(|| Stability::extend_or_restart(before, observation, elapsed));
         let remainder = options.goal.remainder(observation, &verdict);
-        // No rollout ends without its causes.
+        // The causes must be reported before the result.
         let decision = if lacks_warnings {
-            Decision::Continue
+            FollowDecision::Continue
         } else {
             self.decide(&Judgement { observation, verdict: &verdict, now }, options)
         };

@@ -36,7 +36,7 @@ pub enum TargetEvent {
     /// Its revisions, in any order; none if they cannot be read.
     Revisions(Option<Vec<Arc<Revision>>>),
     /// Its pods; none if they cannot be read.
-    Pods(Option<Vec<Pod>>),
+    Pods(Option<Vec<Arc<Pod>>>),
     /// The warning events about the workload, its revisions and its pods; none if they cannot be
     /// read.
     Warnings(Option<Events>),

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::now::Now;
 use super::options::Options;
 use super::result::RolloutFailure;
-use crate::model::status::cause::{Cause, CauseId};
+use crate::model::status::cause::{Cause, CauseId, has_crash_loop};
 use crate::model::status::observation::Observation;
 
 /// A cause that returns within this time never counted as gone. A container in a crash loop runs
@@ -41,7 +42,7 @@ impl FatalCauses {
         observation: &Observation,
         options: &Options,
         moved: Duration,
-        now: Duration,
+        Now { elapsed: now, server_time }: Now,
     ) {
         let mut present = BTreeSet::new();
         for cause in causes {
@@ -55,11 +56,14 @@ impl FatalCauses {
                 present.insert(cause.id);
             }
         }
+        // A container that runs for a while between two crashes has no cause meanwhile.
+        let has_crash_loop = has_crash_loop(observation, server_time);
         self.0.retain(|id, cause_state| {
             if !present.contains(id) {
                 cause_state.absent_since.get_or_insert(now);
             }
-            cause_state.absent_since.is_none_or(|absent_since| now < absent_since + ABSENCE_GRACE)
+            let is_recent = |absent_since| now < absent_since + ABSENCE_GRACE;
+            cause_state.absent_since.is_none_or(is_recent) || ends_container(*id) && has_crash_loop
         });
     }
 

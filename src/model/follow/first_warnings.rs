@@ -1,35 +1,35 @@
-//! Whether the warnings about a target were read.
+//! Waits for the first list of warnings about a target.
 
 use std::time::Duration;
 
-/// How long to wait for the first list of warnings. Without them some causes are taken for others, or lack the
-/// words of the component that knows.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no
+/// evidence.
+const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What is known of the warnings. They are read once a rollout is seen to be unfinished.
+/// The state of the warnings. They are read once a rollout is known to be incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum FirstWarnings {
-    /// Nothing depended on them so far.
+    /// They were not needed so far.
     #[default]
     Unneeded,
-    /// They are waited for until this time at most.
+    /// The follower waits for them, until this time at most.
     Awaited(Duration),
-    /// They were read, may not be read, or did not come in time.
+    /// They were read, are forbidden, or did not arrive in time.
     Known,
 }
 
 impl FirstWarnings {
-    /// Whether the causes of an unfinished rollout have to wait for them.
+    /// Whether the causes of an incomplete rollout must wait for them.
     pub(super) fn are_awaited(&mut self, now: Duration) -> bool {
         *self = match *self {
-            Self::Unneeded => Self::Awaited(now + PATIENCE),
+            Self::Unneeded => Self::Awaited(now + FIRST_WARNINGS_TIMEOUT),
             Self::Awaited(until) if now >= until => Self::Known,
             other => other,
         };
         *self != Self::Known
     }
 
-    /// When causes wait no longer.
+    /// Returns when the wait ends.
     pub(super) fn due(self) -> Option<Duration> {
         match self {
             Self::Awaited(until) => Some(until),

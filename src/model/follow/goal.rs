@@ -140,8 +140,9 @@ fn outdated_pods_gone(observation: &Observation) -> Option<bool> {
     }
 }
 
-/// The pods that must go until no old one is there: one on its way out is there until the kubelet has confirmed
-/// its end, whatever its phase. Those that ended and stay are left to the garbage collector.
+/// Returns the outdated pods that must be deleted before the goal is reached. A terminating pod counts until the
+/// kubelet has confirmed its deletion, in any phase. A finished pod that is not terminating does not count: the garbage
+/// collector deletes it later.
 fn old_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
     let current = observation.revisions.current();
     let is_updated_pod =

@@ -26,7 +26,7 @@ pub(in crate::model) struct PartialObservation {
     /// Oldest first.
     workloads: VecDeque<Workload>,
     revisions: Listing<Vec<Arc<Revision>>>,
-    pods: Listing<Vec<Pod>>,
+    pods: Listing<Vec<Arc<Pod>>>,
     events: Option<Events>,
 }
 

@@ -1,28 +1,28 @@
-//! Which of kubectl's lines were printed, and when one is printed again.
+//! Decides which of kubectl's lines to print, and when to print one again.
 
 use std::time::Duration;
 
 use crate::model::status::verdict::Verdict;
 
-/// A line that comes back while the rollout gets no further is printed again after this long. Pods that crash,
-/// or that the kubelet refuses, move the counters to and fro many times a second.
-const REPEATED: Duration = Duration::from_secs(10);
+/// A line that returns without progress is printed again after this time. Crashing or rejected pods can change the
+/// counters many times a second.
+const REPEAT_AFTER: Duration = Duration::from_secs(10);
 
-/// The lines of a target since it last got further.
+/// The lines of a target since its last progress.
 #[derive(Debug, Default)]
 pub(super) struct ReportedLines {
     printed: Vec<(Verdict, Duration)>,
     last: Option<Verdict>,
-    /// When the rollout last got further.
+    /// When the rollout last progressed.
     moved: Duration,
-    /// Whether the line that stands now was held back.
+    /// Whether the present line was not printed yet.
     is_held_back: bool,
-    /// When to print it, if it is to be printed once it has stood long enough.
+    /// When to print the present line, if it does not change until then.
     due: Option<Duration>,
 }
 
 impl ReportedLines {
-    /// Returns whether to print the line of a verdict now. `moved` is when the rollout last got further.
+    /// Returns whether to print the line of a verdict now. `moved` is when the rollout last progressed.
     pub(super) fn record(&mut self, verdict: &Verdict, moved: Duration, now: Duration) -> bool {
         if moved != self.moved {
             self.printed.clear();
@@ -34,8 +34,8 @@ impl ReportedLines {
         }
         let before = self.printed.iter_mut().find(|(printed, _)| printed == verdict);
         match before {
-            Some((_, at)) if now < *at + REPEATED => {
-                (self.is_held_back, self.due) = (true, Some(*at + REPEATED));
+            Some((_, at)) if now < *at + REPEAT_AFTER => {
+                (self.is_held_back, self.due) = (true, Some(*at + REPEAT_AFTER));
                 return false;
             }
             Some((_, at)) => *at = now,
@@ -45,17 +45,17 @@ impl ReportedLines {
         true
     }
 
-    /// Holds the line that stands now back until the end.
+    /// Delays the present line until the result.
     pub(super) fn hold_back(&mut self) {
         (self.is_held_back, self.due) = (true, None);
     }
 
-    /// Whether the line that stands now was held back.
+    /// Whether the present line was not printed yet.
     pub(super) fn is_held_back(&self) -> bool {
         self.is_held_back
     }
 
-    /// When to print the line that stands now, if it was held back.
+    /// Returns when to print the present line, if it was delayed.
     pub(super) fn due(&self) -> Option<Duration> {
         self.due
     }

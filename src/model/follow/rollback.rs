@@ -98,8 +98,8 @@ impl TargetTracker {
     /// Requests the deletion of the next pod that blocks the rollback, if there is one.
     ///
     /// The StatefulSet controller waits until these pods are ready, and on the failed revision they
-    /// never are. It deletes none of them. Each deletion follows a refresh of its own, after the
-    /// controller observed the rollback. A pod that is deleted earlier comes back on the failed
+    /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
+    /// observed the rollback. A pod that is deleted earlier comes back on the failed
     /// revision (design rule 14).
     pub(super) fn delete_stuck_pod(&mut self, fresh: bool, options: &Options, reports: &mut Vec<Report>) {
         let next = match (self.observation(), &self.rollback) {

@@ -25,7 +25,7 @@ use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::workload::Workload;
 
 /// How long the refresh before a timeout may take.
-pub(super) const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(3);
+pub(super) const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
 /// outlives its grace period.

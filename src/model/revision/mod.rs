@@ -135,15 +135,13 @@ pub enum Integrity {
 impl Revision {
     /// Reads the fields that all kinds share. `template_at` is a JSON pointer.
     fn new(number: RevisionNumber, hash: String, object: &Object, template_at: &'static str) -> Self {
-        let raw = object.at(template_at).unwrap_or(&Value::Null);
-        let template = Template::new(raw);
+        let template = Template::new(object.at(template_at).unwrap_or(&Value::Null));
         Self {
             number,
             past_numbers: Vec::new(),
             hash,
             created: object.created(),
             cause: object.annotation(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).map(str::to_owned),
-            digest: template.digest(),
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
@@ -151,11 +149,18 @@ impl Revision {
             refused: Condition::read(object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
             data_hash: None,
-            object: RevisionObject::of(object, raw),
+            object: RevisionObject::of(&template),
+            digest: template.into_digest(),
         }
     }
 
-    /// Returns the stored object; null if it was not kept.
+    /// Keeps the whole object, for commands that print it.
+    #[must_use]
+    pub fn with_document(self, object: &Object) -> Self {
+        Self { object: self.object.with_document(object), ..self }
+    }
+
+    /// Returns the stored object; null unless [`Revision::with_document`] kept it.
     #[must_use]
     pub fn json(&self) -> Value {
         self.object.json()
@@ -167,9 +172,9 @@ impl Revision {
         Template::new(&self.object.template())
     }
 
-    /// Drops the stored object. Commands that only count revisions save memory with it.
+    /// Drops the template. Commands that only count revisions save memory with it.
     #[must_use]
-    pub fn without_object(self) -> Self {
+    pub fn without_template(self) -> Self {
         Self { object: RevisionObject::default(), ..self }
     }
 

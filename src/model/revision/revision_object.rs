@@ -1,38 +1,40 @@
 //! The object that stores a revision, kept as text.
 
-use std::ops::Range;
-
 use serde_json::Value;
 
+use super::template::Template;
 use crate::model::api::object::Object;
 
-/// The ReplicaSet or ControllerRevision that stores a revision, unknown fields included.
+/// What is kept of the ReplicaSet or ControllerRevision that stores a revision, unknown fields included.
 ///
-/// Parsed JSON takes ten times the memory of its text, and most revisions are only counted. So the
-/// text is kept and parsed on demand. Commands that never need it drop the text too.
+/// Parsed JSON takes ten times the memory of its text, and most revisions are only counted. So text is
+/// kept and parsed on demand. Commands that never need it keep none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RevisionObject {
-    text: Box<str>,
-    /// The position of the template in the text.
-    template: Range<usize>,
+    template: Box<str>,
+    /// The whole object; none unless a command prints it.
+    document: Option<Box<str>>,
 }
 
 impl RevisionObject {
-    pub(super) fn of(object: &Object, template: &Value) -> Self {
-        let (text, part) = (object.json().to_string(), template.to_string());
-        // The first equal text may be another field; its content is the same.
-        let template = text.find(&part).map(|at| at..at + part.len()).unwrap_or_default();
-        Self { text: text.into(), template }
+    /// Keeps the template.
+    pub(super) fn of(template: &Template) -> Self {
+        Self { template: template.json().to_string().into(), document: None }
     }
 
-    /// Returns the JSON; null if it was not kept.
+    /// Keeps the whole object too.
+    pub(super) fn with_document(self, object: &Object) -> Self {
+        Self { document: Some(object.json().to_string().into()), ..self }
+    }
+
+    /// Returns the JSON of the object; null if it was not kept.
     pub(super) fn json(&self) -> Value {
-        parsed(&self.text)
+        parsed(self.document.as_deref().unwrap_or_default())
     }
 
     /// Returns the JSON of the template; null if it was not kept.
     pub(super) fn template(&self) -> Value {
-        parsed(self.text.get(self.template.clone()).unwrap_or_default())
+        parsed(&self.template)
     }
 }
 

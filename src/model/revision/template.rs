@@ -72,18 +72,28 @@ impl Template {
     /// order, which Kubernetes compares too.
     #[must_use]
     pub fn canonical(&self) -> Value {
-        let mut value = self.without_hash_labels();
-        drop_empty_members(&mut value);
-        value
+        self.clone().into_canonical()
     }
 
     /// Returns the digest of the canonical form, with quantities by value. To Kubernetes `1000m`
     /// equals `1`, so that difference makes no new revision.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let mut value = self.canonical();
+        self.clone().into_digest()
+    }
+
+    /// Returns the digest without a copy of the template.
+    #[must_use]
+    pub fn into_digest(self) -> Digest {
+        let mut value = self.into_canonical();
         normalize_quantities("", &mut value);
         Digest::of(&value)
+    }
+
+    fn into_canonical(mut self) -> Value {
+        remove_hash_labels(&mut self.0);
+        drop_empty_members(&mut self.0);
+        self.0
     }
 
     /// Returns the container images, init containers first.

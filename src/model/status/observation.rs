@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
@@ -17,7 +18,7 @@ pub struct Observation {
     /// Its revisions.
     pub revisions: Revisions,
     /// The pods that its selector matches, possibly including others; none if pods cannot be read.
-    pub pods: Option<Vec<Pod>>,
+    pub pods: Option<Vec<Arc<Pod>>>,
     /// The warning events about all of these; none if they were not requested or cannot be read.
     pub events: Option<Events>,
 }
@@ -59,9 +60,14 @@ impl Observation {
         Self { revisions: Revisions::of(&workload, []), workload, pods: None, events: None }
     }
 
+    /// Returns the pods that the workload's selector matches; none if they were not read.
+    pub(in crate::model) fn all_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.iter().flatten().map(AsRef::as_ref)
+    }
+
     /// Returns the pods that run a revision.
     pub fn pods_of<'a>(&'a self, revision: &'a Revision) -> impl Iterator<Item = &'a Pod> {
-        self.pods.iter().flatten().filter(|pod| self.workload.runs(pod, revision))
+        self.all_pods().filter(|pod| self.workload.runs(pod, revision))
     }
 
     /// Groups the pods by the name of their revision, and returns the others separately. One pass,
@@ -87,9 +93,7 @@ impl Observation {
     pub fn own_pods(&self) -> impl Iterator<Item = &Pod> {
         let replica_sets = self.revisions.iter().map(|revision| revision.uid.as_str());
         let owners: HashSet<&str> = replica_sets.chain([self.workload.object().uid()]).collect();
-        self.pods
-            .iter()
-            .flatten()
+        self.all_pods()
             .filter(move |pod| !pod.owner_uid.is_empty() && owners.contains(pod.owner_uid.as_str()))
     }
 
@@ -140,7 +144,9 @@ impl Observation {
                 .filter(|newest| self.pods.is_none() || counted(newest).total > 0)
         };
         let current = self.revisions.current().or_else(newest);
-        let stable = self.stable().filter(|stable| !is(current, stable));
+        // A controller also records a first revision of which no pod was ever ready.
+        let has_served = |stable: &&Revision| counted(stable).total == 0 || counted(stable).ready > 0;
+        let stable = self.stable().filter(|stable| !is(current, stable)).filter(has_served);
         let has_pods = |revision: &&Revision| counted(revision).total > 0;
         let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
         let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
@@ -245,7 +251,12 @@ mod tests {
         let workload =
             Workload::of(object(kind, "w", &json!({"spec": {"template": template("x:2")}}))).unwrap();
         let revisions = Revisions::of(&workload, revisions);
-        Observation { workload, revisions, pods: Some(pods.iter().map(Pod::read).collect()), events: None }
+        Observation {
+            workload,
+            revisions,
+            pods: Some(pods.iter().map(Pod::read).map(Into::into).collect()),
+            events: None,
+        }
     }
 
     fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {
@@ -300,6 +311,29 @@ mod tests {
             let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
             let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
             assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+        }
+    }
+
+    /// The StatefulSet controller names its first revision as the current one before any pod is ready.
+    #[test]
+    fn a_first_revision_that_was_never_ready_is_not_stable() {
+        let revision = |number: i64| {
+            let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+            let rest =
+                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+            object("ControllerRevision", &format!("w-{number}"), &rest)
+        };
+        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+            let metadata =
+                json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": "w-1"}});
+            let conditions = json!([{"type": "Ready", "status": ready}]);
+            let pod =
+                object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}));
+            let mut observation = observation("StatefulSet", [1, 2].map(revision), &[pod]);
+            let mut workload = observation.workload.object().json().clone();
+            workload["status"] = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
+            observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+            assert_eq!(counts_and_roles(&observation)[0].2, Some(role), "{ready}");
         }
     }
 

@@ -1,14 +1,15 @@
-//! Acquiring the lease: whether there is something to do, whether it may be done, and the write that begins it.
+//! Acquires the lease: checks whether there is something to do and whether it is permitted, then writes the lease.
 
 use std::time::Duration;
 
-use super::action::{Action, Command, Decision, Purpose, Situation};
+use super::action::{Action, Decision, Purpose};
+use super::between_batches::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
-use super::existing::{ExistingPlan, Origin, find};
+use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
 use super::outcome::{StepOutcome, StopReason};
-use super::reconcile::between_batches;
 use super::report::{Beginning, StepReport};
-use super::slot::{ExcludedBy, PodSlot};
+use super::situation::{Situation, StepCommand};
+use super::slot::PodSlot;
 use super::state::PlanState;
 use super::timers::Timers;
 use crate::error::Result;
@@ -19,7 +20,7 @@ use crate::model::workload::Workload;
 use crate::model::workload::strategy;
 
 /// Decides what to do while this process does not hold the lease.
-pub(super) fn acquire(command: &Command, situation: &Situation<'_>, timers: &Timers) -> Decision {
+pub(super) fn acquire(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let observed = situation.observed;
     let existing = match find(&command.request, observed) {
         Ok(existing) => existing,
@@ -35,7 +36,7 @@ pub(super) fn acquire(command: &Command, situation: &Situation<'_>, timers: &Tim
 }
 
 fn begin(
-    command: &Command,
+    command: &StepCommand,
     situation: &Situation<'_>,
     timers: &Timers,
     existing: ExistingPlan,
@@ -44,7 +45,7 @@ fn begin(
     if !situation.is_observed() {
         return Ok(Decision::wait_for("the controller to observe the change"));
     }
-    if !existing.record.plan.is_rolling_back() {
+    if existing.record.plan.is_releasing() {
         slots.kind.check_observation(&slots.observation)?;
         if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
             let outcome = nothing_to_release(&slots.all, &existing.record);
@@ -54,7 +55,7 @@ fn begin(
             let outcome = StepOutcome::Stopped(plan_ended(&situation.observed.workload));
             return Ok(Decision::finish(outcome, "the plan of the other process ended"));
         }
-        // A command that has nothing to release leaves a pause as it is.
+        // A command that has nothing to release does not change a pause.
         if existing.origin == Origin::Pause {
             let state = PlanState { slots: &slots, timers };
             let decision = between_batches(&state);
@@ -68,7 +69,11 @@ fn begin(
 }
 
 /// Returns the write that stores the plan with the lease of this process.
-fn acquire_lease(command: &Command, situation: &Situation<'_>, existing: ExistingPlan) -> Result<Decision> {
+fn acquire_lease(
+    command: &StepCommand,
+    situation: &Situation<'_>,
+    existing: ExistingPlan,
+) -> Result<Decision> {
     let (workload, now) = (&situation.observed.workload, situation.now);
     let already_updated = already_updated(situation, &existing)?;
     let ExistingPlan { mut record, origin, set } = existing;
@@ -107,7 +112,7 @@ fn acquire_lease(command: &Command, situation: &Situation<'_>, existing: Existin
     Ok(Decision::write(Purpose::AcquireLease, patch, reports, "the lease is free: acquire it"))
 }
 
-/// Returns the pods that a new plan does not release, because they are updated, or about to be.
+/// Returns the pods that a new plan does not release, because they are updated or being updated.
 fn already_updated(situation: &Situation<'_>, existing: &ExistingPlan) -> Result<Vec<String>> {
     if matches!(existing.origin, Origin::Plan | Origin::Pause) {
         return Ok(Vec::new());
@@ -121,10 +126,10 @@ fn already_updated(situation: &Situation<'_>, existing: &ExistingPlan) -> Result
     Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }
 
-/// Returns the lease of another process, unless this command takes it over or it has expired: this process
-/// saw it unchanged for the duration of a lease.
+/// Returns the lease of another process, unless it has expired or this command takes it over. A lease has expired
+/// when this process saw it unchanged for the duration of a lease.
 fn foreign_lease(
-    command: &Command,
+    command: &StepCommand,
     situation: &Situation<'_>,
     timers: &Timers,
     record: &PlanRecord,
@@ -137,26 +142,11 @@ fn foreign_lease(
     (!command.request.take_over && !has_expired).then(|| lease.clone())
 }
 
-/// The plan of another process ended while this one waited for its lease.
+/// Returns the reason to stop when the plan of another process ended while this process waited for its lease.
 fn plan_ended(workload: &Workload) -> StopReason {
     let author = last_author(workload.object(), &FieldPath::annotation(HOLD_ANNOTATION));
     StopReason::Changed {
         manager: author.map(|author| author.manager),
         changes: vec!["the plan of the other process ended, and outdated pods remain".to_owned()],
     }
-}
-
-/// Returns the outcome when no slot is to be released: a StatefulSet whose own partition keeps every pod outdated
-/// is held by it.
-pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
-    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
-    if others > 0 {
-        return StepOutcome::Stopped(StopReason::NotSelected { others });
-    }
-    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
-    if is_all && slots.iter().any(|slot| !slot.is_updated) {
-        let partition = record.hold.original().map_or(0, strategy::partition_field);
-        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
-    }
-    StepOutcome::NothingOutdated
 }

@@ -1,10 +1,10 @@
-//! Batches: which slots come next.
+//! Selects the slots of the next batch.
 
 use super::kind::StepKind;
 use super::slot::PodSlot;
 use crate::model::change::hold::{BatchRecord, Batches, Pace, Reach};
 
-/// What comes after the batches so far.
+/// What `step` can release next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A batch.
@@ -16,12 +16,12 @@ pub(super) enum Next {
         /// Its node.
         node: String,
     },
-    /// Nothing: the plan released all that it may, or as much as the command asked for.
+    /// Nothing: every slot that the plan may release is released, or the goal of the command is reached.
     Nothing,
 }
 
-/// Counts the pods that run the new revision, or will because the plan or the partition released them. A pod
-/// that died on another node is not the plan's doing, and its slot shows nothing of the revision.
+/// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
+/// A missing pod on a node that was not released does not count.
 pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
     let counts = |slot: &&PodSlot<'_>| {
         slot.is_updated || slot.is_released && (slot.awaits_deletion || slot.is_in_last_batch)
@@ -29,7 +29,7 @@ pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
     slots.iter().filter(counts).count()
 }
 
-/// Whether as many slots are released as a command with this reach asked for.
+/// Whether as many slots are released as the command requested.
 pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
     match reach {
         None => true,
@@ -38,11 +38,11 @@ pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
     }
 }
 
-/// The longest sum of the slot names of one batch. An annotation stores them, and all annotations of an object
-/// may have 256 KiB.
+/// The limit for the slot names of one batch, in bytes. The plan's annotation stores them, and all annotations of an
+/// object together may have 256 KiB.
 const MAX_NAMES: usize = 64 << 10;
 
-/// Returns the batch after number `before`, for the number of slots there are now.
+/// Returns the batch after number `before`, for the present number of slots.
 pub(super) fn next(
     kind: &dyn StepKind,
     slots: &[PodSlot<'_>],

@@ -1,11 +1,10 @@
-//! Causes: the follower's, those that fail a batch, and the reason for each unavailable pod.
+//! Reports causes as the follower does, finds those that fail a batch, and explains each unavailable pod.
 
 use std::time::Duration;
 
 use super::report::StepReport;
 use super::slot::{PlanContext, PodSlot};
-use super::stepper::Output;
-use super::task::Task;
+use super::task::{StepperOutput, Task};
 use crate::model::follow::{
     self, CauseReporter, FatalCauses, FollowerRequest, LogLines, Now, Options, ProgressClock, TargetId,
 };
@@ -16,7 +15,7 @@ use crate::model::status::pod_stage::PodStage;
 /// How long a fatal cause may last, as with `--fail-fast`.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
 
-/// The causes that were reported, and since when fatal ones last.
+/// The reported causes, and the times at which fatal ones appeared.
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     reporter: CauseReporter,
@@ -26,8 +25,8 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// Takes in the causes of an observation, and reports the changes.
-    pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Vec<Output>) {
+    /// Records the causes of an observation, and reports the changes.
+    pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Vec<StepperOutput>) {
         let revision = observed.revisions.current().map(|running| running.name.clone());
         if revision != self.revision {
             self.fatal.reset();
@@ -40,10 +39,10 @@ impl Causes {
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
         let options = Options { fail_fast: Some(GRACE), ..Options::default() };
-        self.fatal.record(&causes, observed, &options, self.progress.last_progress(), now.elapsed);
+        self.fatal.record(&causes, observed, &options, self.progress.last_progress(), now);
     }
 
-    /// The fatal causes, each with its pods.
+    /// Returns the fatal causes that outlasted their grace period, each with its pods.
     pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
         self.fatal.all_expired(now).map(|id| {
             let causes = self.reporter.active().filter(|cause| cause.id == id);
@@ -51,18 +50,18 @@ impl Causes {
         })
     }
 
-    /// The causes that were reported and have not gone.
+    /// Returns the causes that were reported and are not gone.
     pub(super) fn current(&self) -> impl Iterator<Item = &Cause> {
         self.reporter.active()
     }
 
-    /// When time alone changes them.
+    /// Returns when elapsed time alone changes the causes.
     pub(super) fn due(&self) -> Option<Duration> {
         self.reporter.due().into_iter().chain(self.fatal.due()).min()
     }
 }
 
-/// Returns why each of these slots has no available pod, as far as it is known, as a clause.
+/// Returns why each of these slots has no available pod, as a clause.
 pub(super) fn reasons<'s>(
     slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
     observation: &PlanContext<'_>,
@@ -93,15 +92,19 @@ pub(super) fn redacted(log: LogLines, observed: Option<&Observation>) -> LogLine
     LogLines { lines: without_secrets_of(observed, &log.lines), ..log }
 }
 
-/// A workload that is stepped is always held.
+/// Whether a cause is a hold. `step` does not report holds, because it holds every workload that it steps.
 fn is_hold(cause: &Cause) -> bool {
     matches!(cause.id, CauseId::Paused | CauseId::Partition | CauseId::OnDelete)
 }
 
-fn output(report: follow::Report) -> Option<Output> {
+fn output(report: follow::Report) -> Option<StepperOutput> {
     Some(match report {
-        follow::Report::Cause { cause, change, .. } => Output::Report(StepReport::Cause { cause, change }),
-        follow::Report::Request(FollowerRequest::ReadLog(_, place)) => Output::Perform(Task::ReadLog(place)),
+        follow::Report::Cause { cause, change, .. } => {
+            StepperOutput::Report(StepReport::Cause { cause, change })
+        }
+        follow::Report::Request(FollowerRequest::ReadLog(_, place)) => {
+            StepperOutput::Perform(Task::ReadLog(place))
+        }
         _ => return None,
     })
 }

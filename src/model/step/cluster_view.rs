@@ -1,9 +1,9 @@
-//! What watches and refreshes have shown so far.
+//! The latest state of the cluster, from watches and refreshes.
 
-use super::action::Situation;
 use super::existing::find;
-use super::kind::step_kind;
+use super::kinds::step_kind;
 use super::request::Request;
+use super::situation::Situation;
 use super::slot::PlanContext;
 use super::state::Slots;
 use crate::model::api::node::Node;
@@ -12,10 +12,10 @@ use crate::model::follow::{self, Now, TargetEvent};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
-/// What watches and refreshes have shown so far.
+/// The latest state of the cluster, from watches and refreshes.
 #[derive(Debug)]
 pub(super) struct ClusterView {
-    /// The workload as it was found, until everything was read.
+    /// The workload as it was found. Used until the first refresh.
     found: Workload,
     view: follow::ObservationBuilder,
     nodes: Option<Vec<Node>>,
@@ -24,7 +24,7 @@ pub(super) struct ClusterView {
     /// How many pods were wanted, which the batch of the plan depends on.
     wanted: i64,
     record: Option<PlanRecord>,
-    /// The last plan that was there, to show how it ended.
+    /// The last plan in the annotation, kept to show its outcome.
     last_record: Option<PlanRecord>,
 }
 
@@ -42,18 +42,18 @@ impl ClusterView {
         self.view.observation()
     }
 
-    /// The plan in the annotation, if it is readable.
+    /// Returns the plan in the annotation, if it is readable.
     pub(super) fn record(&self) -> Option<&PlanRecord> {
         self.record.as_ref()
     }
 
-    /// The plan to show: the one that is there, was there last, or would begin.
+    /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
     pub(super) fn record_to_show(&self, request: &Request) -> Option<PlanRecord> {
         let known = self.last_record.clone();
         known.or_else(|| find(request, self.observed()?).ok().map(|existing| existing.record))
     }
 
-    /// Everything that is known, once everything was read.
+    /// Returns the situation; none before the first refresh.
     pub(super) fn situation(&self, now: Now) -> Option<Situation<'_>> {
         let observed = self.observed()?;
         let (record, nodes) = (self.record.as_ref(), self.nodes.as_deref());
@@ -64,18 +64,18 @@ impl ClusterView {
         Some(Situation { observed, nodes, record, slots, now })
     }
 
-    /// Whether a workload has the name of the one that was found, and is another.
+    /// Whether the workload was deleted and created again under the same name.
     pub(super) fn is_recreated(&self, workload: &Workload) -> bool {
         workload.object().uid() != self.found.object().uid()
     }
 
-    pub(super) fn take_nodes(&mut self, nodes: Option<Vec<Node>>) {
+    pub(super) fn apply_nodes(&mut self, nodes: Option<Vec<Node>>) {
         self.nodes = nodes;
     }
 
-    /// Takes in a fact. Only the last state of the workload counts.
-    pub(super) fn take(&mut self, news: TargetEvent) {
-        let mut later = self.view.take(news);
+    /// Applies an event. Only the latest state of the workload is kept.
+    pub(super) fn apply(&mut self, event: TargetEvent) {
+        let mut later = self.view.take(event);
         while let Some(workload) = later.pop_front() {
             later.extend(self.view.take(TargetEvent::Workload(Box::new(workload))));
         }
@@ -90,17 +90,17 @@ impl ClusterView {
         }
     }
 
-    /// Takes in the workload of a watch or of an answer, unless a newer one is known: watches lag behind answers,
-    /// and answers behind watches of a quick controller.
-    pub(super) fn take_workload(&mut self, workload: Box<Workload>) {
+    /// Applies the workload of a watch event or a response, unless a newer one is known. A watch can lag behind
+    /// a response, and a response behind a watch.
+    pub(super) fn apply_workload(&mut self, workload: Box<Workload>) {
         if !self.knows_newer(&workload) {
-            self.take(TargetEvent::Workload(workload));
+            self.apply(TargetEvent::Workload(workload));
         }
     }
 
-    /// Takes in a refresh. A watch may have shown a newer workload meanwhile, which counts. Returns false if that
-    /// has another spec, so that the refresh does not fit it.
-    pub(super) fn take_refresh(&mut self, mut observed: Box<Observation>) -> bool {
+    /// Applies a refresh. A newer workload from a watch is kept. Returns false if that has another spec, because the
+    /// refresh does not match it.
+    pub(super) fn apply_refresh(&mut self, mut observed: Box<Observation>) -> bool {
         if let Some(known) = self.observed().map(|known| &known.workload)
             && self.knows_newer(&observed.workload)
         {
@@ -109,7 +109,7 @@ impl ClusterView {
             }
             observed.workload = known.clone();
         }
-        self.take(TargetEvent::Refreshed(observed));
+        self.apply(TargetEvent::Refreshed(observed));
         true
     }
 

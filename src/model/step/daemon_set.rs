@@ -25,7 +25,7 @@ pub(super) struct DaemonSets;
 pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
 
 impl StepKind for DaemonSets {
-    /// Refuses a surge, which `OnDelete` takes away, unless `--force` accepts that.
+    /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
         request.pace.refuse_surge()?;
         Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
@@ -40,10 +40,10 @@ impl StepKind for DaemonSets {
              replacement starts",
             workload.target()
         ))
-        .hint("leave it to its own pace, or accept one unavailable node at a time with --force"))
+        .hint("let its controller roll it out, or accept one unavailable node at a time with --force"))
     }
 
-    /// Refuses flags that need node labels where nodes may not be read, and a selector that matches no node.
+    /// Refuses flags that need node labels when listing nodes is forbidden, and a selector that matches no node.
     fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()> {
         let pace = observation.pace();
         let flags = [("--order", &pace.order), ("--node-selector", &pace.node_selector)];
@@ -52,11 +52,11 @@ impl StepKind for DaemonSets {
         match (flag, observation.nodes) {
             (Some((flag, _)), None) => Err(Error::new(
                 ErrorKind::Refused,
-                format!("{flag} needs the labels of nodes, and nodes may not be read; nothing was written"),
+                format!(
+                    "{flag} needs the labels of nodes, and listing nodes is forbidden; nothing was written"
+                ),
             )
-            .hint(
-                "ask for the right to list nodes, which needs a ClusterRoleBinding, or leave the flag out",
-            )),
+            .hint("request permission to list nodes with a ClusterRoleBinding, or leave the flag out")),
             (Some(_), Some(nodes)) => {
                 let fleet = Fleet::of(observation);
                 if nodes.iter().any(|node| fleet.selects(&node.name)) {
@@ -73,8 +73,8 @@ impl StepKind for DaemonSets {
         }
     }
 
-    /// The nodes with a pod, those of the batch whose pod is missing, and as many slots of unknown nodes as
-    /// the controller counts beyond those: only the controller knows which nodes it wants.
+    /// Returns a slot for each node with a pod, and for each node of the batch whose pod is missing. If the controller
+    /// counts more missing pods, further slots have no known node: only the controller knows which nodes need a pod.
     fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
         let (fleet, last_batch) = (Fleet::of(observation), observation.last_batch());
         let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
@@ -98,8 +98,8 @@ impl StepKind for DaemonSets {
         slots
     }
 
-    /// Deletes the outdated pods of the next nodes of the batch: an available pod costs one of `free`, a pod
-    /// that is unavailable costs nothing.
+    /// Deletes the outdated pods of the next nodes of the batch. Each available pod uses one of `free`; an unavailable
+    /// pod uses none.
     fn release(
         &self,
         observation: &PlanContext<'_>,
@@ -137,8 +137,8 @@ fn surges(strategy: &Value) -> bool {
         && surge.is_some_and(|surge| !surge.is_null() && !is_none(surge))
 }
 
-/// Returns how many nodes are without their pod, given the number of nodes with pods, and whether the
-/// controller counts none. Pods also run on nodes that were tainted later, where none is wanted.
+/// Returns the number of nodes without their pod, and whether the controller counts none. Pods also run on nodes that
+/// were tainted later, where the controller wants none.
 fn missing(observation: &PlanContext<'_>, nodes_with_pods: usize) -> (usize, bool) {
     let status = |name: &str| {
         let count = observation.observed.workload.object().int(&format!("/status/{name}"));
@@ -149,7 +149,7 @@ fn missing(observation: &PlanContext<'_>, nodes_with_pods: usize) -> (usize, boo
     (missing, status("currentNumberScheduled") >= wanted)
 }
 
-/// The slot of a node. Of several pods the one that stays counts, then the updated one.
+/// Returns the slot of a node. Of several pods, one that is not terminating wins, then an updated one.
 fn slot<'a>(
     observation: &PlanContext<'a>,
     fleet: &Fleet<'a>,
@@ -168,7 +168,7 @@ fn slot<'a>(
         pod,
         is_updated,
         is_in_last_batch,
-        soaks: is_in_last_batch, // in a large fleet nodes and pods come and go within every soak
+        soaks: is_in_last_batch, // in a large cluster, some node or pod changes during every soak
         is_available: pod.is_some_and(|pod| observation.is_available(pod)),
         is_released: is_updated || !stays || is_rolling,
         awaits_deletion: stays && !is_updated && is_rolling,
@@ -178,12 +178,12 @@ fn slot<'a>(
     }
 }
 
-/// The node that a pod is bound to, or will be.
+/// Returns the node that a pod is bound to, or will be bound to.
 fn node_of(pod: &Pod) -> &str {
     if pod.node.is_empty() { &pod.required_node } else { &pod.node }
 }
 
-/// The nodes, as far as they may be read, and which of them are stepped.
+/// The nodes, if they can be listed, and the selector of the nodes to step.
 struct Fleet<'a> {
     nodes: Option<BTreeMap<&'a str, &'a Node>>,
     selector: Option<Selector>,
@@ -204,7 +204,7 @@ impl<'a> Fleet<'a> {
         self.node(node)?.labels.get(key).map(String::as_str)
     }
 
-    /// Whether a node exists, as far as it may be read.
+    /// Whether a node exists. True when nodes cannot be listed.
     fn has(&self, node: &str) -> bool {
         self.nodes.as_ref().is_none_or(|nodes| nodes.contains_key(node))
     }
@@ -213,7 +213,7 @@ impl<'a> Fleet<'a> {
         self.node(node).is_some_and(|node| !node.ready)
     }
 
-    /// Whether a node is stepped. A selector that cannot be parsed selects none.
+    /// Whether a node is to be stepped. An invalid selector selects no node.
     fn selects(&self, node: &str) -> bool {
         self.selector.as_ref().is_some_and(|selector| selector.matches_labels(|key| self.label(node, key)))
     }

@@ -14,6 +14,7 @@ use crate::model::api::pod::Pod;
 use crate::model::change::hold::{BatchRecord, is_stranded};
 use crate::model::change::owners::driver;
 use crate::model::status::observation::Observation;
+use crate::model::workload::counts::Counts;
 use crate::model::workload::rolling_hold::{HeldBudget, HeldPods, NEVER_AVAILABLE, budget_of};
 use crate::model::workload::update_budget::UpdateBudget;
 use crate::model::workload::{Workload, plan_fields, strategy};
@@ -124,6 +125,16 @@ impl StepKind for Deployments {
         Some(as_count(held_pods(observation).missing()))
     }
 
+    /// As `kubectl rollout status` judges it.
+    fn is_settled(&self, observation: &PlanContext<'_>) -> Option<bool> {
+        let workload = &observation.observed.workload;
+        let counts = Counts::of(workload);
+        let is_complete = [counts.total, counts.updated, counts.available.unwrap_or_default()]
+            .iter()
+            .all(|count| *count == counts.wanted);
+        Some(observation.observed.is_observed() && is_complete)
+    }
+
     fn counts_pods(&self) -> bool {
         true
     }
@@ -148,8 +159,7 @@ pub(super) fn standing_hold(observed: &Observation) -> Value {
     let active = observed.own_pods().filter(|pod| pod.is_active());
     let (updated, outdated): (Vec<_>, Vec<_>) = active.partition(is_updated);
     let (updated, outdated) = (as_number(updated.len()), as_number(outdated.len()));
-    let beside = (updated + outdated - workload.wanted()).max(0);
-    let budget = HeldBudget::of(updated, beside, workload.wanted());
+    let budget = HeldBudget::standing(updated, outdated, workload.wanted());
     budget.unwrap_or(HeldBudget::BESIDE).fields(true)
 }
 

@@ -1,10 +1,11 @@
-//! The plan that exists, or that a command would begin with.
+//! Finds the existing plan of a workload, or prepares a new one.
 
 use serde_json::Value;
 
-use super::kind::{holding_strategy, step_kind};
+use super::kinds::{holding_strategy, step_kind};
 use super::outcome::{StepOutcome, StopReason};
 use super::request::{CheckOverride, Request};
+use super::slot::{ExcludedBy, PodSlot};
 use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
@@ -14,25 +15,25 @@ use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
 
-/// The plan that exists, or that a command would begin with.
+/// The existing plan, or the new plan that the command would begin.
 pub(super) struct ExistingPlan {
     /// The record as this process would write it, without its lease.
     pub(super) record: PlanRecord,
     pub(super) origin: Origin,
-    /// The update strategy that has to be written to hold the workload, if any.
+    /// The update strategy to write so that the workload is held; none if it is held already.
     pub(super) set: Option<Value>,
 }
 
-/// What held the workload before.
+/// What held the workload before this command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A plan that continues, forward or back.
+    /// A plan that continues, releasing batches or rolling back.
     Plan,
-    /// A plan that a new one replaces.
+    /// A plan, which a new one replaces.
     Replaced,
     /// A pause.
     Pause,
-    /// Nothing.
+    /// No hold.
     Free {
         /// Whether there was a hold that another client ended.
         was_held: bool,
@@ -40,7 +41,7 @@ pub(super) enum Origin {
 }
 
 impl ExistingPlan {
-    /// Whether a plan for the live template exists that still has to end, even if every pod is updated.
+    /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
     pub(super) fn has_to_end(&self) -> bool {
         match self.origin {
             Origin::Plan => true,
@@ -49,7 +50,7 @@ impl ExistingPlan {
         }
     }
 
-    /// Returns the observation with the workload held as the first write would hold it; none where it is held.
+    /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
         let patch = self.record.patch(&observed.workload, Some(self.set.clone()?));
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
@@ -57,10 +58,10 @@ impl ExistingPlan {
     }
 }
 
-/// Finds the plan that exists, or would.
+/// Finds the existing plan, or prepares a new one.
 ///
 /// # Errors
-/// How the command ends before it writes anything.
+/// The outcome of a command that ends before it writes anything.
 pub(super) fn find(request: &Request, observed: &Observation) -> Result<ExistingPlan, StepOutcome> {
     let workload = &observed.workload;
     check(request, observed).map_err(StepOutcome::Error)?;
@@ -77,7 +78,7 @@ pub(super) fn find(request: &Request, observed: &Observation) -> Result<Existing
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
-                // A lease in a hold that another client ended protects nothing.
+                // A lease has no effect in a hold that another client ended.
                 let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
                 let hold = Hold::new(workload, HoldReason::Plan, &set);
                 let record = new_plan(request, observed, hold);
@@ -86,13 +87,13 @@ pub(super) fn find(request: &Request, observed: &Observation) -> Result<Existing
         },
     };
     let plan = &found.record.plan;
-    if plan.reach == Some(Reach::All) && !plan.is_rolling_back() {
+    if plan.reach == Some(Reach::All) && plan.is_releasing() {
         plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
     }
     Ok(found)
 }
 
-/// Refuses what the request, the workload and the permissions rule out.
+/// Refuses requests that are invalid for this workload or these permissions.
 fn check(request: &Request, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     step_kind(workload)?.check_request(workload, request)?;
@@ -107,21 +108,22 @@ fn check(request: &Request, observed: &Observation) -> Result<()> {
     Ok(())
 }
 
-/// Returns the record of a rollback under the original strategy, for whichever template.
+/// Returns the record of a rollback whose original strategy is restored already, for any live template.
 fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
     let record = PlanRecord::of(workload).ok().flatten()?;
-    (record.plan.is_rolling_back() && !record.hold.is_in_force(workload)).then_some(record)
+    (!record.plan.is_releasing() && !record.hold.is_in_force(workload)).then_some(record)
 }
 
 fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord {
     let template = observed.workload.template().digest();
     let reach = request.reach.unwrap_or(Reach::Next);
     let pace = request.pace.apply_to(Pace::default());
-    let plan = Plan::new(&template, stable_revision(observed), pace, reach);
+    let from = observed.stable_at_start().map(|stable| stable.name.clone());
+    let plan = Plan::new(&template, from, pace, reach);
     PlanRecord { hold, plan: Plan { below_partition: is_whole(request.reach), ..plan }, lease: None }
 }
 
-/// Continues the plan that is in force, unless it is paused or is for another template.
+/// Continues the plan in force, unless it is paused or is for another template.
 fn continue_plan(
     request: &Request,
     observed: &Observation,
@@ -152,8 +154,7 @@ fn continue_plan(
     }
 }
 
-/// Replaces a plan. What that one released stays released: for the same template the strategy that holds
-/// stays as it is.
+/// Replaces a plan. Released slots stay released: for the same template, the strategy that holds is kept.
 fn replace_plan(
     request: &Request,
     observed: &Observation,
@@ -167,15 +168,15 @@ fn replace_plan(
         && other.plan.below_partition
         && strategy::partition(workload) < other.hold.own_partition();
     let mut record = new_plan(request, observed, other.hold).adopting(workload);
-    // The revision before that plan is still the one to go back to.
-    let from = other.plan.from.filter(|from| is_outdated(observed, from));
+    // A rollback still goes to the revision before the replaced plan.
+    let from = other.plan.from.filter(|from| is_replaced(observed, from));
     record.plan.from = from.or(record.plan.from);
     record.plan.below_partition |= was_below;
     record.lease = other.lease;
     Ok(ExistingPlan { record, origin: Origin::Replaced, set })
 }
 
-/// The plan stores only the digest of a check, so the command has to give it again.
+/// Checks that the command repeats the check of the plan, which stores only its digest.
 fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result<()> {
     let Some(stored) = &plan.pace.check else { return Ok(()) };
     let target = workload.target();
@@ -185,30 +186,16 @@ fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result
         Some(CheckOverride::Run(_)) => format!("the plan of {target} began with another --check"),
         None => format!("the plan of {target} has a --check, and stores only its digest"),
     };
-    Err(Error::usage(message).hint("give the same --check again, or --no-check"))
+    Err(Error::usage(message).hint("repeat the same --check, or add --no-check"))
 }
 
-/// Returns the revision to go back to: the one that the controller of a StatefulSet calls current, while the
-/// live template is another; otherwise the one that most outdated pods run. A plan that mends a failed update
-/// goes back to the revision before that update, though most pods may run the failed one.
-fn stable_revision(observed: &Observation) -> Option<String> {
-    let is_kept = |name: &&str| is_outdated(observed, name);
-    if let Some(current) = observed.workload.recorded_stable_revision().filter(is_kept) {
-        return Some(current.to_owned());
-    }
-    let others = observed.revisions.iter().filter(|one| is_outdated(observed, &one.name));
-    let counted = others.map(|one| (observed.pods_of(one).filter(|pod| pod.is_active()).count(), one));
-    let counted = counted.filter(|(pods, _)| *pods > 0);
-    counted.max_by_key(|(pods, _)| *pods).map(|(_, revision)| revision.name.clone())
-}
-
-/// Whether a revision is stored, and is not the current one.
-fn is_outdated(observed: &Observation, name: &str) -> bool {
+/// Whether a revision is stored, and its template is not the live one.
+fn is_replaced(observed: &Observation, name: &str) -> bool {
     let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
     !is_current && observed.revisions.iter().any(|one| one.name == name)
 }
 
-/// Whether a command goes below the StatefulSet's own partition.
+/// Whether the command also releases pods below the original partition.
 fn is_whole(reach: Option<Reach>) -> bool {
     matches!(reach, Some(Reach::To(Amount::PerCent(100))))
 }
@@ -226,4 +213,19 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
         format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
     )
     .hint(format!("ask for the right to list {plural}"))
+}
+
+/// Returns the outcome when the plan may release no slot. A StatefulSet whose original partition keeps every pod
+/// outdated counts as stopped.
+pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
+    let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
+    if others > 0 {
+        return StepOutcome::Stopped(StopReason::NotSelected { others });
+    }
+    let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
+    if is_all && slots.iter().any(|slot| !slot.is_updated) {
+        let partition = record.hold.original().map_or(0, strategy::partition_field);
+        return StepOutcome::Stopped(StopReason::OwnPartition { partition });
+    }
+    StepOutcome::NothingOutdated
 }

@@ -17,13 +17,18 @@
 
 mod acquire;
 mod action;
+mod batch_under_way;
 mod batches;
+mod between_batches;
 mod causes;
 mod cluster_view;
+mod completing;
 mod daemon_set;
 mod deployment;
+mod ending;
 mod existing;
 mod kind;
+mod kinds;
 mod on_event;
 mod outcome;
 mod ownership;
@@ -33,6 +38,7 @@ mod report;
 mod reporter;
 mod request;
 mod rollback;
+mod situation;
 mod slot;
 mod soak;
 mod state;
@@ -41,13 +47,15 @@ mod stepper;
 mod task;
 mod timers;
 mod validate;
+mod view;
 
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
-pub use preview::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked, preview};
+pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
+pub use preview::preview;
 pub use report::{Beginning, StepReport};
 pub use request::{CheckOverride, Identity, PaceOverrides, Request};
-pub use stepper::{Output, Stepper};
-pub use task::{CheckResult, DeletionResult, StepEvent, Task, WriteResult};
+pub use stepper::Stepper;
+pub use task::{DeletionResult, StepEvent, StepperOutput, Task, WriteResult};
+pub use view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};

@@ -1,56 +1,57 @@
-//! Taking in events: facts, answers, signals.
+//! Applies events to the stepper: watch events, results of requests, and signals.
 
 use std::time::Duration;
 
-use super::action::Purpose;
+use super::action::{Purpose, Write};
 use super::causes::redacted;
-use super::outcome::StepOutcome;
+use super::outcome::{CheckResult, StepOutcome};
 use super::report::StepReport;
 use super::reporter::report;
-use super::stepper::{ClusterRequest, Output, Stepper};
-use super::task::{DeletionResult, StepEvent, WriteResult};
+use super::stepper::{ClusterRequest, Stepper};
+use super::task::{DeletionResult, StepEvent, StepperOutput, WriteResult};
+use super::timers::CheckState;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::hold::LEASE_DURATION;
 use crate::model::follow::{Now, PodRef, TargetEvent};
 
-/// How long a request that failed waits before it is tried again.
+/// The pause before a failed request is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// How long an eviction that was refused waits before it is tried again.
+/// The pause before a refused eviction is retried.
 const RETRY_EVICTION_AFTER: Duration = Duration::from_secs(5);
 
 /// How many writes in a row may fail their preconditions.
 const MAX_CONFLICTS: usize = 10;
 
-/// How many writes may fail to release the lease.
+/// How many attempts to release the lease may fail.
 const MAX_RELEASES: usize = 3;
 
-/// Reported of a refresh that is too old to decide on: it began longer ago than a lease lasts.
-const TOO_SLOW: &str = "a read of everything in less than 60s; the last one took longer";
+/// What `step` waits for when a refresh took longer than a lease lasts, and so is too old to decide on.
+const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 
 impl Stepper {
-    /// Takes in an event. Returns whether everything was read just now, because it was asked for.
-    pub(super) fn take(&mut self, event: StepEvent, now: Now, out: &mut Vec<Output>) -> bool {
+    /// Applies an event. Returns whether it was the requested refresh.
+    pub(super) fn handle(&mut self, event: StepEvent, now: Now, out: &mut Vec<StepperOutput>) -> bool {
         match event {
-            // Of use even after the end.
+            // Also useful after the outcome.
             StepEvent::Target(TargetEvent::Log(log)) => {
                 report(StepReport::Log(redacted(log, self.observed())), out);
             }
             _ if self.outcome.is_some() => {}
-            StepEvent::Target(news) => return self.take_news(news, now, out),
-            StepEvent::Nodes(nodes) => self.cluster.take_nodes(nodes),
+            StepEvent::Target(event) => return self.apply_target_event(event, now, out),
+            StepEvent::Nodes(nodes) => self.cluster.apply_nodes(nodes),
             StepEvent::Stopped(stop) => self.stop(stop, now, out),
-            StepEvent::Checked(result) => self.take_check(result),
-            StepEvent::Written(result) => self.take_written(result, now, out),
-            StepEvent::Deleted(results) => self.take_deleted(results, now, out),
+            StepEvent::Checked(result) => self.apply_check(result),
+            StepEvent::Written(result) => self.apply_written(result, now, out),
+            StepEvent::Deleted(results) => self.apply_deleted(results, now, out),
             StepEvent::Tick => {}
         }
         false
     }
 
-    fn take_news(&mut self, news: TargetEvent, now: Now, out: &mut Vec<Output>) -> bool {
+    fn apply_target_event(&mut self, event: TargetEvent, now: Now, out: &mut Vec<StepperOutput>) -> bool {
         let recreated = || StepOutcome::Gone { recreated: true };
-        match news {
+        match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }, out),
             TargetEvent::Unreadable(error) => self.end(StepOutcome::Error(error), out),
             TargetEvent::Workload(workload) if self.cluster.is_recreated(&workload) => {
@@ -59,9 +60,9 @@ impl Stepper {
             TargetEvent::Refreshed(observed) if self.cluster.is_recreated(&observed.workload) => {
                 self.end(recreated(), out);
             }
-            TargetEvent::Workload(workload) => self.cluster.take_workload(workload),
+            TargetEvent::Workload(workload) => self.cluster.apply_workload(workload),
             TargetEvent::Refreshed(observed) => {
-                let fits = self.cluster.take_refresh(observed);
+                let fits = self.cluster.apply_refresh(observed);
                 let is_refresh = |request: &ClusterRequest| matches!(request, ClusterRequest::Refresh);
                 let asked = self.in_flight.take_if(|in_flight| is_refresh(&in_flight.request));
                 let Some(asked) = asked.map(|in_flight| in_flight.since) else { return false };
@@ -72,18 +73,18 @@ impl Stepper {
                 }
                 return fits && is_fresh;
             }
-            news => self.cluster.take(news),
+            event => self.cluster.apply(event),
         }
         false
     }
 
-    fn take_written(&mut self, result: WriteResult, now: Now, out: &mut Vec<Output>) {
+    fn apply_written(&mut self, result: WriteResult, now: Now, out: &mut Vec<StepperOutput>) {
         let is_write = |request: &ClusterRequest| matches!(request, ClusterRequest::Write(_));
         let in_flight = self.in_flight.take_if(|in_flight| is_write(&in_flight.request));
         let Some(ClusterRequest::Write(write)) = in_flight.map(|in_flight| in_flight.request) else { return };
         match result {
             WriteResult::Stored(workload) => {
-                self.cluster.take_workload(workload);
+                self.cluster.apply_workload(workload);
                 self.stored(*write, now, out);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {
@@ -99,7 +100,7 @@ impl Stepper {
                 }
             }
             WriteResult::Unknown(error) => {
-                self.timers.ownership.take_unanswered(*write);
+                self.timers.ownership.record_unanswered(*write);
                 self.must_refresh = true;
                 self.retry(&error, now, out);
             }
@@ -115,19 +116,24 @@ impl Stepper {
         }
     }
 
-    /// Whether a rollback began, or is about to.
+    /// Whether a rollback has begun or was decided on.
     fn is_rolling_back(&self) -> bool {
         self.timers.failure.is_some() || self.timers.rollback.revision.is_some()
     }
 
-    fn take_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now, out: &mut Vec<Output>) {
+    fn apply_deleted(
+        &mut self,
+        results: Vec<(PodRef, DeletionResult)>,
+        now: Now,
+        out: &mut Vec<StepperOutput>,
+    ) {
         let is_deletion =
             |request: &ClusterRequest| matches!(request, ClusterRequest::Wave(_) | ClusterRequest::StuckPod);
         let in_flight = self.in_flight.take_if(|in_flight| is_deletion(&in_flight.request));
         let Some(request) = in_flight.map(|in_flight| in_flight.request) else { return };
         for (pod, result) in results {
             match result {
-                DeletionResult::Deleted => self.take_pod_deleted(&pod, &request, out),
+                DeletionResult::Deleted => self.apply_pod_deleted(&pod, &request, out),
                 DeletionResult::Superseded => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
                     self.must_refresh = true;
@@ -149,7 +155,7 @@ impl Stepper {
         }
     }
 
-    fn take_pod_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, out: &mut Vec<Output>) {
+    fn apply_pod_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, out: &mut Vec<StepperOutput>) {
         let ClusterRequest::Wave(wave) = request else {
             self.timers.healing.record(&pod.uid);
             self.timers.replaced.insert(pod.name.clone());
@@ -162,9 +168,9 @@ impl Stepper {
         }
     }
 
-    /// Tries a request again that failed for now. Before the lease is acquired, it gives up after a while. After
-    /// that it does not: an expired lease is still ours if no other process took it, and every write tests that.
-    fn retry(&mut self, error: &Error, now: Now, out: &mut Vec<Output>) {
+    /// Schedules a retry after a transient failure. It gives up after a while, but only before the lease is acquired.
+    /// An expired lease still belongs to this process until another one takes it, and every write tests that.
+    fn retry(&mut self, error: &Error, now: Now, out: &mut Vec<StepperOutput>) {
         let since = *self.timers.renewed.get_or_insert(now.elapsed);
         if self.timers.leaving.is_some() {
             return self.count_release(out);
@@ -176,12 +182,59 @@ impl Stepper {
         self.reporter.trouble(format!("an answer of the server: {}", error.sentence()), out);
     }
 
-    /// Counts an attempt to release the lease that failed. It expires after the last one.
-    fn count_release(&mut self, out: &mut Vec<Output>) {
+    /// Counts a failed attempt to release the lease. After the last attempt the lease is left to expire.
+    fn count_release(&mut self, out: &mut Vec<StepperOutput>) {
         let Some(leaving) = &mut self.timers.leaving else { return };
         leaving.tries += 1;
         if leaving.tries >= MAX_RELEASES {
             self.end_leaving(out);
+        }
+    }
+
+    /// Records that a write is stored.
+    pub(super) fn stored(&mut self, write: Write, now: Now, out: &mut Vec<StepperOutput>) {
+        let timers = &mut self.timers;
+        timers.ownership.record_stored(&write);
+        timers.renewed = Some(now.elapsed);
+        self.conflicts = 0;
+        if let Some(record) = self.cluster.record() {
+            self.reporter.keep_batch(record);
+        }
+        match &write.purpose {
+            Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
+            Purpose::BeginBatch => {
+                if let Some(record) = self.cluster.record() {
+                    self.reporter.begin_batch(record);
+                }
+                timers.begin_batch();
+                if timers.leaving.is_none() {
+                    self.report_stage(now, out); // report the batch before its slots
+                }
+            }
+            Purpose::FinishBatch => timers.finish_batch(),
+            Purpose::RollBack | Purpose::RestoreFields => timers.rollback.since = Some(now.elapsed),
+            Purpose::ReleaseLease => return self.end_leaving(out),
+        }
+        for one in write.reports {
+            if let StepReport::RollingBack { revision } = &one {
+                self.timers.rollback.revision = Some(revision.clone());
+            }
+            match one {
+                StepReport::Batch(batch) => self.reporter.batch_is_over(batch, out),
+                one => report(one, out),
+            }
+        }
+        if let Purpose::EndPlan(outcome) = write.purpose {
+            self.end(outcome, out);
+        }
+    }
+
+    /// Records the result of the check. It is only valid if the pods were ready all the time.
+    fn apply_check(&mut self, result: CheckResult) {
+        if let CheckState::Running(since) = self.timers.check {
+            let is_disturbed = self.timers.soak.disturbed().is_some_and(|disturbed| disturbed > since);
+            let is_void = is_disturbed && result == CheckResult::Passed;
+            self.timers.check = if is_void { CheckState::NotRun } else { CheckState::Finished(result) };
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::task::CheckResult;
 use crate::error::Error;
+use crate::model::follow::StopSignal;
 
 /// How a `step` command ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepOutcome {
     /// No pod that a plan would release is outdated, and nothing was written.
     NothingOutdated,
-    /// The command went as far as it was asked to; the rest is held.
+    /// The goal of the command is reached, and the remaining pods are held.
     Reached {
         /// How many pods run the new revision.
         updated: usize,
@@ -19,27 +19,25 @@ pub enum StepOutcome {
     },
     /// Every batch is done, and the original strategy is restored.
     Complete,
-    /// No more pods are released and none goes back; a person has to decide. Exit 5.
+    /// No more pods are released, and nothing is rolled back: the user must decide. Exit 5.
     Stopped(StopReason),
     /// A batch or a check failed. Exit 4.
     Failed {
         /// Why.
         failure: BatchFailure,
-        /// What became of the rollback, where the plan asks for one.
+        /// The outcome of the rollback, if the plan requires one.
         rollback: Option<RollbackOutcome>,
     },
     /// The command's own timeout; the plan stays. Exit 3.
     TimedOut(Duration),
-    /// SIGINT; the plan stays.
-    Interrupted,
-    /// SIGTERM; the plan stays.
-    Terminated,
+    /// A signal ended the command; the plan stays.
+    Interrupted(StopSignal),
     /// The workload was deleted.
     Gone {
         /// Whether another workload has its name.
         recreated: bool,
     },
-    /// The command cannot continue. Exit as the error says.
+    /// The command cannot continue. The error sets the exit code.
     Error(Error),
 }
 
@@ -50,24 +48,24 @@ pub enum StopReason {
     Paused,
     /// Another process took the lease over.
     LeaseLost {
-        /// Its holder.
+        /// The holder of that lease, if it is known.
         by: Option<String>,
     },
     /// Another client changed the template, the strategy or the annotation.
     Changed {
-        /// Its field manager, as far as the server stores it.
+        /// The field manager, if managed fields show it.
         manager: Option<String>,
-        /// The changes, in words.
+        /// Descriptions of the changes.
         changes: Vec<String>,
     },
     /// Too many pods are unavailable to release another one.
     Unhealthy {
-        /// The unavailable pods, each with the reason as far as it is known.
+        /// The unavailable pods, each with the reason.
         pods: Vec<(String, String)>,
         /// How many pods may be unavailable.
         allowed: usize,
     },
-    /// The StatefulSet's own partition keeps every pod outdated, and the command does not go below it.
+    /// The original partition of the StatefulSet keeps every pod outdated, and the command does not go below it.
     OwnPartition {
         /// The partition.
         partition: i64,
@@ -77,7 +75,7 @@ pub enum StopReason {
         /// How many other nodes have one.
         others: usize,
     },
-    /// All outdated pods that are left are on these nodes, which are not ready.
+    /// All remaining outdated pods are on these nodes, which are not ready.
     OnUnreadyNodes(Vec<String>),
     /// The next pod is on a node that is not ready, and cannot be skipped.
     OnUnreadyNode {
@@ -109,8 +107,8 @@ pub enum BatchFailure {
         /// The unavailable pods.
         pods: Vec<String>,
     },
-    /// Pods were not replaced in time: the controller does not run, or a budget allows no eviction. Those that
-    /// were replaced are available.
+    /// Pods were not replaced in time: the controller does not run, or a PodDisruptionBudget allows no eviction. All
+    /// replaced pods are available.
     NotReplaced {
         /// The batch.
         batch: usize,
@@ -119,7 +117,7 @@ pub enum BatchFailure {
         /// The pods that were not replaced.
         pods: Vec<String>,
     },
-    /// The plan failed before, or `undo` ended it, and this command found it rolling back.
+    /// This command found the plan rolling back: it failed earlier, or `undo` ended it.
     Earlier,
     /// The check did not pass.
     Check {
@@ -130,7 +128,7 @@ pub enum BatchFailure {
     },
 }
 
-/// What became of a rollback.
+/// The outcome of a rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackOutcome {
     /// All pods run the revision before, and are available.
@@ -147,4 +145,17 @@ pub enum RollbackOutcome {
     },
     /// It did not begin; why, as a clause.
     NotStarted(String),
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckResult {
+    /// Exit 0.
+    Passed,
+    /// Another exit code; none after a signal.
+    Failed(Option<i32>),
+    /// It exceeded its timeout, and was killed.
+    TimedOut,
+    /// It could not be started.
+    NotRun,
 }

@@ -1,8 +1,8 @@
-//! Ownership of the plan: whether the annotation is as this process stored it.
+//! Ownership of the plan: whether the annotation still has the value that this process stored.
 //!
-//! The process remembers the annotation that it stored last, and its writes without an answer, each with
-//! another lease turn. An observation shows which of them the server stored. A write that arrives later fails its
-//! test of the annotation.
+//! The process remembers the annotation that it stored last, and its writes without a response, each with another
+//! lease turn. An observation shows which of them the server stored. A write that arrives later fails, because it
+//! tests the annotation.
 
 use super::action::Write;
 use super::outcome::StopReason;
@@ -19,7 +19,7 @@ use crate::model::workload::plan_fields;
 pub(super) struct Ownership {
     /// The annotation that is stored.
     stored: Option<Stored>,
-    /// Writes without an answer: one of them may be stored by now, or later.
+    /// Writes without a response. The server may have stored one of them, or may store it later.
     unanswered: Vec<Write>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Ownership {
 struct Stored {
     text: String,
     record: PlanRecord,
-    /// Whether the record holds nothing, because the original strategy is restored for a rollback.
+    /// Whether the original strategy is restored for a rollback, so that the record holds nothing.
     holds_nothing: bool,
 }
 
@@ -37,29 +37,29 @@ impl Ownership {
         self.stored.is_some()
     }
 
-    /// Whether nothing of this process can be stored.
+    /// Whether no write of this process can be stored.
     pub(super) fn wrote_nothing(&self) -> bool {
         self.stored.is_none() && self.unanswered.is_empty()
     }
 
-    /// Takes in that a write is stored. Those without an answer before it fail from now on.
-    pub(super) fn take_stored(&mut self, write: &Write) {
+    /// Records that a write is stored. Earlier writes without a response can only fail from now on.
+    pub(super) fn record_stored(&mut self, write: &Write) {
         let after = Workload::of_json(write.patch.after());
         self.stored = after.and_then(|after| {
             let text = after.object().annotation(HOLD_ANNOTATION)?.to_owned();
             let record = PlanRecord::of(&after).ok()??;
-            let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(&after);
+            let holds_nothing = !record.plan.is_releasing() && !record.hold.is_in_force(&after);
             Some(Stored { text, record, holds_nothing })
         });
         self.unanswered.clear();
     }
 
-    /// Takes in that there was no answer to a write.
-    pub(super) fn take_unanswered(&mut self, write: Write) {
+    /// Records that a write got no response.
+    pub(super) fn record_unanswered(&mut self, write: Write) {
         self.unanswered.push(write);
     }
 
-    /// Returns the write without an answer that an observation shows to be stored.
+    /// Returns the write without a response that the observation shows to be stored.
     pub(super) fn settled(&mut self, workload: &Workload) -> Option<Write> {
         let place = FieldPath::annotation(HOLD_ANNOTATION);
         let now = place.value_in(workload.object().json());
@@ -71,7 +71,7 @@ impl Ownership {
         Some(self.unanswered.swap_remove(index))
     }
 
-    /// Returns what another client changed of what the plan relies on.
+    /// Returns the external change to a field that the plan relies on, if there is one.
     pub(super) fn external_change(&self, observed: &Observation, holder: &str) -> Option<StopReason> {
         let (stored, now) = (self.stored.as_ref()?, &observed.workload);
         let is_template_kept = stored.record.is_for(now);
@@ -91,7 +91,7 @@ impl Ownership {
         if found.is_paused() { Some(StopReason::Paused) } else { changed() }
     }
 
-    /// Who changed what: the difference between the workload as this process stored it, and as it is.
+    /// Describes the external change: its author, and how the workload differs from what this process stored.
     fn changed(stored: &Stored, observed: &Observation) -> StopReason {
         let (now, record) = (&observed.workload, &stored.record);
         let mut as_stored = Patch::of(now.object());

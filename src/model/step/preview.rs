@@ -1,144 +1,38 @@
-//! The state of a plan for people: its batches so far, and those to come.
+//! Computes the state of a plan for people, and previews a plan.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::acquire::nothing_to_release;
-use super::action::Situation;
 use super::batches::{self, Next};
-use super::existing::{ExistingPlan, Origin, find};
+use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
-use super::reconcile::too_many_unavailable;
 use super::request::Request;
+use super::situation::Situation;
 use super::slot::{PodSlot, unavailable};
 use super::soak::Soak;
 use super::state::{PlanState, skipped};
 use super::timers::{CheckState, Timers};
+use super::view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};
 use crate::model::api::node::Node;
-use crate::model::change::hold::{BatchRecord, Lease, Pace, Reach};
+use crate::model::change::hold::{BatchRecord, Pace, Reach};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
-use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 
 /// The most batches that a preview lists.
 const MAX_BATCHES: usize = 1000;
 
-/// The state of a plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanView {
-    /// The label of the revision to go back to, if it is stored.
-    pub from: Option<String>,
-    /// The label of the revision that is released, once it is stored.
-    pub to: Option<String>,
-    /// How many pods there should be.
-    pub wanted: usize,
-    /// How many of them run the new revision.
-    pub updated: usize,
-    /// The pace.
-    pub pace: Pace,
-    /// How many pods may be unavailable, for the replicas there are.
-    pub max_unavailable: usize,
-    /// How far the command goes.
-    pub reach: Reach,
-    /// The batches so far, and those to come.
-    pub batches: Vec<Batch>,
-    /// Whether more batches come than those.
-    pub has_more_batches: bool,
-    /// The final soak, once it began.
-    pub final_soak: Option<Soaked>,
-    /// The sum of the soaks to come, for those batches.
-    pub soaks: Duration,
-    /// The pods that are skipped because their nodes are not ready.
-    pub skipped: Vec<String>,
-    /// Whether `--ignore-unready-nodes` would lower the number of unavailable pods.
-    pub is_worse_by_nodes: bool,
-    /// The lease.
-    pub lease: Option<Lease>,
-    /// Whether the plan is paused.
-    pub is_paused: bool,
-    /// Why the next batch would not begin; only in a preview.
-    pub stops: Option<StopReason>,
-    /// The causes for which it does not progress.
-    pub causes: Vec<Cause>,
-    /// The kubectl command that ends the hold without this program, where there is one.
-    pub end_by_hand: Option<String>,
-}
-
-/// How far a soak is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Soaked {
-    /// For how long every pod has been available.
-    pub healthy: Duration,
-    /// How long they have to be.
-    pub of: Duration,
-}
-
-/// One batch of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
-    /// The number, counted from 1.
-    pub number: usize,
-    /// Whether it is one pod before all others.
-    pub is_canary: bool,
-    /// How many slots it has.
-    pub size: usize,
-    /// The slots in the order of release; empty for a batch of an earlier process, of which the plan stores only
-    /// the size.
-    pub slots: Vec<SlotView>,
-    /// How far it is.
-    pub stage: BatchStage,
-}
-
-/// A slot of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotView {
-    /// The name of the pod, or of the node.
-    pub name: String,
-    /// How far it is.
-    pub state: SlotState,
-}
-
-/// How far a slot is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotState {
-    /// Its pod runs another revision.
-    Outdated,
-    /// Its pod is being replaced, or is not available yet.
-    Updating,
-    /// Its pod runs the new revision and is available.
-    Updated,
-}
-
-/// How far a batch is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BatchStage {
-    /// It did not begin.
-    Waiting,
-    /// Its pods are being replaced.
-    Updating,
-    /// Its pods are available, and have to stay so.
-    Soaking {
-        /// For how long they have been.
-        healthy: Duration,
-        /// How long they have to be.
-        of: Duration,
-    },
-    /// The check runs.
-    Checking,
-    /// It is done.
-    Done {
-        /// For how long its pods have been available.
-        healthy: Duration,
-    },
-    /// It failed.
-    Failed,
+impl BatchStage {
+    /// Whether the batch is done or failed.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self, Self::Done { .. } | Self::Failed)
+    }
 }
 
 /// Returns the plan that a command would begin or continue.
 ///
 /// # Errors
-/// How the command would end before it writes anything.
+/// The outcome of a command that would end before it writes anything.
 pub fn preview(
     request: &Request,
     observed: &Observation,
@@ -146,6 +40,9 @@ pub fn preview(
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
     let existing = find(request, observed)?;
+    if existing.record.plan.is_completing() {
+        return Err(StepOutcome::NothingOutdated);
+    }
     if existing.record.plan.is_rolling_back() {
         return Err(rolling_back(observed, &existing));
     }
@@ -162,11 +59,11 @@ pub fn preview(
     Ok(PlanView { stops: stops(&state), ..plan_view(&state, &BTreeMap::new()) })
 }
 
-/// Why the next batch would not begin.
+/// Returns why the next batch cannot begin, if it cannot.
 fn stops(state: &PlanState<'_>) -> Option<StopReason> {
     match state.next() {
         _ if state.batch().is_some() => None,
-        Next::Batch(next) => too_many_unavailable(state, &next),
+        Next::Batch(next) => state.too_many_unavailable(&next),
         Next::Blocked { pod, node } => Some(StopReason::OnUnreadyNode { pod, node }),
         Next::Nothing => None,
     }
@@ -184,7 +81,7 @@ fn rolling_back(observed: &Observation, existing: &ExistingPlan) -> StepOutcome 
     StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) }
 }
 
-/// Returns the state of a plan. `seen` has the slots of the batches that this process saw.
+/// Returns the state of a plan. `seen` contains the slots of the batches that this process observed.
 pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
     let (plan, pace) = (state.plan(), state.pace());
     let (coming, has_more_batches) = coming(state);
@@ -225,7 +122,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
     }
 }
 
-/// Returns how far the batch under way is.
+/// Returns the stage of the present batch.
 pub(super) fn stage(state: &PlanState<'_>) -> BatchStage {
     match state.timers.check {
         CheckState::Running(_) | CheckState::Finished(_) => BatchStage::Checking,
@@ -255,7 +152,7 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
     SlotView { name: slot.label(), state }
 }
 
-/// The batches before the one that began last: their sizes, and the slots of those that this process saw.
+/// Returns the batches before the last one: their sizes, and the slots of those that this process observed.
 fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Batch> {
     let plan = state.plan();
     let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
@@ -274,13 +171,13 @@ fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Ba
     batches.collect()
 }
 
-/// For how long these slots have been ready, by their stamps.
+/// Returns how long these slots have been ready, by the timestamps of their pods.
 fn healthy(state: &PlanState<'_>, slots: &[&PodSlot<'_>]) -> Duration {
     let healthy = Soak::default().healthy(slots.iter().copied(), state.observation().now);
     Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
 }
 
-/// The batches to come if every one is done, and whether there are more than those.
+/// Returns the future batches, as if each one succeeded, and whether there are more.
 fn coming(state: &PlanState<'_>) -> (Vec<Batch>, bool) {
     let plan = state.plan();
     let mut slots = state.all().to_vec();

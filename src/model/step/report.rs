@@ -1,53 +1,53 @@
-//! What a [`Stepper`](super::Stepper) reports while it runs.
+//! The reports of a [`Stepper`](super::Stepper).
 
 use std::time::Duration;
 
 use super::outcome::StepOutcome;
-use super::preview::Batch;
+use super::view::Batch;
 use crate::model::change::hold::Lease;
 use crate::model::follow::{CauseChange, LogLines};
 use crate::model::status::cause::Cause;
 
-/// How a command begins.
+/// How a command acquired the lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// With a new plan.
     New,
     /// With a new plan that replaces another one.
     Replaced,
-    /// With the plan that exists.
+    /// With the existing plan.
     Resumed,
 }
 
-/// Something to report.
+/// One report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepReport {
     /// Another process holds the lease.
     LeaseHeld {
         /// The lease.
         lease: Lease,
-        /// How long we wait for it to expire; zero when we take it over at once.
+        /// How long this process waits for it to expire; zero when it takes the lease over immediately.
         wait: Duration,
     },
-    /// Another client changed the strategy under a hold, which has no effect any more.
+    /// Another client changed the strategy, so that the hold is not in force any more.
     HoldEnded {
-        /// Its field manager, as far as the server stores it.
+        /// The field manager, if managed fields show it.
         manager: Option<String>,
     },
     /// The lease is acquired.
     Began {
-        /// With which plan.
+        /// The plan of the command.
         how: Beginning,
-        /// The pods that the plan does not release, because they are updated, or about to be.
+        /// The pods that the plan does not release, because they are updated or being updated.
         already_updated: Vec<String>,
     },
-    /// What the command waits for, as a noun phrase.
+    /// The command waits for this condition, a noun phrase.
     Waiting(String),
-    /// The pods that are skipped because their nodes are not ready; empty when none is any more.
+    /// The pods that are skipped because their nodes are not ready; empty when none is skipped any more.
     Skipped(Vec<String>),
     /// A batch began, or entered another stage.
     Batch(Batch),
-    /// The pod of a slot may be replaced.
+    /// A slot was released: its pod may be replaced.
     Released {
         /// The number of the batch.
         batch: usize,
@@ -68,27 +68,27 @@ pub enum StepReport {
         /// Why, as a clause.
         why: String,
     },
-    /// The cluster created these pods on the new revision: a scale-up, a pod that died, a new node.
+    /// The controller created these pods on the new revision: after a scale-up, a pod failure, or for a new node.
     AddedByCluster(Vec<String>),
     /// A scale-down removed every released pod, so the next batch is the canary again.
     BackToCanary,
     /// The last batch is done, and the final soak of this length began.
     FinalSoak(Duration),
-    /// A cause appeared, changed or went.
+    /// A cause appeared, changed or disappeared.
     Cause {
         /// The cause.
         cause: Cause,
-        /// Which of the three.
+        /// What happened to it.
         change: CauseChange,
     },
-    /// The last lines of a container that a cause names.
+    /// The last log lines of a container that a cause is about.
     Log(LogLines),
-    /// The released pods go back to the revision with this label.
+    /// A rollback of the released pods began.
     RollingBack {
-        /// The label.
+        /// The label of the revision to roll back to.
         revision: String,
     },
-    /// A stuck pod is deleted.
+    /// `step` deletes a stuck pod.
     ReplacesStuckPod(String),
     /// What `reconcile` decided, and why (`-v 4`).
     Decision(String),

@@ -1,36 +1,37 @@
-//! What is new in an observation, so that each change is reported once.
+//! Compares each observation with the last reports, so that each change is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 use std::time::Duration;
 
-use super::preview::{batch, stage};
+use super::preview::{batch, finished_batch, stage};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
-use super::stepper::Output;
-use super::timers::CheckState;
+use super::task::StepperOutput;
+use super::view::{Batch, BatchStage};
 use crate::model::change::hold::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 
-/// What was reported last.
+/// Records the last reports.
 #[derive(Debug, Default)]
-pub(super) struct Reporter {
+pub(super) struct ChangeReporter {
     /// The stage of the batch that began last.
-    stage: Option<(usize, Stage)>,
+    stage: Option<(usize, BatchStage)>,
     waiting: Option<Waiting>,
-    /// What was waited for last without delay: as a rule an answer to a failed request.
+    /// The last wait that was reported immediately, mostly for the response to a retried request.
     trouble: Option<String>,
     decision: Option<String>,
-    /// The uid of the stuck pod that was deleted last.
+    /// The uid of the last stuck pod that was deleted.
     replaced: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
-    /// The slots whose release was reported, or known from the start.
+    /// The slots whose release was reported, or that were released when the command began.
     known: Option<BTreeSet<String>>,
     skipped: Vec<String>,
     has_final_soak: bool,
-    /// The slots of the batches that this process saw, by number.
+    /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
     /// The batch that this process began last, with the slots that it had then.
     begun: Option<(usize, Vec<String>)>,
@@ -43,32 +44,26 @@ struct Waiting {
     is_reported: bool,
 }
 
-/// The stage of a batch, without its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Updating,
-    Soaking,
-    Checking,
-    Over,
-}
-
 /// How long a wait lasts before it is reported.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
-impl Reporter {
-    /// Reports what is new in an observation.
+impl ChangeReporter {
+    /// Reports the changes since the last observation.
     pub(super) fn observe(
         &mut self,
         state: &PlanState<'_>,
         disturbance: Option<Disturbance>,
-        out: &mut Vec<Output>,
+        out: &mut Vec<StepperOutput>,
     ) {
-        let is_soaking =
-            self.has_final_soak || matches!(self.stage, Some((_, Stage::Soaking | Stage::Checking)));
+        let is_soaking = self.has_final_soak
+            || matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
         if let Some(Disturbance { pod, why }) = disturbance.filter(|_| is_soaking) {
             report(StepReport::SoakRestarted { pod, why: why.to_owned() }, out);
         }
-        let added = self.added(state);
+        // After another client changed the template, pods that never moved may count as updated.
+        let observation = state.observation();
+        let is_for_plan = observation.record.is_for(&observation.observed.workload);
+        let added = if is_for_plan { self.added(state) } else { Vec::new() };
         if !added.is_empty() {
             report(StepReport::AddedByCluster(added), out);
         }
@@ -79,7 +74,7 @@ impl Reporter {
         }
     }
 
-    /// Returns the slots that the cluster put on the new revision: they are new, and in no batch.
+    /// Returns the new slots on the new revision that are in no batch: the controller created their pods.
     fn added(&mut self, state: &PlanState<'_>) -> Vec<String> {
         let Some(known) = &mut self.known else {
             let released = state.all().iter().filter(|slot| slot.is_updated || slot.is_released);
@@ -97,20 +92,29 @@ impl Reporter {
         updated.filter(is_added).map(PodSlot::label).collect()
     }
 
-    /// Reports the stage of the plan, if it is another one.
-    pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<Output>) {
+    /// Reports the stage of the plan if it changed.
+    pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<StepperOutput>) {
         if let Some(record) = state.batch() {
-            let now = match state.timers.check {
-                CheckState::Running(_) | CheckState::Finished(_) => Stage::Checking,
-                _ if state.is_moving() => Stage::Updating,
-                _ if state.soak().is_zero() => return,
-                CheckState::NotRun => Stage::Soaking,
-            };
-            if self.stage != Some((record.number, now)) {
-                self.stage = Some((record.number, now));
-                report(StepReport::Batch(batch(state, record, stage(state))), out);
+            let now = stage(state);
+            let is_same = |before: &BatchStage| discriminant(before) == discriminant(&now);
+            let is_reported = self
+                .stage
+                .as_ref()
+                .is_some_and(|(number, before)| *number == record.number && is_same(before));
+            let soaks_for_nothing = matches!(now, BatchStage::Soaking { of, .. } if of.is_zero());
+            if !is_reported && !soaks_for_nothing {
+                self.stage = Some((record.number, now.clone()));
+                report(StepReport::Batch(batch(state, record, now)), out);
             }
-        } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
+            return;
+        }
+        if let Some(gone) = state.plan().batch_under_way()
+            && self.stage.as_ref().is_some_and(|(number, stage)| *number == gone.number && !stage.is_over())
+        {
+            // All of its nodes left the cluster, so no write records that it is done.
+            self.batch_is_over(finished_batch(state, gone), out);
+        }
+        if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;
             if !soak.is_zero() && !state.timers.skip_soak {
                 self.has_final_soak = true;
@@ -119,30 +123,31 @@ impl Reporter {
         }
     }
 
-    /// A batch is done, or failed: its stage is reported by that.
-    pub(super) fn batch_is_over(&mut self, number: usize) {
-        self.stage = Some((number, Stage::Over));
+    /// Reports a batch that is done, or failed.
+    pub(super) fn batch_is_over(&mut self, batch: Batch, out: &mut Vec<StepperOutput>) {
+        self.stage = Some((batch.number, batch.stage.clone()));
+        report(StepReport::Batch(batch), out);
     }
 
-    /// A batch began with these slots.
+    /// Stores the slots that a batch has when it begins.
     pub(super) fn begin_batch(&mut self, record: &PlanRecord) {
         self.begun = record.plan.batch.as_ref().map(|batch| (batch.number, batch.slots.clone()));
     }
 
-    /// Keeps the slots of a batch for its view.
+    /// Stores the slots of the last batch for later views.
     pub(super) fn keep_batch(&mut self, record: &PlanRecord) {
         if let Some(batch) = &record.plan.batch {
             self.batches.insert(batch.number, batch.slots.clone());
         }
     }
 
-    /// The slots of the batches that this process saw, by number.
+    /// The slots of the batches that this process observed, by number of the batch.
     pub(super) fn batches(&self) -> &BTreeMap<usize, Vec<String>> {
         &self.batches
     }
 
-    /// Reports a wait once it lasts.
-    pub(super) fn wait(&mut self, what: String, now: Now, out: &mut Vec<Output>) {
+    /// Reports a wait after [`REPORT_AFTER`].
+    pub(super) fn wait(&mut self, what: String, now: Now, out: &mut Vec<StepperOutput>) {
         let waiting = self.waiting.take().filter(|waiting| waiting.what == what);
         let mut waiting = waiting.unwrap_or(Waiting { what, since: now.elapsed, is_reported: false });
         if !waiting.is_reported && now.elapsed >= waiting.since + REPORT_AFTER {
@@ -156,16 +161,16 @@ impl Reporter {
         self.waiting = None;
     }
 
-    /// Reports a wait at once, but not twice in a row.
-    pub(super) fn trouble(&mut self, what: String, out: &mut Vec<Output>) {
+    /// Reports a wait immediately, unless the same wait was the last one reported.
+    pub(super) fn trouble(&mut self, what: String, out: &mut Vec<StepperOutput>) {
         if self.trouble.as_ref() != Some(&what) {
             report(StepReport::Waiting(what.clone()), out);
             self.trouble = Some(what);
         }
     }
 
-    /// Reports a decision, if it is another one.
-    pub(super) fn decision(&mut self, why: String, out: &mut Vec<Output>) {
+    /// Reports a decision, unless it equals the last one.
+    pub(super) fn decision(&mut self, why: String, out: &mut Vec<StepperOutput>) {
         if self.decision.as_ref() != Some(&why) {
             report(StepReport::Decision(why.clone()), out);
             self.decision = Some(why);
@@ -173,20 +178,20 @@ impl Reporter {
     }
 
     /// Reports the deletion of a stuck pod, once for each pod.
-    pub(super) fn stuck_pod(&mut self, pod: &PodRef, out: &mut Vec<Output>) {
+    pub(super) fn stuck_pod(&mut self, pod: &PodRef, out: &mut Vec<StepperOutput>) {
         if self.replaced.replace(pod.uid.clone()).is_none_or(|uid| uid != pod.uid) {
             report(StepReport::ReplacesStuckPod(pod.name.clone()), out);
         }
     }
 
     /// Reports that a PodDisruptionBudget refused an eviction, once for each pod.
-    pub(super) fn eviction_refused(&mut self, pod: PodRef, message: String, out: &mut Vec<Output>) {
+    pub(super) fn eviction_refused(&mut self, pod: PodRef, message: String, out: &mut Vec<StepperOutput>) {
         if self.refused.insert(pod.uid) {
             report(StepReport::EvictionRefused { pod: pod.name, message }, out);
         }
     }
 }
 
-pub(super) fn report(report: StepReport, out: &mut Vec<Output>) {
-    out.push(Output::Report(report));
+pub(super) fn report(report: StepReport, out: &mut Vec<StepperOutput>) {
+    out.push(StepperOutput::Report(report));
 }

@@ -1,33 +1,33 @@
-//! What one command is asked to do with a plan.
+//! The request of a `step` command.
 
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::model::change::hold::{Amount, Batches, Check, OnFailure, Pace, Reach};
 
-/// What one command is asked to do with a plan.
+/// The request of a `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command, and they are independent")]
 pub struct Request {
-    /// The flags that set the pace. The rest is the plan's, or the default of a new plan.
+    /// The flags that set the pace. Other values come from the plan, or are defaults.
     pub pace: PaceOverrides,
-    /// How far it goes; none for the reach of the plan, or one batch.
+    /// The goal; none for the stored goal of the plan, or else one batch.
     pub reach: Option<Reach>,
-    /// Whether the first batch begins although too many pods are unavailable.
+    /// Whether the next batch begins even if too many pods are unavailable (`--force`).
     pub force: bool,
-    /// Whether it takes over the lease of another process at once.
+    /// Whether to take over the lease of another process immediately (`--take-over`).
     pub take_over: bool,
-    /// Whether it skips the rest of a soak.
+    /// Whether to skip the rest of a soak (`--complete`).
     pub complete: bool,
-    /// Whether it replaces an existing plan by one from its own flags alone.
+    /// Whether to replace an existing plan with one from the flags of this command only (`--new-plan`).
     pub new_plan: bool,
-    /// Whether it reports every decision (`-v 4`).
+    /// Whether to report every decision (`-v 4`).
     pub explains: bool,
-    /// How long it may take.
+    /// The time limit of the command (`--timeout`).
     pub timeout: Option<Duration>,
 }
 
-/// The flags that set the pace; none where the command does not have them.
+/// The flags that set the pace; none for a flag that was not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaceOverrides {
     /// `--by`, `--batches`.
@@ -63,18 +63,18 @@ pub struct PaceOverrides {
 /// `--check` or `--no-check`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOverride {
-    /// A check: SHA-256 of the command, in hexadecimal.
+    /// Run the check with this SHA-256 of its command, in hexadecimal.
     Run(String),
-    /// No check.
+    /// Run no check.
     Skip,
 }
 
-/// This process, as the lease names it.
+/// The identity of this process in the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// A random identity, one for each process.
+    /// A random text, different for each process.
     pub holder: String,
-    /// `ada@laptop`, for people.
+    /// The user and the host, for display: `ada@laptop`.
     pub by: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct Identity {
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PaceOverrides {
-    /// Refuses the flags that only a `DaemonSet` has. `instead` is how the other kind is stepped.
+    /// Refuses the flags that only apply to a `DaemonSet`. `instead` describes how the other kind is stepped.
     ///
     /// # Errors
     /// A usage error that names the flag.

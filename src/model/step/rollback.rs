@@ -1,7 +1,7 @@
-//! Rolling back: the released pods go back to the revision that the plan began from.
+//! Rolls the released pods back to the stable revision of the plan.
 //!
-//! One path for `--on-failure undo`, for `undo` of a plan, and for pods below the StatefulSet's own partition. See
-//! [`PartitionRollback`](crate::model::change::hold::PartitionRollback) for what the annotation says meanwhile.
+//! The same code serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
+//! [`PartitionRollback`](crate::model::change::hold::PartitionRollback) for the annotation during a rollback.
 
 use super::action::{Action, Decision, Purpose};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome};
@@ -17,10 +17,10 @@ use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::strategy;
 
-const ON_DELETE: &str = "the original strategy is OnDelete, so each pod goes back when it is deleted";
+const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";
 
-/// Writes the template of the revision before, and the original strategy unless pods below the own partition go
-/// back too.
+/// Writes the template of the stable revision. The same patch restores the original strategy, unless pods below the
+/// original partition must be rolled back too.
 pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decision {
     let not_started = |why: String| {
         let rollback = Some(RollbackOutcome::NotStarted(why));
@@ -35,9 +35,12 @@ pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decisi
     let observation = state.observation();
     let (observed, workload) = (observation.observed, &observation.observed.workload);
     let record = observation.record.renewed(observation.now.stamp());
-    let before = observed.revisions.iter().find(|one| Some(&one.name) == record.plan.from.as_ref());
+    let Some(from) = &record.plan.from else {
+        return not_started("it is not known which revision served when the plan began".to_owned());
+    };
+    let before = observed.revisions.iter().find(|one| one.name == *from);
     let Some(before) = before.filter(|before| !is_live(observed, before)) else {
-        return not_started("the revision before is not stored any more".to_owned());
+        return not_started("the stable revision is not stored any more".to_owned());
     };
     let held = record.rolling_back_held(workload, &before.digest);
     let options = UndoOptions { keep_hold: held.is_some(), ..UndoOptions::default() };
@@ -58,7 +61,7 @@ pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decisi
     Decision::write(Purpose::RollBack, patch, reports, why)
 }
 
-/// Waits until all pods are back, deletes those that block the controller, and ends the plan.
+/// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
 pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
     let (observation, timers) = (state.observation(), state.timers);
     let (observed, workload) = (observation.observed, &observation.observed.workload);
@@ -102,7 +105,7 @@ pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
     }
 }
 
-/// The released pods that run the live template again, and are available.
+/// The released pods that run the live template again and are available.
 pub(super) struct Returned {
     pub(super) count: usize,
     is_all: bool,
@@ -125,8 +128,8 @@ impl Returned {
     }
 }
 
-/// Whether the controller reports the revision as the current one, where every pod runs it. The plan may have made
-/// the failed one current, and below a partition a pod that dies gets the current one.
+/// Whether the controller reports the revision as the current one. The plan may have made the failed revision current,
+/// and below a partition the controller creates pods from the current revision.
 fn is_settled(observed: &Observation) -> bool {
     let workload = &observed.workload;
     let status = |name: &str| workload.object().text(&format!("/status/{name}"));

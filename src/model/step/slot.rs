@@ -1,4 +1,4 @@
-//! Pod slots: the places that the pods of a workload fill, as an observation shows them.
+//! Pod slots: the places that the pods of a workload fill.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 
-/// An observation, with the nodes and the plan that decide how its slots count.
+/// An observation with its nodes and its plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanContext<'a> {
     pub(super) observed: &'a Observation,
-    /// The nodes; none when they may not be read.
+    /// The nodes; none when listing nodes is forbidden.
     pub(super) nodes: Option<&'a [Node]>,
     pub(super) record: &'a PlanRecord,
     pub(super) now: Now,
@@ -26,16 +26,16 @@ pub(super) struct PlanContext<'a> {
 pub(super) struct PodSlot<'a> {
     /// The name of the pod, or of the node; the number of a pod that is only counted.
     pub(super) name: String,
-    /// What to call it for people, if that is not its name.
+    /// Its name for people, if that is another one.
     pub(super) label: Option<String>,
-    /// Its pod, if it has one.
+    /// The pod in the slot, if there is one.
     pub(super) pod: Option<&'a Pod>,
-    /// Whether its pod runs the revision that is released.
+    /// Whether its pod runs the new revision.
     pub(super) is_updated: bool,
-    /// Whether it belongs to the batch that began last.
+    /// Whether it belongs to the last batch that began.
     pub(super) is_in_last_batch: bool,
-    /// Whether its pod has to stay available for the whole soak. Other pods only have to be available when
-    /// the soak is over.
+    /// Whether its pod must stay available for the whole soak. Other pods must only be available at the end of the
+    /// soak.
     pub(super) soaks: bool,
     /// Whether its pod is available and not terminating.
     pub(super) is_available: bool,
@@ -43,18 +43,18 @@ pub(super) struct PodSlot<'a> {
     pub(super) is_released: bool,
     /// Whether the controller may delete its outdated pod at any moment.
     pub(super) awaits_deletion: bool,
-    /// Why the plan never releases it, if it does not.
+    /// The reason if the plan never releases it.
     pub(super) excluded: Option<ExcludedBy>,
-    /// The node of its pod, if that is not ready.
+    /// The node of its pod, if the node is not ready.
     pub(super) unready_node: Option<String>,
     /// The group of its node. No batch has slots of two groups.
     pub(super) group: Option<String>,
 }
 
-/// Why a plan never releases a slot.
+/// The reason why a plan never releases a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExcludedBy {
-    /// The StatefulSet's own partition, which is restored in the end.
+    /// The original partition of the StatefulSet, which is restored after the plan.
     OwnPartition,
     /// The node selector. The slot stays held.
     Selector,
@@ -65,7 +65,7 @@ impl<'a> PlanContext<'a> {
         &self.record.plan.pace
     }
 
-    /// The revision of the live template, once the controller stored it.
+    /// Returns the current revision, once the controller stored it.
     pub(super) fn current(&self) -> Option<&'a Revision> {
         self.observed.revisions.current()
     }
@@ -81,7 +81,7 @@ impl<'a> PlanContext<'a> {
         self.current().is_some_and(|current| self.observed.workload.runs(pod, current))
     }
 
-    /// The slots of the batch that began last.
+    /// Returns the names of the slots of the last batch that began.
     pub(super) fn last_batch(&self) -> BTreeSet<&'a str> {
         let batch = self.record.plan.batch.iter();
         batch.flat_map(|batch| &batch.slots).map(String::as_str).collect()
@@ -89,12 +89,12 @@ impl<'a> PlanContext<'a> {
 }
 
 impl PodSlot<'_> {
-    /// What to call it for people.
+    /// Returns its name for people.
     pub(super) fn label(&self) -> String {
         self.label.clone().unwrap_or_else(|| self.name.clone())
     }
 
-    /// Whether its pod still has to be replaced, released or not.
+    /// Whether its pod must still be replaced, released or not.
     pub(super) fn is_outdated(&self) -> bool {
         !self.is_updated && self.excluded.is_none()
     }
@@ -104,13 +104,13 @@ impl PodSlot<'_> {
         self.excluded == Some(ExcludedBy::Selector) && !self.is_updated
     }
 
-    /// Whether a batch has yet to release it.
+    /// Whether a later batch can release it.
     pub(super) fn awaits_release(&self) -> bool {
         self.is_outdated() && !self.is_released
     }
 
-    /// Whether its pod runs the new revision, and is available. A pod without a readiness probe is `Ready`
-    /// for a moment after its container ended, so all its containers have to run as well.
+    /// Whether its pod runs the new revision and is available. A pod without a readiness probe is `Ready` for a moment
+    /// after its container ended, so all of its containers must run too.
     pub(super) fn is_ready(&self) -> bool {
         self.is_updated && self.is_available && !self.has_stopped_container()
     }
@@ -129,31 +129,31 @@ impl PodSlot<'_> {
         self.is_updated && (ended.any(|ended| ended) || self.has_stopped_container())
     }
 
-    /// Whether nothing waits for its pod, because its node is not ready. The slots of the last batch always
-    /// count, because they show what the new revision does to nodes. Nodes that were updated long ago fail
-    /// for other reasons, and in a large fleet one always does.
+    /// Whether `step` does not wait for its pod, because its node is not ready. Slots of the last batch are never
+    /// ignored, because the new revision may have broken their nodes. A node that was updated earlier mostly fails
+    /// for another reason, and in a large cluster one always does.
     pub(super) fn is_ignored(&self, pace: &Pace) -> bool {
         pace.ignore_unready_nodes && self.unready_node.is_some() && !self.is_in_last_batch
     }
 
-    /// Whether its pod counts against `--max-unavailable`. An updated pod counts on every node, so that a
-    /// revision that breaks nodes late goes no further than that.
+    /// Whether its pod counts against `--max-unavailable`. An updated pod counts on every node, which limits the damage
+    /// of a revision that breaks nodes late.
     pub(super) fn counts(&self, pace: &Pace) -> bool {
         self.is_updated || !self.is_ignored(pace)
     }
 
-    /// Whether it counts as unavailable. A pod that the controller may delete at any moment does.
+    /// Whether it counts as unavailable. That includes a pod that the controller may delete at any moment.
     pub(super) fn is_unavailable(&self, pace: &Pace) -> bool {
         self.counts(pace) && (!self.is_available || self.awaits_deletion)
     }
 
-    /// Whether its old pod is gone or terminating because the slot was released.
+    /// Whether its outdated pod is gone or terminating because the slot was released.
     pub(super) fn is_replaced(&self) -> bool {
         self.is_released && (self.is_updated || !self.pod.is_some_and(Pod::is_active))
     }
 }
 
-/// Returns how many of a number of pods may be unavailable: never all of several, also after a scale-down.
+/// Returns how many of the wanted pods may be unavailable. It is never all of several pods, also after a scale-down.
 pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
     let most = wanted.saturating_sub(1).max(1);
     pace.max_unavailable.map_or(1, |amount| amount.of(wanted)).min(most)

@@ -1,7 +1,7 @@
-//! The soak: how long released pods have been available without a break.
+//! The soak: how long released pods have been available without interruption.
 //!
-//! Two clocks measure it, and the shorter time counts. The stamps of the pods are the same for a process that
-//! starts later. Our own clock is used as long as we observe, because nodes write stamps with their clocks.
+//! Two clocks measure it, and the shorter time counts. The timestamps of the pods are valid for any process, but nodes
+//! write them with their own clocks. The monotonic clock of this process covers only the time of its observations.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::model::api::pod::Pod;
 use crate::model::change::hold::SETTLING_TIME;
 use crate::model::follow::Now;
 
-/// Stamps have whole seconds, rounded down.
+/// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
 
-/// What was observed of released pods, and when one was last disturbed.
+/// The observed state of released pods, and the last interruption.
 #[derive(Debug, Default)]
 pub(super) struct Soak {
     traces: BTreeMap<String, Trace>,
     disturbed: Option<Duration>,
 }
 
-/// What changes when a pod was not ready in between.
+/// The values that change if a pod was not ready between two observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trace {
     uid: String,
@@ -32,7 +32,7 @@ struct Trace {
     is_ready: bool,
 }
 
-/// Why a soak starts again.
+/// The reason why a soak starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Disturbance {
     pub(super) pod: String,
@@ -40,7 +40,7 @@ pub(super) struct Disturbance {
 }
 
 impl Soak {
-    /// Takes in the slots of an observation. Returns the first that was ready and is not, or was not in between.
+    /// Records the slots of an observation. Returns the first slot that stopped being ready since the last one.
     pub(super) fn observe<'s>(
         &mut self,
         slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
@@ -65,7 +65,7 @@ impl Soak {
         first
     }
 
-    /// Returns for how long a slot has been ready; zero if it is not.
+    /// Returns how long a slot has been ready; zero if it is not ready.
     fn ready_for(&self, slot: &PodSlot<'_>, now: Now) -> Duration {
         if !slot.is_ready() {
             return Duration::ZERO;
@@ -79,13 +79,13 @@ impl Soak {
         by_stamps.min(observed)
     }
 
-    /// Returns for how long all slots have been ready; [`Duration::MAX`] when there are none.
+    /// Returns how long all slots have been ready; [`Duration::MAX`] for no slots.
     pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'s>>, now: Now) -> Duration {
         slots.into_iter().map(|slot| self.ready_for(slot, now)).min().unwrap_or(Duration::MAX)
     }
 
-    /// Returns how much of a soak is left for these slots. A pod that has terminated since its release has to
-    /// stay ready for at least the settling time, because a crash loop is ready between two crashes.
+    /// Returns the rest of the soak for these slots. A pod that has terminated since its release must stay ready for at
+    /// least the settling time, because a container in a crash loop is ready between two crashes.
     pub(super) fn left<'s>(
         &self,
         slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
@@ -99,7 +99,7 @@ impl Soak {
         slots.into_iter().map(left).max().unwrap_or_default()
     }
 
-    /// Returns when a slot was last disturbed, by our own clock.
+    /// Returns the time of the last interruption, by the monotonic clock.
     pub(super) fn disturbed(&self) -> Option<Duration> {
         self.disturbed
     }
@@ -131,6 +131,6 @@ fn ready_since(pod: &Pod) -> Option<Timestamp> {
         ContainerState::Running { since } => since,
         _ => None,
     });
-    // A node whose clock is behind cannot have had the pod before the server created it.
+    // A pod cannot be ready before the API server created it, even if the clock of its node is behind.
     pod.readiness.since.map(|ready| started.chain(pod.created).fold(ready, Timestamp::max))
 }

@@ -1,9 +1,10 @@
-//! The state of a plan: its slots, and what follows from them.
+//! The state of a plan: its slots, and the values derived from them.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use super::batches::{self, Next};
+use super::causes::reasons;
 use super::kind::StepKind;
 use super::outcome::{StepOutcome, StopReason};
 use super::slot::{PlanContext, PodSlot, unavailable};
@@ -15,11 +16,11 @@ pub(super) struct Slots<'a> {
     pub(super) observation: PlanContext<'a>,
     pub(super) kind: &'static dyn StepKind,
     pub(super) all: Vec<PodSlot<'a>>,
-    /// The slots of the batch under way that exist.
+    /// The existing slots of the present batch.
     batch: HashSet<&'a str>,
 }
 
-/// The state of a plan: what the annotation, an observation and the timers of this process say.
+/// The state of a plan: the annotation, an observation, and the timers of this process.
 pub(super) struct PlanState<'a> {
     pub(super) slots: &'a Slots<'a>,
     pub(super) timers: &'a Timers,
@@ -55,23 +56,23 @@ impl<'a> PlanState<'a> {
         &self.slots.all
     }
 
-    /// The batch that began, is not done, and has slots that still exist.
+    /// Returns the present batch, if its slots still exist.
     pub(super) fn batch(&self) -> Option<&'a BatchRecord> {
         self.plan().batch_under_way().filter(|_| !self.slots.batch.is_empty())
     }
 
-    /// Whether a slot belongs to the batch under way.
+    /// Whether a slot belongs to the present batch.
     pub(super) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
         self.slots.batch.contains(slot.name.as_str())
     }
 
-    /// The slots that must be ready before the plan continues: all that are released. A pod that fails late says
-    /// as much about the new revision as one that fails at once.
+    /// Returns the slots that must be ready before the plan continues: all released ones. A pod that fails late is as
+    /// important as one that fails immediately.
     pub(super) fn required(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
         self.all().iter().filter(|slot| self.is_required(slot))
     }
 
-    /// The slots that must stay ready for the whole soak.
+    /// Returns the slots that must stay ready for the whole soak.
     pub(super) fn soaking(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
         self.required().filter(|slot| slot.soaks)
     }
@@ -82,13 +83,12 @@ impl<'a> PlanState<'a> {
         slot.is_released && slot.excluded.is_none() && !slot.is_ignored(self.pace()) && !is_excused
     }
 
-    /// Whether released pods are on their way, or slots of the batch wait for their release.
+    /// Whether released pods are being replaced, or slots of the batch wait for their release.
     pub(super) fn is_moving(&self) -> bool {
         self.all().iter().any(|slot| self.is_awaited(slot))
     }
 
-    /// Whether the batch is not done without a slot. Slots of the batch whose node is not ready by now are skipped
-    /// where the kind allows that.
+    /// Whether the batch waits for a slot. Slots whose node is not ready any more are skipped if the kind allows it.
     pub(super) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
         let is_skipped = self.slots.kind.skips_unready_nodes() && slot.unready_node.is_some();
         self.is_required(slot) && !slot.is_ready()
@@ -100,7 +100,7 @@ impl<'a> PlanState<'a> {
         self.slots.kind.allowed(self.observation(), self.all().len())
     }
 
-    /// Returns how many more pods may become unavailable; none when more are than may be.
+    /// Returns how many more pods may become unavailable; none when too many are unavailable already.
     pub(super) fn free(&self) -> Option<usize> {
         self.allowed().checked_sub(self.unavailable())
     }
@@ -114,7 +114,7 @@ impl<'a> PlanState<'a> {
         missing.saturating_sub(self.all().iter().filter(is_excused).count())
     }
 
-    /// The slots that count as unavailable.
+    /// Returns the slots that count as unavailable.
     pub(super) fn unavailable_slots(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
         self.counted().filter(|slot| slot.is_unavailable(self.pace()))
     }
@@ -123,7 +123,7 @@ impl<'a> PlanState<'a> {
         self.all().iter().filter(|slot| !self.timers.excused.contains(&slot.name))
     }
 
-    /// Returns how long the soaking slots have to be ready.
+    /// Returns how long the soaking slots must be ready.
     pub(super) fn soak(&self) -> Duration {
         match self.is_final() {
             _ if self.timers.skip_soak => Duration::ZERO,
@@ -132,36 +132,46 @@ impl<'a> PlanState<'a> {
         }
     }
 
-    /// Returns for how long the soaking slots have been ready; zero when there are none.
+    /// Returns how long the soaking slots have been ready; zero when there are none.
     pub(super) fn healthy(&self) -> Duration {
         let healthy = self.timers.soak.healthy(self.soaking(), self.observation().now);
         Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
     }
 
-    /// Returns how much of the soak is left.
+    /// Returns the rest of the soak.
     pub(super) fn soak_left(&self) -> Duration {
         self.timers.soak.left(self.soaking(), self.soak(), self.observation().now)
     }
 
-    /// Whether every batch is done, and only the end of the plan is left.
+    /// Whether every batch is done, so that only the final soak and the end of the plan remain.
     pub(super) fn is_final(&self) -> bool {
         self.batch().is_none() && !self.all().iter().any(PodSlot::awaits_release)
     }
 
-    /// Returns the batch that comes next.
+    /// Returns what the plan releases next.
     pub(super) fn next(&self) -> Next {
         let before = if self.is_back_to_canary() { None } else { self.plan().batch.as_ref() };
         let before = before.map_or(0, |batch| batch.number);
         batches::next(self.slots.kind, self.all(), self.pace(), self.plan().reach, before)
     }
 
-    /// Whether a scale-down removed everything that was released.
+    /// Returns the reason if the next batch may not begin, because its first pod would make too many pods unavailable.
+    pub(super) fn too_many_unavailable(&self, next: &BatchRecord) -> Option<StopReason> {
+        let first = self.all().iter().find(|slot| next.slots.contains(&slot.name))?;
+        let can_release = self.slots.kind.can_release(self.observation(), self.all(), first, self.free());
+        let allowed = self.allowed();
+        (!can_release).then(|| {
+            let pods = reasons(self.unavailable_slots(), self.observation());
+            StopReason::Unhealthy { pods, allowed }
+        })
+    }
+
+    /// Whether a scale-down removed every released slot.
     pub(super) fn is_back_to_canary(&self) -> bool {
         self.plan().batch.is_some() && batches::updated(self.all()) == 0
     }
 
-    /// Returns the outcome when only slots are left that are skipped, because their nodes are not ready or not
-    /// selected.
+    /// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
     pub(super) fn only_skipped_left(&self) -> StepOutcome {
         let nodes = skipped(self.all().iter().filter(|slot| slot.is_outdated()), self.pace());
         let others = self.all().iter().filter(|slot| slot.is_not_selected()).count();
@@ -173,7 +183,7 @@ impl<'a> PlanState<'a> {
         }
     }
 
-    /// The nodes that are not ready, are ignored, and have pods of the new revision.
+    /// Returns the ignored nodes that are not ready and have pods of the new revision.
     pub(super) fn ignored_nodes(&self) -> Vec<String> {
         let is_ignored =
             |slot: &&PodSlot<'_>| slot.is_updated && !slot.is_available && slot.is_ignored(self.pace());
@@ -181,14 +191,14 @@ impl<'a> PlanState<'a> {
         nodes.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Returns the outcome of a command that went as far as it was asked to.
+    /// Returns the outcome of a command whose goal is reached.
     pub(super) fn reached(&self) -> StepOutcome {
         let updated = self.all().iter().filter(|slot| slot.is_updated).count();
         StepOutcome::Reached { updated, of: self.all().len() }
     }
 }
 
-/// Returns the slots without a ready pod on nodes that are not ready: they are not released, or not waited for.
+/// Returns the slots without a ready pod on nodes that are not ready. `step` does not release them or wait for them.
 pub(super) fn skipped<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace: &Pace) -> Vec<String> {
     let is_skipped = |slot: &&PodSlot<'_>| {
         let awaits = slot.awaits_release() && slot.unready_node.is_some();

@@ -20,7 +20,7 @@ impl StepKind for StatefulSets {
         Ok(())
     }
 
-    /// The ordinals, highest first.
+    /// Returns a slot for each ordinal, highest first.
     fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
         let workload = &observation.observed.workload;
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
@@ -39,7 +39,7 @@ impl StepKind for StatefulSets {
             let name = format!("{}-{ordinal}", workload.name());
             PodSlot {
                 is_in_last_batch: last_batch.contains(name.as_str()),
-                soaks: true, // also those that a scale-up adds on the new revision
+                soaks: true, // including pods that a scale-up adds on the new revision
                 name,
                 pod,
                 is_updated,
@@ -55,9 +55,9 @@ impl StepKind for StatefulSets {
         (0..workload.wanted()).rev().map(slot).collect()
     }
 
-    /// Lowers the partition over the next slots of the batch: an available pod costs one of `free`, a pod that
-    /// is unavailable or updated costs nothing. While more pods are unavailable than may be, none is released:
-    /// an unavailable pod may come back, and the controller would then delete it beside the others.
+    /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of `free`. While too
+    /// many pods are unavailable, no slot is released: an unavailable pod may become available, and the controller
+    /// would then delete it in addition to the others.
     fn release(
         &self,
         observation: &PlanContext<'_>,
@@ -84,8 +84,8 @@ impl StepKind for StatefulSets {
         false
     }
 
-    /// Where the own partition excludes no pod, the controller must have made the new revision the current
-    /// one. Until then it would put pods below a partition on the old revision again.
+    /// If the original partition excludes no pod, the controller must report the new revision as the current one.
+    /// Until then it would create pods below a partition from the old revision.
     fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
         let object = observation.observed.workload.object();
         let is_current = object.text("/status/currentRevision") == object.text("/status/updateRevision");
@@ -93,12 +93,12 @@ impl StepKind for StatefulSets {
     }
 }
 
-/// Returns the index from which the controller may update pods now.
+/// Returns the lowest ordinal that the controller may update now.
 fn released_from(workload: &Workload) -> i64 {
     if strategy::is_on_delete(workload) { strategy::ABOVE_EVERY_POD } else { strategy::partition(workload) }
 }
 
-/// Returns the index below which the plan releases no pod.
+/// Returns the ordinal below which the plan releases no pod.
 fn own_partition(observation: &PlanContext<'_>) -> i64 {
     let record = observation.record;
     if record.plan.below_partition { 0 } else { record.hold.own_partition() }

@@ -1,6 +1,8 @@
-//! What a [`Stepper`](super::Stepper) asks its driver to do, and the events that come back.
+//! The tasks that a [`Stepper`](super::Stepper) gives its driver, and the events that it receives.
 
-use super::preview::Batch;
+use super::outcome::CheckResult;
+use super::report::StepReport;
+use super::view::Batch;
 use crate::error::Error;
 use crate::model::api::node::Node;
 use crate::model::change::conflict::Conflict;
@@ -8,29 +10,38 @@ use crate::model::change::patch::Patch;
 use crate::model::follow::{LogRef, PodRef, StopSignal, TargetEvent};
 use crate::model::workload::Workload;
 
-/// Something to do. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
+/// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
 /// because the lease has to be renewed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// Read the nodes, the workload, its revisions and its pods. Answer with [`StepEvent::Nodes`], then
+    /// Read the nodes, the workload, its revisions and its pods. Then apply [`StepEvent::Nodes`] and
     /// [`TargetEvent::Refreshed`].
     Refresh,
-    /// Send one patch of the workload. Answer with [`StepEvent::Written`].
+    /// Send one patch of the workload, and apply [`StepEvent::Written`].
     Write(Box<Patch>),
-    /// Delete a wave of pods, each with its uid as precondition, if the workload is [unchanged] right before.
-    /// Answer with [`StepEvent::Deleted`].
+    /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
+    /// [`StepEvent::Deleted`].
     ///
     /// [unchanged]: crate::model::change::hold::PlanRecord::is_unchanged
     DeletePods {
         /// The pods.
         pods: Vec<PodRef>,
-        /// Whether they are evicted, so that PodDisruptionBudgets apply.
+        /// Whether to evict them, so that PodDisruptionBudgets apply.
         evict: bool,
     },
-    /// Run the check of a batch. Answer with [`StepEvent::Checked`].
+    /// Run the check of a batch, and apply [`StepEvent::Checked`].
     RunCheck(Batch),
-    /// Read the last lines of a container. Answer with [`TargetEvent::Log`].
+    /// Read the last log lines of a container, and apply [`TargetEvent::Log`].
     ReadLog(LogRef),
+}
+
+/// The output of the stepper after an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepperOutput {
+    /// One report.
+    Report(StepReport),
+    /// A task for the driver.
+    Perform(Task),
 }
 
 /// One thing that happened.
@@ -38,11 +49,11 @@ pub enum Task {
 pub enum StepEvent {
     /// A watch event, a refresh, or a log.
     Target(TargetEvent),
-    /// The nodes; none when they may not be read.
+    /// The nodes; none when listing nodes is forbidden.
     Nodes(Option<Vec<Node>>),
-    /// The answer to a patch.
+    /// The result of a patch.
     Written(WriteResult),
-    /// The answers to a wave of deletions.
+    /// The results of a wave of deletions.
     Deleted(Vec<(PodRef, DeletionResult)>),
     /// The result of the check.
     Checked(CheckResult),
@@ -52,36 +63,36 @@ pub enum StepEvent {
     Tick,
 }
 
-/// The answer to a patch.
+/// The result of a patch.
 #[derive(Clone, Debug)]
 pub enum WriteResult {
-    /// It is stored; this is the workload now.
+    /// It is stored. Holds the workload that the server returned.
     Stored(Box<Workload>),
-    /// A precondition failed, and nothing is stored.
+    /// A precondition failed, so nothing is stored.
     Conflict(Conflict),
-    /// The server refused it, or it could not be sent: nothing is stored.
+    /// The server refused it or it could not be sent, so nothing is stored.
     Refused(Error),
-    /// There was no answer, so it may be stored.
+    /// No response arrived, so it may be stored.
     Unknown(Error),
 }
 
-/// The answer to a deletion.
+/// The result of a deletion.
 #[derive(Clone, Debug)]
 pub enum DeletionResult {
     /// The pod terminates, is gone, or another pod has its name.
     Deleted,
-    /// A PodDisruptionBudget does not allow it now; the server's message.
+    /// A PodDisruptionBudget does not allow it now. Holds the server's message.
     Disallowed(String),
     /// The server refused it, or it could not be sent.
     Refused(Error),
-    /// There was no answer.
+    /// No response arrived.
     Unknown(Error),
     /// It was not sent, because another client changed the workload.
     Superseded,
 }
 
 impl DeletionResult {
-    /// Returns why the pod certainly stays; none when it goes, or may go.
+    /// Returns the reason if the pod was certainly not deleted.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         match self {
@@ -91,17 +102,4 @@ impl DeletionResult {
             Self::Superseded => Some("another client changed the workload meanwhile".to_owned()),
         }
     }
-}
-
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckResult {
-    /// Exit 0.
-    Passed,
-    /// Another exit code; none when a signal ended it.
-    Failed(Option<i32>),
-    /// It exceeded its timeout, and was killed.
-    TimedOut,
-    /// It could not be started.
-    NotRun,
 }

@@ -1,23 +1,23 @@
-//! What one process measures itself. It can be lost at any time: the next process waits longer, and that is all.
+//! The times and results that only this process knows. They can be lost at any time; then the next process waits
+//! longer.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::causes::Causes;
-use super::outcome::{BatchFailure, StepOutcome};
+use super::outcome::{BatchFailure, CheckResult, StepOutcome};
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::Soak;
-use super::task::CheckResult;
 use crate::model::change::hold::Lease;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 
-/// What one process measures itself, and what became of its own requests.
+/// The times that this process measured, and the results of its requests.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     /// The annotation values that this process wrote.
     pub(super) ownership: Ownership,
-    /// The lease of another process, and since when it is unchanged.
+    /// The lease of another process, and the time since which it is unchanged.
     pub(super) other_lease: Option<(Lease, Duration)>,
     /// When this process last wrote its lease, or first tried to.
     pub(super) renewed: Option<Duration>,
@@ -32,18 +32,18 @@ pub(super) struct Timers {
     pub(super) rollback: RollbackProgress,
     /// The stuck pods that this process deleted, by uid.
     pub(super) healing: StuckPodDeletions,
-    /// The same by name.
+    /// The same pods by name.
     pub(super) replaced: BTreeSet<String>,
-    /// The slots that were unavailable when a batch was forced. They do not fail it.
+    /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
     pub(super) excused: BTreeSet<String>,
-    /// Whether this process finished the batch that began last.
+    /// Whether this process finished the last batch that began.
     pub(super) has_finished_batch: bool,
     pub(super) causes: Causes,
     /// Whether the next batch begins although too many pods are unavailable.
     pub(super) force: bool,
-    /// Whether the rest of the soak is skipped.
+    /// Whether to skip the rest of the soak.
     pub(super) skip_soak: bool,
-    /// How the command ends once it has released its lease.
+    /// The outcome of the command, while it releases its lease.
     pub(super) leaving: Option<Leaving>,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Timers {
 pub(super) struct Leaving {
     pub(super) outcome: StepOutcome,
     pub(super) since: Duration,
-    /// How many writes of it failed.
+    /// How many attempts to release the lease failed.
     pub(super) tries: usize,
 }
 
 /// How long a batch has been waiting for its next pod. Soaking does not count.
 #[derive(Debug, Default)]
 pub(super) struct BatchProgress {
-    /// The most slots of the batch that were ready at one time.
+    /// The highest number of slots of the batch that were ready at one time.
     furthest: usize,
     total: Duration,
     since: Option<Duration>,
@@ -68,16 +68,16 @@ pub(super) struct BatchProgress {
 /// How long a rollback has been waiting for its next pod.
 #[derive(Debug, Default)]
 pub(super) struct RollbackProgress {
-    /// The most pods that were back at one time.
+    /// The highest number of pods that were rolled back at one time.
     furthest: usize,
     pub(super) since: Option<Duration>,
     /// The label of the revision, once the rollback is stored.
     pub(super) revision: Option<String>,
-    /// Why it cannot continue.
+    /// The reason if it cannot continue.
     pub(super) blocked: Option<String>,
 }
 
-/// The check of the batch under way.
+/// The check of the present batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum CheckState {
     /// It did not run.
@@ -94,22 +94,22 @@ impl Timers {
         Self { force: request.force, skip_soak: request.complete, ..Self::default() }
     }
 
-    /// Takes in whether pods of the batch are on their way, and how many of it are ready.
+    /// Records how many slots of the batch are ready, and whether any of its pods are being replaced.
     pub(super) fn observe_batch(&mut self, ready: usize, is_moving: bool, now: Duration) {
         self.progress.observe(ready, is_moving, now);
-        self.skip_soak &= !is_moving; // there is no soak to skip yet
+        self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         if is_moving && self.check == CheckState::Finished(CheckResult::Passed) {
-            self.check = CheckState::NotRun; // it passed for pods that are not ready any more
+            self.check = CheckState::NotRun; // it was run for pods that are not ready any more
         }
     }
 
-    /// A batch begins.
+    /// Resets the timers of the batch when a batch begins.
     pub(super) fn begin_batch(&mut self) {
         (self.progress, self.check, self.last_wave) = (BatchProgress::default(), CheckState::NotRun, None);
         (self.skip_soak, self.force, self.has_finished_batch) = (false, false, false);
     }
 
-    /// A batch is done.
+    /// Resets the timers of the batch when it is done.
     pub(super) fn finish_batch(&mut self) {
         (self.progress.total, self.progress.since) = (Duration::ZERO, None);
         (self.check, self.skip_soak, self.has_finished_batch) = (CheckState::NotRun, false, true);
@@ -118,8 +118,8 @@ impl Timers {
 }
 
 impl BatchProgress {
-    /// The time starts again when more slots are ready than ever before: a large batch is released pod by pod, and
-    /// a pod that crashes is ready again and again.
+    /// Restarts the time when more slots are ready than ever before. A large batch is released pod by pod. A crashing
+    /// pod becomes ready repeatedly, and must not restart it.
     fn observe(&mut self, ready: usize, is_moving: bool, now: Duration) {
         if ready > self.furthest {
             *self = Self { furthest: ready, ..Self::default() };
@@ -140,7 +140,7 @@ impl BatchProgress {
 }
 
 impl RollbackProgress {
-    /// The time starts again when more pods are back than ever before.
+    /// Restarts the time when more pods are rolled back than ever before.
     pub(super) fn observe(&mut self, back: usize, now: Duration) {
         if self.since.is_none() || back > self.furthest {
             (self.furthest, self.since) = (back, Some(now));

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::model::change::hold::{Amount, Batches, Reach};
 use crate::model::workload::Workload;
 
-/// Refuses numbers that are impossible for the replicas there are. Checks only the flags of this command: a plan may
-/// have begun with more replicas.
+/// Refuses numbers that are impossible for the present replicas. It checks only the flags of this command, because a
+/// plan may have begun with more replicas.
 pub(super) fn check_numbers(request: &Request, workload: &Workload) -> Result<()> {
     let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
     if wanted == 0 {
@@ -31,8 +31,7 @@ pub(super) fn check_numbers(request: &Request, workload: &Workload) -> Result<()
     }
 }
 
-/// Refuses a goal below the one before it. For few replicas two goals may be equal: then the second batch has
-/// nothing to release.
+/// Refuses a goal below the one before it. With few replicas two goals may be equal; then the second batch is skipped.
 fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
     let fall = goals.windows(2).find_map(|pair| match pair {
         [before, after] if after.of(wanted) < before.of(wanted) => Some((before, after)),
@@ -51,10 +50,10 @@ fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
 }
 
 impl Batches {
-    /// Refuses a list that does not end at 100%, for a command that goes to the end.
+    /// Refuses a list that does not end at 100%, for a command with `--all`.
     ///
     /// # Errors
-    /// A usage error, with a list that does.
+    /// A usage error, whose hint is a list that ends at 100%.
     pub fn check_end(&self) -> Result<()> {
         let Self::Until(goals) = self else { return Ok(()) };
         if goals.last() == Some(&Amount::PerCent(100)) {

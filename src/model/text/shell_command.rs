@@ -73,6 +73,12 @@ impl Word {
         Self(format!("'{}'", text.replace('\'', "'\\''")))
     }
 
+    /// Returns the words of a [`command`], for a longer one.
+    #[must_use]
+    pub fn command(template: &'static str, words: impl IntoIterator<Item = Self>) -> Self {
+        Self(command(template, words))
+    }
+
     /// Joins two words without a space.
     #[must_use]
     pub fn and(self, next: &Self) -> Self {

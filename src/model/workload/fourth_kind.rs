@@ -116,7 +116,7 @@ fn observation(update: &Value) -> Observation {
     });
     Observation {
         revisions: Revisions::of(&workload, revisions),
-        pods: Some(pods.to_vec()),
+        pods: Some(pods.map(std::sync::Arc::new).into()),
         events: None,
         workload,
     }

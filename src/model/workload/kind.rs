@@ -125,7 +125,7 @@ impl StrategyField {
     /// Whether a value has this type.
     pub(super) fn has(self, value: &Value) -> bool {
         match self {
-            Self::Word => value.is_string(),
+            Self::Word => value.as_str().is_some_and(is_word),
             Self::Flag => value.is_boolean(),
             Self::Count => value.as_i64().is_some_and(|count| (0..=i64::from(i32::MAX)).contains(&count)),
             Self::CountOrPercent => Self::Count.has(value) || value.as_str().is_some_and(is_percent),
@@ -133,6 +133,11 @@ impl StrategyField {
             Self::Any => true,
         }
     }
+}
+
+/// Whether a text can be a value such as `RollingUpdate`. A longer one fills the errors of the API server.
+fn is_word(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn is_percent(text: &str) -> bool {

@@ -41,6 +41,17 @@ impl HeldBudget {
         Self { surge: 0, unavailable: 0 }.raised(updated, surge, wanted)
     }
 
+    /// Returns the budget that keeps a paused Deployment as it is. A paused Deployment of several ReplicaSets is scaled in
+    /// proportion until it has `maxSurge` more pods than wanted, so that the surge has to be exact. None for no updated
+    /// pod.
+    #[must_use]
+    pub fn standing(updated: i64, outdated: i64, wanted: i64) -> Option<Self> {
+        let beside = (updated + outdated - wanted).max(0);
+        let budget = Self::of(updated, beside, wanted)?;
+        let is_none = beside == 0 && budget.unavailable == 0; // the API server refuses a budget of zero
+        Some(Self { surge: beside, unavailable: if is_none { 1 } else { budget.unavailable } })
+    }
+
     /// Returns the budget with more updated pods. Outdated pods that are gone do not come back, so that it never
     /// allows fewer unavailable pods than before.
     fn raised(self, updated: i64, surge: i64, wanted: i64) -> Option<Self> {

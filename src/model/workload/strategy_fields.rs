@@ -101,6 +101,8 @@ mod tests {
             ("StatefulSet", json!(["type"]), "updateStrategy"),
             ("StatefulSet", json!({"template": {}}), "template"),
             ("StatefulSet", json!({"type": 1}), "type"),
+            ("StatefulSet", json!({"type": "On Delete; x"}), "type"),
+            ("StatefulSet", json!({"type": huge}), "type"),
             ("StatefulSet", json!({"rollingUpdate": 1}), "rollingUpdate"),
             ("StatefulSet", json!({"rollingUpdate": {"maxSurge": 1}}), "rollingUpdate.maxSurge"),
             ("StatefulSet", json!({"rollingUpdate": {"partition": -1}}), "rollingUpdate.partition"),

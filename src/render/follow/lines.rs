@@ -67,6 +67,15 @@ pub fn waiting(tracker: &TargetTracker, reason: &str) -> String {
     format!("note: {}: waiting for {reason}", tracker.workload().reference())
 }
 
+/// Returns that the command stops following a target because the reader of its output exited.
+#[must_use]
+pub fn without_reader(tracker: &TargetTracker) -> String {
+    format!(
+        "note: stdout was closed; the rollout of {} continues in the cluster",
+        tracker.workload().reference()
+    )
+}
+
 /// Returns kubectl's line for the status of a rollback. It goes to stderr, because a script that waits for
 /// `successfully rolled out` on stdout waits for the rollout that failed.
 #[must_use]

@@ -64,6 +64,14 @@ impl FrameLine {
         self.0.iter().map(|span| span.text.as_str()).collect()
     }
 
+    /// Replaces each ellipsis by a character of ASCII.
+    pub(super) fn into_ascii(mut self) -> Self {
+        for span in &mut self.0 {
+            span.text = span.text.replace('…', "~");
+        }
+        self
+    }
+
     /// Cuts the line to `width` cells, with an ellipsis at the end.
     #[must_use]
     pub(super) fn cut_to(self, width: usize) -> Self {

@@ -68,6 +68,12 @@ impl Frame {
         Self(lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect())
     }
 
+    /// Replaces each ellipsis by a character of ASCII, for a terminal that shows no others.
+    #[must_use]
+    pub fn into_ascii(self) -> Self {
+        Self(self.0.into_iter().map(FrameLine::into_ascii).collect())
+    }
+
     /// Returns the lines.
     #[must_use]
     pub fn lines(&self) -> &[FrameLine] {

@@ -1,4 +1,4 @@
-//! The live view of a plan: a row for each batch, and below them the causes for which it does not progress.
+//! The frame of a plan: a row for each batch, and the causes below.
 
 use super::causes::{self, RenderedCause};
 use super::columns::aligned;
@@ -11,10 +11,10 @@ use crate::render::status::{NameContext, RolloutStatus};
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
 use crate::render::style::Style;
 
-/// What to draw of a plan.
+/// The content of a frame about a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps<'a> {
-    /// The stepper, with what it observed.
+    /// The stepper.
     pub stepper: &'a Stepper,
     /// The moment.
     pub now: Now,
@@ -22,10 +22,10 @@ pub struct Steps<'a> {
     pub logs: &'a ContainerLogs,
 }
 
-/// Fewer rows than these say less than a count.
+/// The minimum number of batch rows; with less room, batches are only counted.
 const FEWEST_ROWS: usize = 3;
 
-/// What there is to show, in no more lines than there is room for.
+/// Returns the lines of the frame, at most `height` of them.
 pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameLine> {
     let Some(view) = steps.stepper.view(steps.now) else {
         return vec![
@@ -42,13 +42,13 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameL
     head
 }
 
-/// `statefulset.apps/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`, on as many
-/// lines as it needs.
+/// Returns the heading, wrapped to the width:
+/// `statefulset.apps/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
 fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let name = FrameLine::default().with(Style::Heading, steps.stepper.workload().reference());
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
     let updated = FrameLine::of(format!("{} of {count} updated", view.updated));
-    let (style, word) = standing(steps, view);
+    let (style, word) = plan_state(steps, view);
     let standing = FrameLine::default().with(style, word);
     let mut lines = vec![name];
     for part in [FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing] {
@@ -63,11 +63,11 @@ fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     lines
 }
 
-/// What the rows do not say of it.
-fn standing(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
+/// Returns the state of the plan, for the heading.
+fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
     match steps.stepper.outcome() {
         Some(StepOutcome::Complete) => (Style::Good, "complete".to_owned()),
-        Some(StepOutcome::Reached { .. }) => (Style::Good, "held, as far as asked".to_owned()),
+        Some(StepOutcome::Reached { .. }) => (Style::Good, "held, goal reached".to_owned()),
         Some(StepOutcome::NothingOutdated) => (Style::Good, "no pod is outdated".to_owned()),
         Some(StepOutcome::Failed { .. }) => (Style::Bad, "failed".to_owned()),
         Some(StepOutcome::Stopped(_)) => (Style::Warning, "held".to_owned()),
@@ -78,20 +78,20 @@ fn standing(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
     }
 }
 
-/// A row for each batch, the names of its pods in their order of release.
+/// Returns a row for each batch, with its pods in the order of release.
 #[must_use]
 pub fn batch_rows(batches: &[Batch]) -> Vec<FrameLine> {
     aligned(batches.iter().map(row).collect())
 }
 
-/// When there is no room for all, those around the batch under way; the others are counted.
+/// Returns the rows around the present batch if not all fit. The others are counted.
 fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<FrameLine> {
     if batches.len() <= room {
         return batch_rows(batches);
     }
     let is_done = |batch: &Batch| matches!(batch.stage, BatchStage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
-    let shown = room.saturating_sub(2).max(1); // a line above and one below say how many more there are
+    let shown = room.saturating_sub(2).max(1); // one line above and one below count the hidden batches
     let first = under_way.saturating_sub(1).min(batches.len().saturating_sub(shown));
     let (before, rest) = batches.split_at(first.min(batches.len()));
     let (window, after) = rest.split_at(shown.min(rest.len()));
@@ -119,7 +119,7 @@ fn row(batch: &Batch) -> Vec<FrameLine> {
     ]
 }
 
-/// The final soak, the skipped pods, and the causes.
+/// Returns the lines below the batches: the final soak, the skipped pods, and the causes.
 fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let mut lines = Vec::new();
     if let Some(soak) = view.final_soak {

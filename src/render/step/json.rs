@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Closing;
 use crate::model::change::hold::{Batches, Pace};
-use crate::model::follow::Now;
+use crate::model::follow::{Now, StopSignal};
 use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanView, RollbackOutcome, SlotState,
     StepOutcome, StepReport, Stepper, StopReason,
@@ -16,7 +16,7 @@ use crate::model::step::{
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
 
-/// Returns the line of a report; none for the outcome, which has a line of its own.
+/// Returns the line of a report; none for the outcome, which [`outcome`] returns.
 #[must_use]
 pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> {
     let (kind, facts) = match report {
@@ -90,6 +90,15 @@ pub fn plan(workload: &Workload, view: &PlanView) -> String {
     format!("{document}\n")
 }
 
+/// Returns the document of a dry run that has no plan to show: its outcome, such as `nothing-outdated`.
+#[must_use]
+pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> String {
+    let mut document = document("StepPlan", workload);
+    document["exitCode"] = exit.into();
+    merge(&mut document, outcome_facts(outcome));
+    format!("{document}\n")
+}
+
 fn document(kind: &str, workload: &Workload) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": kind, "workload": workload_json(workload)})
 }
@@ -98,7 +107,7 @@ fn milliseconds(elapsed: Duration) -> Value {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).into()
 }
 
-/// Rounds to milliseconds.
+/// Returns seconds, rounded to milliseconds.
 fn seconds(duration: Duration) -> f64 {
     let milliseconds = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(milliseconds).as_secs_f64()
@@ -119,7 +128,7 @@ fn plan_facts(view: &PlanView) -> Value {
     })
 }
 
-/// The names of the flags. Of a check the digest, as the plan stores it.
+/// Returns the pace, with members named after the flags. The check is only a digest, as in the plan.
 fn pace_facts(pace: &Pace) -> Value {
     let (by, batches) = match &pace.batches {
         Batches::By(amount) => (Some(amount.to_string()), None),
@@ -179,8 +188,9 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
         StepOutcome::Stopped(_) => "stopped",
         StepOutcome::Failed { .. } => "failed",
         StepOutcome::TimedOut(_) => "timed-out",
-        StepOutcome::Interrupted => "interrupted",
-        StepOutcome::Terminated => "terminated",
+        StepOutcome::Interrupted(StopSignal::Interrupted) => "interrupted",
+        StepOutcome::Interrupted(StopSignal::Terminated) => "terminated",
+        StepOutcome::Interrupted(StopSignal::HungUp) => "hung-up",
         StepOutcome::Gone { recreated: false } => "deleted",
         StepOutcome::Gone { recreated: true } => "recreated",
         StepOutcome::Error(_) => "error",

@@ -134,7 +134,7 @@ fn lease_held(workload: &Workload, lease: &Lease, wait: Duration) -> String {
     escape::line(&line).into_owned()
 }
 
-/// `ada@laptop steps statefulset/db since 13:00`.
+/// Returns `ada@laptop steps statefulset/db since 13:00`.
 pub(super) fn who_steps(workload: &Workload, lease: &Lease) -> String {
     let by = lease.by.as_deref().unwrap_or("another process");
     let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();

@@ -10,16 +10,16 @@ pub(super) mod words;
 use crate::model::step::{BatchFailure, PlanView};
 use crate::model::workload::Workload;
 
-/// What is known when the command ends.
+/// The state at the end of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Closing<'a> {
-    /// The workload as it was observed last.
+    /// The workload as last observed.
     pub workload: &'a Workload,
     /// The plan, if there is one.
     pub view: Option<&'a PlanView>,
-    /// Why the plan rolls back, and the label of the revision, once the rollback is stored.
+    /// The failure that caused the rollback, and the label of its revision, once the rollback is stored.
     pub rollback: Option<(&'a BatchFailure, &'a str)>,
-    /// The identity of this process in the lease; none where it stepped nothing.
+    /// The identity of this process in the lease; none if it did not step.
     pub holder: Option<&'a str>,
 }
 

@@ -4,6 +4,7 @@ use super::hints;
 use super::words::{slots, time};
 use super::{Closing, Printed};
 use crate::model::change::hold::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
+use crate::model::follow::StopSignal;
 use crate::model::status::verdict::Counts;
 use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
@@ -14,8 +15,7 @@ use crate::model::workload::strategy;
 use crate::render::change::names;
 use crate::render::escape;
 
-/// Returns the lines of an outcome: on stdout when the command went as far as asked, otherwise on stderr. Errors are
-/// printed by the caller.
+/// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
 pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
     let Closing { workload, view, .. } = closing;
@@ -36,11 +36,13 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
             let line = format!("error: {name}: timed out after {}; {}", time(*limit), left_behind(closing));
             cut_short(closing, &line)
         }
-        StepOutcome::Interrupted => {
-            cut_short(closing, &format!("interrupted: {name}: {}", left_behind(closing)))
-        }
-        StepOutcome::Terminated => {
-            cut_short(closing, &format!("terminated: {name}: {}", left_behind(closing)))
+        StepOutcome::Interrupted(signal) => {
+            let how = match signal {
+                StopSignal::Interrupted => "interrupted",
+                StopSignal::Terminated => "terminated",
+                StopSignal::HungUp => "hung up",
+            };
+            cut_short(closing, &format!("{how}: {name}: {}", left_behind(closing)))
         }
         StepOutcome::Gone { recreated: false } => {
             Printed::note(format!("error: object has been deleted: {name}"))
@@ -56,7 +58,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
     Printed { results: safe(printed.results), notes: safe(printed.notes) }
 }
 
-/// A command that ends during a rollback also prints why there is one.
+/// Returns the line of a command that ended early. During a rollback it also contains the failure.
 fn cut_short(closing: Closing<'_>, line: &str) -> Printed {
     match closing.rollback {
         Some((failure, _)) => {
@@ -96,7 +98,7 @@ fn complete(workload: &Workload) -> String {
     }
 }
 
-/// What a command leaves behind that does not continue: what holds the workload, and what continues in the cluster.
+/// Returns the state in which a stopped command leaves the workload: its hold, and what continues in the cluster.
 fn left_behind(closing: Closing<'_>) -> String {
     let Closing { workload, view, rollback, holder } = closing;
     if let Some((_, revision)) = rollback {
@@ -122,7 +124,7 @@ fn left_behind(closing: Closing<'_>) -> String {
     }
 }
 
-/// What of a batch continues in the cluster. The rest of it waits for the next step.
+/// Returns the pods of a batch whose update continues in the cluster. Its other pods wait for the next step.
 fn under_way(view: Option<&PlanView>) -> String {
     let batches = view.map(|view| view.batches.as_slice()).unwrap_or_default();
     let batch = batches.iter().find(|batch| matches!(batch.stage, BatchStage::Updating));

@@ -1,4 +1,4 @@
-//! A plan before anything is written: its batches with their pods or nodes, and the least time it takes.
+//! The preview of a plan: its batches with their pods or nodes, and the total soak time.
 
 use super::lines::{heading, outcome, who_steps};
 use super::words::{reach, safeguards, time};
@@ -41,8 +41,7 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
     spans
 }
 
-/// Returns what would keep the plan from running like that: the process that steps it, and why its next batch would
-/// not begin.
+/// Returns the reasons why the plan cannot run now: the lease of another process, and why the next batch cannot begin.
 #[must_use]
 pub fn obstacles(workload: &Workload, view: &PlanView) -> Printed {
     let printed = view.lease.iter().fold(Printed::default(), |printed, lease| {

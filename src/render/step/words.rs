@@ -9,7 +9,7 @@ use crate::render::age::lasting;
 use crate::render::change::names;
 use crate::render::style::Style;
 
-/// `revision 3 -> 4`.
+/// Returns `revision 3 -> 4`.
 pub(in crate::render) fn revisions(view: &PlanView) -> String {
     let to = view.to.as_deref().unwrap_or("new");
     match view.from.as_deref().filter(|from| *from != to) {
@@ -18,7 +18,7 @@ pub(in crate::render) fn revisions(view: &PlanView) -> String {
     }
 }
 
-/// `2 per batch, soak 5m`: the part of a pace that every view shows.
+/// Returns the part of a pace that every view shows: `2 per batch, soak 5m`.
 pub(in crate::render) fn pace(pace: &Pace) -> String {
     let batches = match &pace.batches {
         Batches::By(amount) => format!("{amount} per batch"),
@@ -46,12 +46,12 @@ pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     );
     safeguards.push(match pace.on_failure {
         OnFailure::Hold => "on failure everything is held".to_owned(),
-        OnFailure::Undo => "on failure the released pods go back".to_owned(),
+        OnFailure::Undo => "on failure the released pods are rolled back".to_owned(),
     });
     safeguards
 }
 
-/// Returns how far a command goes.
+/// Returns the goal of a command.
 pub(super) fn reach(reach: Reach) -> String {
     match reach {
         Reach::Next => "stops after one batch".to_owned(),
@@ -62,7 +62,7 @@ pub(super) fn reach(reach: Reach) -> String {
     }
 }
 
-/// `db-3 db-2`, `db-9..db-4`.
+/// Returns the names of slots: `db-3 db-2`, `db-9..db-4`.
 pub(in crate::render) fn slots(slots: &[SlotView]) -> String {
     if let Some(counted) = counted(slots) {
         return counted;
@@ -117,7 +117,7 @@ pub(in crate::render) fn detail(batch: &Batch) -> String {
     }
 }
 
-/// A duration as it was typed: `5m`, `1h`, `1m30s`.
+/// Returns a duration in the form of flags: `5m`, `1h`, `1m30s`.
 pub(in crate::render) fn time(duration: Duration) -> String {
     let mut text = go_duration::write(duration);
     for (long, short) in [("m0s", "m"), ("h0m", "h")] {

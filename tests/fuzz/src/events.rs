@@ -68,7 +68,7 @@ fn observation(events: &[Object]) -> Option<Observation> {
     Some(Observation {
         revisions: Revisions::of(&workload, set),
         workload,
-        pods: Some(pod.iter().map(Pod::read).collect()),
+        pods: Some(pod.iter().map(Pod::read).map(Into::into).collect()),
         events: Some(Events::of(events.iter().filter_map(Event::read))),
     })
 }

@@ -36,7 +36,7 @@ fn judge(workload: Workload, objects: &[Object]) {
     let observed = Observation {
         revisions: Revisions::of(&workload, revisions),
         workload,
-        pods: Some(of("Pod").map(Pod::read).collect()),
+        pods: Some(of("Pod").map(Pod::read).map(Into::into).collect()),
         events: Some(Events::of(of("Event").filter_map(Event::read))),
     };
     let now = Timestamp::constant(1_795_183_200, 0);

@@ -96,7 +96,8 @@ pub(crate) fn keep(map: &mut Map<String, Value>, source: &Value, key: &str) {
 
 /// Removes what the API never stores: nulls and the empty maps of metadata, in `metadata` and `spec`.
 ///
-/// The real server loses them on the way through its typed structs. Unknown members stay: a newer server would know them.
+/// The real server loses them on the way through its typed structs. Unknown members stay: a newer server would know
+/// them.
 pub(crate) fn drop_noise(object: &mut Value) {
     let Value::Object(top) = object else { return };
     for part in ["metadata", "spec"] {

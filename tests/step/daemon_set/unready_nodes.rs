@@ -187,6 +187,24 @@ async fn a_node_deleted_during_its_batch_is_not_awaited() {
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (5, false), "{}", ended.transcript);
 }
 
+/// No slot of the batch is left, so no write records that it is done.
+#[tokio::test(start_paused = true)]
+async fn a_batch_whose_only_node_leaves_is_reported_as_done() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.lab.later(6_000, |hands| {
+        let pod = pod_on(hands, "node-0");
+        hands.delete(&Key::new(&NODES, "", "node-0"));
+        if let Some(pod) = pod {
+            let now = Deletion { grace_seconds: Some(0), ..Deletion::default() };
+            hands.cluster.store(|store| store.delete(&pod, &now, &Author::new("gc"))).unwrap();
+        }
+    });
+    let ended = nodes.step("--all --soak 20s").await;
+    ends(&ended, 0);
+    let done = |number: usize| ended.stdout.contains(&format!("batch {number}: done"));
+    assert!(done(1) && done(2), "{}", ended.transcript);
+}
+
 /// A pod on a node that was tainted later runs on, is not counted, and does not come back.
 #[tokio::test(start_paused = true)]
 async fn an_unwanted_node_is_done_once_its_pod_is_gone() {

@@ -54,9 +54,10 @@ impl Moment {
         serde_json::from_str(text).ok()
     }
 
-    /// The hold of a plan that releases batches, and not of one that rolls back.
+    /// The hold of a plan that releases batches, and not of one that rolls back or completes.
     pub(super) fn plan(&self) -> Option<Value> {
-        self.hold().filter(|hold| hold["plan"]["phase"] != "rollingBack")
+        let has_ended = |hold: &Value| hold["plan"]["phase"] == "rollingBack" || hold["plan"]["phase"] == "completing";
+        self.hold().filter(|hold| !has_ended(hold))
     }
 
     /// The pods that stay and run an image, or another one.
@@ -64,9 +65,9 @@ impl Moment {
         self.pods.values().filter(move |pod| !pod.is_leaving && (pod.image == image) == is_on)
     }
 
-    /// How many of them are available by the original `minReadySeconds`.
-    pub(super) fn available(&self, image: &str, is_on: bool, seconds: i64) -> i64 {
-        count(self.on(image, is_on).filter(|pod| pod.is_available(seconds, self.at)))
+    /// How many of them are available at a time, by the original `minReadySeconds`.
+    pub(super) fn available(&self, image: &str, is_on: bool, seconds: i64, at: Millis) -> i64 {
+        count(self.on(image, is_on).filter(|pod| pod.is_available(seconds, at)))
     }
 }
 
@@ -74,7 +75,7 @@ impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let image = self.image();
         let (new, old) = (count(self.on(image, true)), count(self.on(image, false)));
-        let ready = [true, false].map(|is_on| self.available(image, is_on, 0));
+        let ready = [true, false].map(|is_on| self.available(image, is_on, 0, self.at));
         let plan = self.hold().map_or(Value::Null, |hold| hold["plan"]["batch"].clone());
         let fields = Value::Object(self.own());
         write!(

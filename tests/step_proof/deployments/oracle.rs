@@ -31,6 +31,8 @@ struct Plan {
     batch: (u64, i64),
     /// Of how many pods that is.
     of: i64,
+    /// The image that the plan releases.
+    image: String,
 }
 
 /// Returns what is wrong with a history.
@@ -66,6 +68,7 @@ impl Plan {
             self.original = Some(before.own());
             self.batch = (0, count(now.on(now.image(), true)).max(1));
             self.of = now.wanted();
+            self.image = now.image().to_owned();
             if views.iter().all(|view| view.on(view.image(), false).next().is_none()) {
                 return Err("a hold is written, and every pod runs the live template".to_owned());
             }
@@ -75,18 +78,20 @@ impl Plan {
             if now.own() != original {
                 return Err(format!("{:?} come back, and these were there: {original:?}", now.own()));
             }
-            if now.image() == draw.image && before.plan().is_some() {
-                return self.check_soaked(draw, views, now.wanted());
-            }
             return Ok(());
+        }
+        let phase = |moment: &Moment| moment.hold().map(|hold| hold["plan"]["phase"].clone());
+        if phase(now) != phase(before) && phase(now) == Some("completing".into()) {
+            return self.check_soaked(draw, views, now.wanted(), now.at);
         }
         let batch = &now.plan().unwrap_or_default()["plan"]["batch"];
         let number = batch["number"].as_u64().unwrap_or_default();
         if number > self.batch.0 || number == 1 && self.batch.0 > 1 {
             let goal = number_of(batch["slots"].as_array().and_then(|slots| slots.last()));
             let result = self.check_batch(draw, goal, batch["canary"] == true, views, now);
-            let soaked = if number > 1 { self.check_soaked(draw, views, self.batch.1) } else { Ok(()) };
+            let soaked = if number > 1 { self.check_soaked(draw, views, self.batch.1, now.at) } else { Ok(()) };
             (self.batch, self.of) = ((number, goal), now.wanted());
+            self.image = now.image().to_owned();
             return result.and(soaked);
         }
         Ok(())
@@ -132,11 +137,11 @@ impl Plan {
     }
 
     /// Enough updated pods have been well for the soak.
-    fn check_soaked(&self, draw: &Draw, views: &[&Moment], goal: i64) -> Result<(), String> {
+    fn check_soaked(&self, draw: &Draw, views: &[&Moment], goal: i64, at: Millis) -> Result<(), String> {
         let soaked = |view: &&Moment| {
             let wanted = goal * view.wanted() / self.of.max(1);
             let on = view.on(view.image(), true);
-            count(on.filter(|pod| pod.has_soaked(draw.words.soak, view.at + 1000))) >= wanted.min(goal)
+            count(on.filter(|pod| pod.has_soaked(draw.words.soak, at + 1000))) >= wanted.min(goal)
         };
         if views.iter().any(soaked) { Ok(()) } else { Err(format!("{goal} pods have not soaked")) }
     }
@@ -153,7 +158,7 @@ impl Plan {
         let Some(original) = self.original.as_ref().filter(|_| now.plan().is_some()) else { return Ok(()) };
         let seconds = original.get("minReadySeconds").and_then(Value::as_i64).unwrap_or_default();
         let available =
-            |view: &Moment, is_on| view.available(now.image(), is_on, seconds);
+            |view: &Moment, is_on| view.available(now.image(), is_on, seconds, now.at);
         if now.by == By::Step && before.own() != now.own() && before.plan().is_some() {
             let left = |view: &Moment| {
                 let kept = now.wanted() - unavailable(&now.web["spec"]["strategy"], now.wanted());
@@ -174,7 +179,8 @@ impl Plan {
 
     /// The controller never creates more updated pods than the plan says, except in proportion.
     fn check_number(&self, before: &Moment, now: &Moment) -> Result<(), String> {
-        if self.original.is_none() || now.plan().is_none() || now.by != By::Cluster || self.batch.0 == 0 {
+        let is_under_way = now.plan().is_some() && self.batch.0 > 0 && now.image() == self.image;
+        if self.original.is_none() || now.by != By::Cluster || !is_under_way {
             return Ok(());
         }
         let is_held = now.web["spec"]["minReadySeconds"] == 2_147_483_646_i64;
@@ -247,7 +253,7 @@ pub(super) fn check_write(verb: Option<Verb>, body: &[u8]) -> Result<(), String>
 pub(super) fn verdict(draw: &Draw, exit: u8, end: Option<&Moment>) -> Result<(), String> {
     let Some(end) = end.filter(|_| draw.is_quiet()) else { return Ok(()) };
     let (new, old) = (count(end.on(draw.image, true)), count(end.on(draw.image, false)));
-    let ready = end.available(draw.image, true, 0);
+    let ready = end.available(draw.image, true, 0, end.at);
     match exit {
         0 if !draw.is_broken() && end.hold().is_none() && (ready, old) == (end.wanted(), 0) => Ok(()),
         4 if draw.is_broken() && draw.words.is_undone && end.hold().is_none() && new == 0 => Ok(()),

@@ -1,7 +1,7 @@
 //! The pods that we took down and that are not back never exceed the declared bound.
 //!
-//! A pod counts from the moment at which the controller, or we for a DaemonSet, take it down for the update while a plan of
-//! ours is in force, if it was available then, until a pod of its place is available.
+//! A pod counts from the moment at which the controller, or we for a DaemonSet, take it down for the update while a
+//! plan of ours is in force, if it was available then, until a pod of its place is available.
 
 use std::collections::BTreeSet;
 

@@ -49,7 +49,7 @@ mod tests {
     use serde_json::json;
 
     fn said(verb: Verb, kind: &'static str, body: &Value) -> Result<(), String> {
-        check(&Asked { process: 0, verb, kind, body: body.to_string() })
+        check(&Asked { process: 0, verb, kind, body: body.to_string(), has_failed: false })
     }
 
     #[test]

@@ -198,7 +198,7 @@ pub fn observed(cluster: &SimCluster, key: &Key) -> Option<Observation> {
     });
     let workload = Workload::of(workload?)?;
     let revisions = Revisions::of(&workload, sets.into_iter().chain(revisions));
-    let pods = Some(pods.iter().map(Pod::read).collect());
+    let pods = Some(pods.iter().map(Pod::read).map(Into::into).collect());
     let events = Some(Events::of(events.iter().filter_map(Event::read)));
     Some(Observation { workload, revisions, pods, events })
 }

@@ -14,6 +14,7 @@ use rollout2::cluster::source::Source;
 use rollout2::command::{self, complete};
 use rollout2::error::Error;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// A command line and the world it is to run in: an empty environment, empty input, no terminal and
@@ -31,6 +32,7 @@ pub struct Run {
     terminal: Option<Terminal>,
     now: Timestamp,
     timed_since: Option<Instant>,
+    signals: Signals,
 }
 
 /// How a run ended, and all it said.
@@ -102,6 +104,13 @@ impl Run {
         self
     }
 
+    /// Sends it the signals whose numbers come.
+    #[must_use]
+    pub fn signals(mut self, numbers: watch::Receiver<i32>) -> Self {
+        self.signals = Signals::Sent(numbers);
+        self
+    }
+
     /// Runs to the end on a runtime of its own.
     ///
     /// # Panics
@@ -139,7 +148,7 @@ impl Run {
             clock: Clock::Fixed(self.now),
             stdin: Box::new(Cursor::new(self.stdin)),
             stdin_is_terminal: false,
-            signals: Signals::Ignored,
+            signals: self.signals,
             out: Stream::new(Tee(out.clone(), both.clone()), self.terminal),
             err: Stream::new(Tee(err.clone(), both.clone()), self.terminal),
         };

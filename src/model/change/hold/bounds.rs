@@ -1,31 +1,31 @@
-//! What the annotation can say at all. Whoever may patch a workload may write any text there, and whoever goes on
-//! with it may do more than the writer.
+//! Limits the values in the annotation. Any client that may patch a workload can write it, and the process that
+//! continues the plan may have more permissions than that client.
 
 use serde_json::Value;
 
 use crate::model::workload::{Workload, plan_fields};
 
-/// No name, digest, selector or person is longer.
+/// The limit of a text in bytes. No name, digest or selector is longer.
 const LONGEST_TEXT: usize = 253;
 
-/// Pods, batches and turns are counted in these.
+/// The limit of a number: pods, batches and lease turns are 32-bit integers.
 const LARGEST_NUMBER: u64 = i32::MAX as u64;
 
-/// `plan`, `pace`, `check`, and some for versions to come.
+/// The limit of nesting: `plan`, `pace`, `check`, and some more for later versions.
 const DEEPEST: usize = 8;
 
-/// The command of `endByHand`, which contains the original fields.
+/// The command of `endByHand`, which contains the original fields, and the limit of its length in bytes.
 const COMMAND: &str = "endByHand";
 const LONGEST_COMMAND: usize = 2048;
 
-/// The members that are update strategies.
+/// The members that contain update strategies.
 const STRATEGIES: [&str; 2] = ["strategy", "set"];
 
-/// Checks the annotation of a workload before anything is made of it: texts are short, numbers count something,
-/// and what is put back is an update strategy. That the text is no JSON is for its reader to say.
+/// Checks the annotation of a workload before it is used: the limits of texts and numbers, and that the stored update
+/// strategies have only known fields. Invalid JSON passes; its parser reports it.
 ///
 /// # Errors
-/// Says which member is wrong, as a fragment: `plan.batch.number is out of range`.
+/// The invalid member, as a fragment: `plan.batch.number is out of range`.
 pub(super) fn check(workload: &Workload, text: &str) -> Result<(), String> {
     let Ok(Value::Object(members)) = serde_json::from_str(text) else { return Ok(()) };
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {

@@ -21,22 +21,22 @@ pub const RENEW_EVERY: Duration = Duration::from_secs(20);
 pub struct Lease {
     /// A random identity, one for each process.
     pub holder: String,
-    /// `ada@laptop`, for people.
+    /// The user and the host, for display: `ada@laptop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// When it was acquired, for people.
+    /// When it was acquired, for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// When it was renewed, for people.
+    /// When it was renewed, for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewed: Option<String>,
-    /// Grows with every write of the holder.
+    /// Increases with every write of the holder.
     #[serde(default)]
     pub turn: u64,
 }
 
 impl Lease {
-    /// Reads the member `lease`. One that is not readable is still held by another process.
+    /// Reads the member `lease`. An unreadable lease counts as held by another process.
     #[must_use]
     pub(super) fn read(member: &Value) -> Self {
         let unreadable =
@@ -44,7 +44,7 @@ impl Lease {
         serde_json::from_value(member.clone()).unwrap_or_else(unreadable)
     }
 
-    /// Returns the same lease, renewed. `now` is the time of day, for people.
+    /// Returns the same lease, renewed. `now` is the time of day, for display.
     #[must_use]
     pub fn renewed(&self, now: String) -> Self {
         Self { turn: self.turn.wrapping_add(1), renewed: Some(now), ..self.clone() }

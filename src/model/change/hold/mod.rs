@@ -1,27 +1,27 @@
-//! The annotation `kubectl-rollout2/held`: what `pause` and `step` remember of a workload that they hold.
+//! The annotation `kubectl-rollout2/held`, in which `pause` and `step` store the state of a hold.
 //!
-//! Both hold a StatefulSet by its partition and a DaemonSet by `OnDelete`. The same patch stores the
-//! update strategy that was there before. A plan holds a Deployment by four fields of `spec`
-//! ([`plan_fields`]); then `strategy` and `set` are objects with those of them that are present. The value is
-//! one JSON object:
+//! Both hold a StatefulSet with its partition and a DaemonSet with `OnDelete`. The same patch stores the original
+//! update strategy. A plan holds a Deployment with four fields of `spec`; then `strategy` and `set` are objects with
+//! those of the four that are present. The value is one JSON object:
 //!
-//! | member | is |
+//! | member | content |
 //! |---|---|
 //! | `version` | version of this schema: 1 |
 //! | `reason` | `pause`, or `plan` for a plan of `step` |
 //! | `strategy` | the original update strategy, raw; absent when there was none |
 //! | `set` | the update strategy that holds, as it was written |
-//! | `since`, `by` | when and who, for people |
+//! | `since`, `by` | the time and the user, for display |
 //! | `paused` | `true` when a plan is paused |
 //! | `plan` | see [`Plan`] |
 //! | `lease` | see [`Lease`] |
 //! | `endByHand` | the kubectl command that ends the hold of a Deployment, for people |
 //!
-//! Members that this version does not know are kept, because a newer version may have written them.
+//! Unknown members are kept, because a newer version may have written them.
 
 mod amount;
 mod bounds;
 mod lease;
+mod pace;
 mod pause;
 mod plan;
 mod record;
@@ -32,9 +32,10 @@ mod summary;
 
 pub use amount::Amount;
 pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
+pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model) use pause::hold_method;
 pub use pause::{HoldMethod, Pause, pause};
-pub use plan::{BatchRecord, Batches, Check, OnFailure, Pace, Phase, Plan, Reach, SETTLING_TIME};
+pub use plan::{BatchRecord, Phase, Plan};
 pub use record::{PlanRecord, guarded};
 pub use release::{is_stranded, own_min_ready_seconds};
 pub use resume::{Resume, resume};
@@ -76,7 +77,7 @@ pub struct Hold {
     by: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     paused: bool,
-    /// Raw, so that a plan of a newer version can be paused and ended.
+    /// Raw JSON, so that a plan of a newer version can be paused and ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,7 +103,7 @@ impl Hold {
     /// Returns the hold of a workload, whether or not it is in force.
     ///
     /// # Errors
-    /// When the annotation exists and is not what we write. The original strategy is unknown then.
+    /// When the annotation exists and is invalid. The original strategy is unknown then.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
         let Some(text) = workload.object().annotation(HOLD_ANNOTATION) else { return Ok(None) };
         bounds::check(workload, text).map_err(|why| unreadable(workload).caused_by(why))?;
@@ -115,8 +116,8 @@ impl Hold {
         Self::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))
     }
 
-    /// Returns a new hold that remembers the strategy of a workload. `set` is the strategy that holds. Of a hold that
-    /// another client ended in part, the original fields count where they were not restored.
+    /// Creates a hold that stores the present strategy of a workload. `set` is the strategy that holds. If another client
+    /// ended a hold in part, the original of each field that was not restored is stored again.
     #[must_use]
     pub fn new(workload: &Workload, reason: HoldReason, set: &Value) -> Self {
         Self {
@@ -134,14 +135,14 @@ impl Hold {
         }
     }
 
-    /// The same hold with the person who wrote it and the time, for people.
+    /// Sets the user who wrote it and the time, for display.
     #[must_use]
     pub fn written_by(mut self, by: Option<&str>, since: &str) -> Self {
         (self.by, self.since) = (by.map(str::to_owned), Some(since.to_owned()));
         self
     }
 
-    /// The same hold, paused or not.
+    /// Sets whether the plan is paused.
     #[must_use]
     pub fn with_pause(mut self, paused: bool) -> Self {
         self.paused = paused;
@@ -173,25 +174,25 @@ impl Hold {
         &self.set
     }
 
-    /// Returns the partition of the original strategy; 0 where there is none.
+    /// Returns the original partition; 0 if there is none.
     #[must_use]
     pub fn own_partition(&self) -> i64 {
         self.original().map_or(0, strategy::effective_partition)
     }
 
-    /// Returns who wrote it, if it says so.
+    /// Returns the user who wrote it, if it is stored.
     #[must_use]
     pub fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
 
-    /// Returns when it was written, if it says so.
+    /// Returns when it was written, if it is stored.
     #[must_use]
     pub fn since(&self) -> Option<&str> {
         self.since.as_deref()
     }
 
-    /// Whether nothing more is released: a pause, or a plan that was paused.
+    /// Whether no more pods are released: during a pause, or when a plan is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.reason == HoldReason::Pause || self.paused
@@ -200,7 +201,7 @@ impl Hold {
     /// Returns the plan, if this is the hold of one.
     ///
     /// # Errors
-    /// Why it cannot be read, as a fragment.
+    /// The reason why it cannot be read, as a fragment.
     pub fn plan(&self) -> Result<Option<Plan>, String> {
         if self.reason != HoldReason::Plan {
             return Ok(None);
@@ -218,8 +219,8 @@ impl Hold {
         self.lease.as_ref().filter(|lease| !lease.is_null()).map(Lease::read)
     }
 
-    /// Whether the strategy is still the one that holds. It is not once another client wrote
-    /// `updateStrategy`: then the annotation has no effect.
+    /// Whether the hold is in force: the live strategy is still the one that holds. Once another client writes
+    /// `updateStrategy`, the annotation has no effect.
     ///
     /// Compares only the fields that hold, because a server may add defaults to the others.
     #[must_use]
@@ -276,11 +277,11 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// What a process that steps writes again and again in its plan.
+/// The members of a plan that change while `step` runs.
 const PROGRESS: [&str; 3] = ["batch", "batchSizes", "reach"];
 
-/// Whether two states of a workload have the same plan for the same template, at whatever batch. A command that
-/// stops the plan is not in conflict with the process that steps it.
+/// Whether two states of a workload have the same plan for the same template, at any batch. The progress of a plan is
+/// no conflict for a command that ends or pauses the plan.
 #[must_use]
 pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
     let plan = |workload: &Workload| {
@@ -298,7 +299,7 @@ fn unreadable(workload: &Workload) -> Error {
         format!("the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target()),
     )
     .hint(command(
-        "put its update strategy right, then: kubectl annotate {} {}-",
+        "correct its update strategy, then: kubectl annotate {} {}-",
         [workload.command_target(), Word::text(HOLD_ANNOTATION, "KEY")],
     ))
 }

@@ -46,7 +46,7 @@ pub enum HoldMethod {
     Plan,
 }
 
-/// Returns what holds a workload in its present state. `by` and `since` are stored for display.
+/// Returns the patch that holds a workload in its present state. `by` and `since` are stored for display.
 ///
 /// # Errors
 /// If the annotation of a hold is not readable, or if pods cannot be read.
@@ -109,7 +109,7 @@ pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMet
     let workload = &observation.workload;
     let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
     let Some(pods) = &observation.pods else { return Err(cannot_see_pods(workload)) };
-    let own: Vec<&Pod> = pods.iter().filter(|pod| workload.owns(pod)).collect();
+    let own: Vec<&Pod> = pods.iter().map(AsRef::as_ref).filter(|pod| workload.owns(pod)).collect();
     Ok(match workload.kind().hold {
         HoldBy::Paused(_) => HoldMethod::Paused,
         HoldBy::Partition => HoldMethod::Partition(hold_partition(observation, &own)),
@@ -141,5 +141,5 @@ fn cannot_see_pods(workload: &Workload) -> Error {
         ErrorKind::Refused,
         format!("{} cannot be held, because its pods cannot be listed", workload.target()),
     )
-    .hint("ask for the right to list pods")
+    .hint("request permission to list pods")
 }

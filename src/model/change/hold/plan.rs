@@ -1,50 +1,42 @@
 //! The plan of `step`: the member `plan` of the annotation. It is the only memory of `step`, so that any
 //! process can continue where another one died.
 //!
-//! Facts that an observation shows are not in it: which pods run which revision, and since when they are
-//! available.
-
-use std::fmt;
-use std::str::FromStr;
-use std::time::Duration;
+//! It does not contain facts that an observation shows, such as the revisions of pods and their availability.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::amount::Amount;
 use super::is_false;
+use super::pace::{Pace, Reach};
 use crate::model::revision::digest::Digest;
-
-/// The default of `--soak`. A pod that crashes soon after its start is available for a moment.
-pub const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// The plan of `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// The digest of the template that is released, in hexadecimal; while rolling back, of the one before.
+    /// The digest of the template that `step` releases, in hexadecimal; during a rollback, of the stable revision.
     pub template: String,
-    /// The name of the revision to go back to: the stable revision when the plan began, if it is known.
+    /// The name of the revision for a rollback: the stable revision when the plan began, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How large the batches are, and what each has to pass.
+    /// The size of the batches, and their conditions.
     pub pace: Pace,
-    /// How far the command goes that runs, or that died; none once it went that far.
+    /// The goal of the running or interrupted command; none once it is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// Whether the plan goes below the StatefulSet's own partition.
+    /// Whether the plan also releases pods below the original partition.
     #[serde(default, skip_serializing_if = "is_false")]
     pub below_partition: bool,
-    /// Whether pods are released, or go back.
+    /// Whether pods are released or rolled back.
     #[serde(default)]
     pub phase: Phase,
-    /// The batch that began last.
+    /// The last batch that began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchRecord>,
-    /// The sizes of the batches before that one.
+    /// The sizes of the earlier batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
-    /// Members that only a newer version knows.
+    /// Unknown members, written by a newer version.
     #[serde(flatten)]
     pub(in crate::model) rest: Map<String, Value>,
 }
@@ -56,8 +48,10 @@ pub enum Phase {
     /// Batches are released.
     #[default]
     Rolling,
-    /// The pods go back to the revision before.
+    /// The pods are rolled back to the stable revision.
     RollingBack,
+    /// Every batch is done, the original fields are restored, and the controller completes the update.
+    Completing,
 }
 
 /// A batch that began.
@@ -65,7 +59,7 @@ pub enum Phase {
 pub struct BatchRecord {
     /// The number, counted from 1.
     pub number: usize,
-    /// Whether it is one pod before all others.
+    /// Whether it is the canary batch of one pod.
     #[serde(default, skip_serializing_if = "is_false")]
     pub canary: bool,
     /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet, numbers of the pods
@@ -77,95 +71,6 @@ pub struct BatchRecord {
     /// Where pods are only counted: of how many pods. The slots are their numbers then, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<usize>,
-}
-
-/// How large the batches of a plan are, and what each has to pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Pace {
-    /// The size of a batch.
-    #[serde(flatten)]
-    pub batches: Batches,
-    /// Whether the first batch is one pod while no pod runs the new revision.
-    pub canary: bool,
-    /// How many pods may be unavailable at any time. None is the default of 1, which is never refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_unavailable: Option<Amount>,
-    /// How long the pods of a batch have to stay available before the next batch.
-    #[serde(with = "duration")]
-    pub soak: Duration,
-    /// How long all pods have to after the last batch, before the plan ends.
-    #[serde(with = "duration")]
-    pub final_soak: Duration,
-    /// How long a batch may wait for its next pod to be available; soaking does not count.
-    #[serde(with = "duration")]
-    pub batch_timeout: Duration,
-    /// What happens when a batch or a check fails.
-    pub on_failure: OnFailure,
-    /// The command that runs between batches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub check: Option<Check>,
-    /// Whether pods on nodes that are not ready are ignored.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub ignore_unready_nodes: bool,
-    /// Deployments: how many pods may be beside the wanted ones. None is the Deployment's own `maxSurge`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub surge: Option<Amount>,
-    /// DaemonSets: the node label whose values group the nodes; none to go by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
-    /// DaemonSets: a label selector of the nodes to step; none for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node_selector: Option<String>,
-    /// DaemonSets: whether pods are evicted, so that PodDisruptionBudgets apply, and not deleted.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub evict: bool,
-}
-
-/// The size of batches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Batches {
-    /// Each of this size.
-    #[serde(rename = "by")]
-    By(Amount),
-    /// How many pods run the new revision after each batch, in rising order.
-    #[serde(rename = "batches")]
-    Until(Vec<Amount>),
-}
-
-/// What happens when a batch or a check fails.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnFailure {
-    /// No more pods are released, and everything stays as it is.
-    #[default]
-    Hold,
-    /// The released pods go back.
-    Undo,
-}
-
-/// The command that runs between batches. The plan never stores the command itself, because nothing that is
-/// read from the cluster is executed (design rule 16).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
-    /// SHA-256 of the command, in hexadecimal.
-    #[serde(rename = "sha256")]
-    pub digest: String,
-    /// How long it may take.
-    #[serde(with = "duration")]
-    pub timeout: Duration,
-}
-
-/// How far one command goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Reach {
-    /// One batch.
-    Next,
-    /// Until this many pods run the new revision.
-    To(Amount),
-    /// To the end.
-    All,
 }
 
 impl Plan {
@@ -191,8 +96,8 @@ impl Plan {
         self.batch.as_ref().filter(|batch| !batch.done)
     }
 
-    /// Returns the plan for another number of pods: where pods are only counted, the batch that began last keeps its
-    /// proportion, as the controller keeps that of the updated pods.
+    /// Returns the plan for another number of pods: where pods are only counted, the last batch keeps its proportion, as
+    /// the controller keeps that of the updated pods.
     #[must_use]
     pub(super) fn scaled_to(mut self, wanted: usize) -> Self {
         if let Some(batch) = &mut self.batch {
@@ -201,7 +106,19 @@ impl Plan {
         self
     }
 
-    /// Whether the pods go back.
+    /// Whether batches are released.
+    #[must_use]
+    pub fn is_releasing(&self) -> bool {
+        self.phase == Phase::Rolling
+    }
+
+    /// Whether every batch is done, and the original fields are restored.
+    #[must_use]
+    pub fn is_completing(&self) -> bool {
+        self.phase == Phase::Completing
+    }
+
+    /// Whether the plan is rolling back.
     #[must_use]
     pub fn is_rolling_back(&self) -> bool {
         self.phase == Phase::RollingBack
@@ -224,98 +141,14 @@ impl BatchRecord {
     }
 }
 
-impl OnFailure {
-    /// Returns the word of the flag.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Hold => "hold",
-            Self::Undo => "undo",
-        }
-    }
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            batches: Batches::By(Amount::Pods(1)),
-            canary: true,
-            max_unavailable: None,
-            soak: SETTLING_TIME,
-            final_soak: Duration::ZERO,
-            batch_timeout: Duration::from_secs(600),
-            on_failure: OnFailure::Hold,
-            check: None,
-            ignore_unready_nodes: false,
-            surge: None,
-            order: None,
-            node_selector: None,
-            evict: false,
-        }
-    }
-}
-
-/// `next`, `all`, or an amount.
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Next => f.write_str("next"),
-            Self::All => f.write_str("all"),
-            Self::To(amount) => amount.fmt(f),
-        }
-    }
-}
-
-impl FromStr for Reach {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "next" => Self::Next,
-            "all" => Self::All,
-            amount => Self::To(amount.parse()?),
-        })
-    }
-}
-
-impl TryFrom<String> for Reach {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Reach> for String {
-    fn from(reach: Reach) -> Self {
-        reach.to_string()
-    }
-}
-
-/// Durations in Go's syntax.
-mod duration {
-    use std::time::Duration;
-
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::model::text::go_duration;
-
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&go_duration::write(*duration))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        go_duration::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is no duration")))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::*;
+    use crate::model::change::hold::{Amount, Batches, Check, OnFailure};
 
     fn plain() -> Plan {
         Plan::new(&Digest::of(&json!(1)), None, Pace::default(), Reach::Next)

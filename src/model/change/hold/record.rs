@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::lease::Lease;
-use super::plan::Plan;
+use super::plan::{Phase, Plan};
 use super::{HOLD_ANNOTATION, Hold};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -27,7 +27,7 @@ impl PlanRecord {
     /// Returns the plan of a workload, if it has one.
     ///
     /// # Errors
-    /// When the annotation or the plan in it is not what we write.
+    /// When the annotation or the plan in it is invalid.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
         let Some(hold) = Hold::of(workload)? else { return Ok(None) };
         let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
@@ -48,7 +48,7 @@ impl PlanRecord {
         self.plan.template == workload.template().digest().hex()
     }
 
-    /// Returns the same record with its lease renewed. `now` is the time of day, for people.
+    /// Returns the same record with its lease renewed. `now` is the time of day, for display.
     #[must_use]
     pub fn renewed(&self, now: String) -> Self {
         Self { lease: self.lease.as_ref().map(|lease| lease.renewed(now)), ..self.clone() }
@@ -65,7 +65,7 @@ impl PlanRecord {
         }
     }
 
-    /// Returns the patch that stores the record, with another update strategy where one is given.
+    /// Returns the patch that stores the record, and the update strategy `set` if there is one.
     #[must_use]
     pub fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
         let (mut patch, mut hold) = (guarded(workload), self.to_hold());
@@ -88,6 +88,19 @@ impl PlanRecord {
         patch
     }
 
+    /// Returns the patch that restores the original fields, except a pause, and keeps the plan until the controller has
+    /// completed the update.
+    #[must_use]
+    pub fn completing(&self, workload: &Workload) -> Patch {
+        let (mut patch, mut record) = (guarded(workload), self.clone());
+        record.hold.clone().without_pause(workload).restore(workload, &mut patch);
+        (record.hold.set, record.plan.phase) = (Value::Null, Phase::Completing);
+        let mut hold = record.to_hold();
+        hold.end_by_hand = None;
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
+        patch
+    }
+
     /// Returns the same record with the live strategy as the one that holds.
     #[must_use]
     pub fn adopting(mut self, workload: &Workload) -> Self {
@@ -99,15 +112,16 @@ impl PlanRecord {
         self
     }
 
-    /// Whether all that a decision rests on is unchanged: the uid, the template, the strategy and the annotation
-    /// with its lease. A deletion cannot test them as a patch does, so they are read again before it.
+    /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the
+    /// annotation with its lease. A deletion cannot test these fields as a patch does, so they are read again before
+    /// it.
     #[must_use]
     pub fn is_unchanged(decided_on: &Workload, now: &Object) -> bool {
         guarded(decided_on).failed_preconditions(now).next().is_none()
     }
 }
 
-/// Returns a patch that tests the template, the update strategy and the annotation, and changes nothing yet.
+/// Returns a patch without edits that tests the template, the update strategy and the annotation.
 #[must_use]
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());

@@ -14,6 +14,12 @@ impl Hold {
     /// Adds to a patch what restores the original fields and removes the annotation. A field that another client wrote
     /// meanwhile stays.
     pub fn release(&self, workload: &Workload, patch: &mut Patch) {
+        self.restore(workload, patch);
+        patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
+    }
+
+    /// Adds to a patch what restores the original fields.
+    pub(super) fn restore(&self, workload: &Workload, patch: &mut Patch) {
         let is_in_force = self.is_in_force(workload);
         let originals = plan_fields::parts(workload, self.original());
         let set = plan_fields::parts(workload, Some(&self.set));
@@ -28,7 +34,16 @@ impl Hold {
                 patch.require_unchanged(place);
             }
         }
-        patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
+    }
+
+    /// Returns the same hold without the pause that was there before.
+    #[must_use]
+    pub fn without_pause(mut self, workload: &Workload) -> Self {
+        if has_several_fields(workload)
+            && let Some(original) = self.strategy.as_mut().and_then(Value::as_object_mut) {
+            original.remove("paused");
+        }
+        self
     }
 
     /// Whether the fields that keep updated pods from counting as available are still as they were written. Another

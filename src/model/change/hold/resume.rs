@@ -68,7 +68,7 @@ fn resume_plan(workload: &Workload, release_all: bool, mut patch: Patch) -> Resu
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
         return Ok(Resume::Continue(patch));
     }
-    hold.release(workload, &mut patch);
+    hold.without_pause(workload).release(workload, &mut patch);
     patch.remove(paused);
     Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
 }

@@ -1,11 +1,11 @@
-//! Rolling a plan back: what the annotation says while the pods go back.
+//! The annotation during a rollback of a plan.
 //!
-//! One patch writes the old template and, as a rule, the original strategy, so that the controller takes the
-//! pods back without us. The annotation stays with the phase `rollingBack`, and a second patch removes it once
-//! every pod is back. A process that dies in between leaves that to the next `step`.
+//! One patch writes the old template and usually the original strategy, so that the controller rolls the pods back
+//! without `step`. The annotation stays, with the phase `rollingBack`, until a second patch removes it after all pods
+//! are rolled back. If the process dies before, the next `step` writes the second patch.
 //!
-//! A plan with `--to 100%` releases pods below the StatefulSet's own partition, which the original strategy
-//! would leave on the revision that failed. Then the hold stays as low as it is until they are back, and the
+//! A plan with `--to 100%` releases pods below the original partition of the StatefulSet. The original strategy would
+//! leave these pods on the failed revision. In this case the low partition stays until they are rolled back, and the
 //! second patch restores the strategy too.
 
 use serde_json::Value;
@@ -19,13 +19,13 @@ use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
 
-/// Whether the plan of a workload is rolling back to the live template, with its hold in force or not.
+/// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]
 pub fn is_rolling_back(workload: &Workload) -> bool {
     rolling_back(workload).is_some()
 }
 
-/// Whether the hold of a plan that rolls back is in force.
+/// Whether the plan of a workload is rolling back and its hold is in force.
 #[must_use]
 pub fn is_rollback_held(workload: &Workload) -> bool {
     rolling_back(workload).is_some_and(|record| record.hold.is_in_force(workload))
@@ -36,19 +36,19 @@ fn rolling_back(workload: &Workload) -> Option<PlanRecord> {
     (record.plan.is_rolling_back() && record.is_for(workload)).then_some(record)
 }
 
-/// The rollback of pods that a plan released below the StatefulSet's own partition.
+/// The rollback of pods that a plan released below the original partition of a StatefulSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionRollback {
-    /// The StatefulSet's own partition.
+    /// The original partition.
     pub partition: i64,
-    /// The names of the pods, highest ordinal first; none where pods could not be read.
+    /// The names of the pods, highest ordinal first; none if pods could not be read.
     pub pods: Vec<String>,
-    /// The hold while they go back, without a lease.
+    /// The hold during the rollback, without a lease.
     pub hold: Hold,
 }
 
 impl PartitionRollback {
-    /// Returns what goes back to a template below the own partition, if anything does.
+    /// Returns the rollback to a template below the original partition, if it affects any pod.
     #[must_use]
     pub fn of(observed: &Observation, template: &Digest) -> Option<Self> {
         let workload = &observed.workload;
@@ -66,7 +66,7 @@ impl PartitionRollback {
 }
 
 impl PlanRecord {
-    /// Returns the record while pods below the own partition go back to a template; none where none do.
+    /// Returns the record during the rollback to a template, if that affects pods below the original partition.
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
         let is_below = strategy::partition(workload) < self.hold.own_partition();
@@ -74,7 +74,7 @@ impl PlanRecord {
         is_held.then(|| self.rolling_back_to(template))
     }
 
-    /// Returns the record beside a patch that restores the template and the original strategy. It holds nothing.
+    /// Returns the record for a rollback whose patch restores the original strategy too. It holds nothing.
     #[must_use]
     pub fn rolling_back_freely(&self, template: &Digest) -> Self {
         let mut record = self.rolling_back_to(template);

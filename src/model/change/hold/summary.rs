@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Hold, HoldReason, Lease, Plan, PlanRecord};
-use crate::model::text::shell_command::command;
+use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 
 /// The summary of a hold in force.
@@ -94,12 +94,12 @@ impl HoldSummary {
 /// Returns the command that continues the plan of a workload, or starts one. A plan with a check
 /// needs it again, except during a rollback; only the user knows the command.
 #[must_use]
-pub fn step_command(workload: &Workload) -> String {
+pub fn step_command(workload: &Workload) -> Word {
     let asks = |record: PlanRecord| record.plan.pace.check.is_some() && !record.plan.is_rolling_back();
     let target = [workload.command_target()];
     if PlanRecord::in_force(workload).is_some_and(asks) {
-        command("kubectl rollout2 step {} --check '...'", target)
+        Word::command("kubectl rollout2 step {} --check '...'", target)
     } else {
-        command("kubectl rollout2 step {}", target)
+        Word::command("kubectl rollout2 step {}", target)
     }
 }

@@ -25,7 +25,7 @@ fn observation(kind: &str, spec: &Value, annotations: &Value, pods: &[(&str, &st
     let pods = pods.iter().map(|(name, revision)| {
         let pod = json!({"kind": "Pod", "metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": revision},
             "ownerReferences": [{"controller": true, "uid": "u"}]}});
-        Pod::read(&Object::read(pod).unwrap())
+        Pod::read(&Object::read(pod).unwrap()).into()
     });
     Observation {
         revisions: Revisions::of(&workload, revisions),

@@ -1,4 +1,4 @@
-//! `undo`: the revision to go back to, and the patch that does it.
+//! `undo`: the patch that rolls a workload back.
 
 mod last_applied;
 mod target_revision;
@@ -17,7 +17,7 @@ use crate::model::status::effect::Effect;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::kind::{HoldBy, RevisionStore};
+use crate::model::workload::kind::RevisionStore;
 use crate::model::workload::strategy;
 
 /// The options of an undo.
@@ -36,7 +36,7 @@ pub struct UndoOptions {
 /// A prepared rollback.
 #[derive(Clone, Debug)]
 pub struct Undo<'a> {
-    /// The revision to go back to.
+    /// The revision to roll back to.
     pub target: &'a Revision,
     /// The patch.
     pub patch: Patch,
@@ -44,8 +44,7 @@ pub struct Undo<'a> {
     pub effect: Effect,
     /// The hold that the rollback ends, if any.
     pub ends_hold: Option<Hold>,
-    /// The pods below the StatefulSet's own partition that are rolled back, and the hold that stays
-    /// for them.
+    /// The pods below the original partition that are rolled back, and the hold that stays for them.
     pub below: Option<PartitionRollback>,
 }
 
@@ -97,10 +96,8 @@ pub fn undo<'a>(
     match (&below, &ends_hold) {
         (Some(below), _) => patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into()),
         (None, Some(hold)) => {
-            hold.release(workload, &mut patch);
-            if matches!(workload.kind().hold, HoldBy::Paused(_)) {
-                patch.remove(strategy::hold_path(workload)); // no pod goes back while the workload is paused
-            }
+            // No pod goes back while the workload is paused.
+            hold.clone().without_pause(workload).release(workload, &mut patch);
         }
         (None, None) => {}
     }
@@ -115,7 +112,8 @@ pub fn undo<'a>(
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
-/// Deployment controller copies the change-cause to a ReplicaSet itself.
+/// Deployment controller copies the change-cause to a ReplicaSet itself. None also for a revision
+/// whose whole object was not kept.
 #[must_use]
 pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
     if workload.kind().revisions == RevisionStore::ReplicaSets {

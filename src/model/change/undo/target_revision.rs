@@ -1,4 +1,4 @@
-//! The revision that `undo` goes back to.
+//! The revision that `undo` rolls back to.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::{Hold, is_rolling_back};
@@ -110,7 +110,7 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
     let others = || revisions.iter().filter(|revision| !revisions.is_current(revision));
     let Some(newest) = others().next_back() else { return Ok(None) };
     match newest.number.known() {
-        // Several revisions have the number: refused here as where the number is asked for.
+        // Several revisions have the number: refuse, as for --to-revision.
         Some(number) if others().filter(|other| other.number.known() == Some(number)).count() > 1 => {
             RevisionWord::Number(number).find_for_flag("--to-revision", revisions).map(Some)
         }
@@ -119,25 +119,27 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
 }
 
 /// Returns the revision that served before the hold in force: the start of its plan, or the stable
-/// revision during a pause. A template that changed twice during a hold left a revision that never
-/// ran, and the default of `undo` must not be that one.
+/// revision during a pause. If the template changed twice during a hold, there is a revision
+/// that no pod ever ran. It must not be the default of `undo`.
 ///
 /// # Errors
-/// When the revision that a plan was begun from is not kept: any other would replace pods that the plan has
-/// not touched.
+/// When the stable revision of a plan is not stored any more. Any other revision would replace pods that the plan has
+/// not released.
 fn revision_before_hold(observation: &Observation) -> Result<Option<&Revision>> {
     let Some(hold) = Hold::in_force(&observation.workload) else { return Ok(None) };
     let Some(plan) = hold.plan().ok().flatten() else { return Ok(observation.stable()) };
     let Some(from) = &plan.from else { return Ok(None) };
     match observation.revisions.iter().find(|one| one.name == *from) {
         Some(one) => Ok(Some(one).filter(|one| !observation.revisions.is_current(one))),
-        None => Err(plan_revision_not_kept(&observation.workload, from)),
+        None => Err(plan_revision_not_stored(&observation.workload, from)),
     }
 }
 
-fn plan_revision_not_kept(workload: &Workload, from: &str) -> Error {
-    let sentence =
-        format!("revision {from}, from which the plan of {} began, is not kept any more", workload.target());
+fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
+    let sentence = format!(
+        "revision {from}, from which the plan of {} began, is not stored any more",
+        workload.target()
+    );
     Error::new(ErrorKind::NotFound, sentence).hint(command(
         "choose one: kubectl rollout2 undo {} --to-revision NUMBER",
         [workload.command_target()],
@@ -151,7 +153,7 @@ fn no_previous_revision(workload: &Workload) -> Error {
         }
         RevisionStore::ControllerRevisions { .. } => "no last revision to roll back to".to_owned(),
     };
-    Error::new(ErrorKind::NotFound, format!("{} has no revision to go back to", workload.target()))
+    Error::new(ErrorKind::NotFound, format!("{} has no revision to roll back to", workload.target()))
         .hint(command("kubectl rollout2 history {}", [workload.command_target()]))
         .in_compat(compat)
 }
@@ -211,7 +213,7 @@ mod tests {
                 let owner = if kind == "Deployment" { format!("rs-{number}") } else { "u".to_owned() };
                 let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{number}-{index}"), "labels": {"controller-revision-hash": hash},
                     "ownerReferences": [{"controller": true, "uid": owner}]}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
-                Pod::read(&Object::read(pod).unwrap())
+                Pod::read(&Object::read(pod).unwrap()).into()
             })
         });
         Observation {

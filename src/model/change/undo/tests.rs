@@ -41,7 +41,7 @@ fn observed_with(kind: &str, old: &Value, rest: &Value, ordinals: &[i64]) -> Obs
         };
         let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{ordinal}"), "labels": {"controller-revision-hash": hash},
             "ownerReferences": [{"controller": true, "uid": owner}]}});
-        Pod::read(&Object::read(pod).unwrap())
+        Pod::read(&Object::read(pod).unwrap()).into()
     });
     Observation {
         revisions: Revisions::of(&workload, revisions),
@@ -116,7 +116,10 @@ fn the_change_cause_is_the_revisions_or_the_one_given_or_none() {
     let mut without = target.clone();
     without.cause = None;
     assert_eq!(cause(&without, &UndoOptions::default()), None);
-    let (_, noted) = change_cause_patch(&observation.workload, target, "OPS-1").unwrap();
+    assert!(change_cause_patch(&observation.workload, target, "OPS-1").is_none(), "its object was not kept");
+    let document = json!({"kind": "X", "metadata": {"name": "w-1", "uid": "r1", "annotations": {CHANGE_CAUSE: "first"}}});
+    let target = target.clone().with_document(&Object::read(document).unwrap());
+    let (_, noted) = change_cause_patch(&observation.workload, &target, "OPS-1").unwrap();
     assert_eq!(noted.after()["metadata"]["annotations"][CHANGE_CAUSE], "first; undo: OPS-1");
 }
 
@@ -189,7 +192,7 @@ fn the_last_applied_configuration_is_synced_on_request_only() {
 #[test]
 fn a_revision_without_a_template_is_refused() {
     let observation = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
-    let target = observation.revisions.iter().next().unwrap().clone().without_object();
+    let target = observation.revisions.iter().next().unwrap().clone().without_template();
     assert!(undo(&observation, &target, &UndoOptions::default()).is_err());
 }
 

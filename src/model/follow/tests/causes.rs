@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::play::*;
@@ -105,6 +106,34 @@ fn a_cause_that_is_gone_after_its_grace_period_is_not_fatal() {
     play.becomes(with_pod(&no_image()));
     assert_eq!(play.looks(), 2);
     assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
+}
+
+/// A container without a readiness probe is ready while it runs. Between two crashes it has no cause.
+#[test]
+fn a_container_that_runs_for_15s_between_its_crashes_fails_fast() {
+    let at = |seconds: u64| {
+        (START.parse::<Timestamp>().unwrap() + SignedDuration::from_secs(seconds as i64)).to_string()
+    };
+    let ran = |from: u64| json!({"exitCode": 2, "reason": "Error", "startedAt": at(from), "finishedAt": at(from + 15)});
+    let mut play = Play::of(fail_fast(), deployment(BEGUN));
+    play.pass(15);
+    let (mut begins, mut restarts) = (0, 0);
+    for back_off in [1, 10, 20, 40] {
+        if restarts > 0 {
+            let mut running = running(restarts);
+            running["state"]["running"]["startedAt"] = at(begins).into();
+            running["lastState"] = json!({"terminated": ran(begins)});
+            play.becomes(deployment(DONE).with_pod("a", 2, true, &running));
+            play.pass(15);
+        }
+        let ended = json!({"name": "app", "image": "app:2", "restartCount": restarts, "state": {"terminated": ran(begins)}});
+        play.becomes(with_pod(&ended));
+        play.pass(back_off);
+        (begins, restarts) = (begins + 15 + back_off, restarts + 1);
+    }
+    let failure = RolloutFailure::Cause { id: CauseId::CrashLoop, grace: GRACE };
+    assert_eq!(play.outcome(), Some(&Outcome::Failed(failure)));
+    assert_eq!(restarts, 4, "at the first crash that comes 30s after the second restart");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn a_timeout_follows_a_final_refresh() {
     // The follower does not wait for an unreachable API server.
     let mut play = Play::of(options(), deployment(BEGUN));
     play.in_reach = false;
-    play.pass(62);
+    play.pass(60);
     assert_eq!(play.outcome(), None);
     play.pass(1);
     assert_eq!(play.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));

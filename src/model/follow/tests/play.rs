@@ -1,5 +1,6 @@
 //! A simulated workload with its revisions and pods, and a follower that receives its events.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
@@ -14,7 +15,7 @@ use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
-const START: &str = "2026-11-20T13:00:00Z";
+pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
 /// The actual state of a workload.
 #[derive(Clone, Debug)]
@@ -103,8 +104,8 @@ impl Truth {
         (1..=self.revision).map(revision).collect()
     }
 
-    pub(super) fn pods(&self) -> Option<Vec<Pod>> {
-        let read = |pod: &Value| Pod::read(&Object::read(pod.clone()).unwrap());
+    pub(super) fn pods(&self) -> Option<Vec<Arc<Pod>>> {
+        let read = |pod: &Value| Arc::new(Pod::read(&Object::read(pod.clone()).unwrap()));
         (!self.pods_withheld).then(|| self.pods.iter().map(read).collect())
     }
 

@@ -103,7 +103,7 @@ fn write_all<'a>(
 
 fn shortened(text: String, longest: usize) -> String {
     match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+        Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
 }

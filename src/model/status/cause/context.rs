@@ -1,5 +1,7 @@
 //! The input of the detectors and what they find: problems of pods, and causes.
 
+use std::borrow::Cow;
+
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -11,13 +13,14 @@ use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 
 /// A workload at one moment, and the revision whose pods are examined.
-#[derive(Clone, Copy)]
 pub(super) struct CauseContext<'a> {
     pub(super) observed: &'a Observation,
     /// The current revision for [`causes`](super::causes), `None` while no revision has the live template. Other
     /// callers examine the pods of another revision.
     pub(super) revision: Option<&'a Revision>,
     pub(super) now: Timestamp,
+    /// The template of that revision; null if the revision was read without it.
+    template: Cow<'a, Value>,
 }
 
 /// A problem of one pod or of one of its containers.
@@ -42,6 +45,15 @@ pub(super) struct PodProblem<'a> {
 pub(super) const SLOW_AFTER: SignedDuration = SignedDuration::from_secs(10);
 
 impl<'a> CauseContext<'a> {
+    pub(super) fn new(observed: &'a Observation, revision: Option<&'a Revision>, now: Timestamp) -> Self {
+        let live = || observed.workload.object().at("/spec/template").map(Cow::Borrowed);
+        let template = revision.and_then(|revision| {
+            let is_current = observed.revisions.is_current(revision);
+            if is_current { live() } else { Some(Cow::Owned(revision.template().json().clone())) }
+        });
+        Self { observed, revision, now, template: template.unwrap_or(Cow::Owned(Value::Null)) }
+    }
+
     /// Returns the warning events about a pod's container or the whole pod, newest first.
     pub(super) fn warnings(&self, pod: &Pod, container: &str) -> impl Iterator<Item = &'a Event> {
         let container = container.to_owned();
@@ -49,12 +61,10 @@ impl<'a> CauseContext<'a> {
         warnings.filter(move |warning| warning.container.is_empty() || warning.container == container)
     }
 
-    /// Returns a container of the live template.
-    pub(super) fn declared(&self, name: &str) -> Option<&'a Value> {
-        self.revision?;
-        let workload = self.observed.workload.object();
-        let lists = ["/spec/template/spec/containers", "/spec/template/spec/initContainers"].into_iter();
-        let mut containers = lists.filter_map(|list| workload.at(list)?.as_array()).flatten();
+    /// Returns a container of the revision's template.
+    pub(super) fn declared(&self, name: &str) -> Option<&Value> {
+        let lists = ["/spec/containers", "/spec/initContainers"].into_iter();
+        let mut containers = lists.filter_map(|list| self.template.pointer(list)?.as_array()).flatten();
         containers.find(|container| container.get("name").and_then(Value::as_str) == Some(name))
     }
 }

@@ -8,6 +8,7 @@ use super::context::{CauseContext, Problem};
 use super::probe;
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
+use crate::model::status::observation::Observation;
 
 /// The two states of a crash loop. A container alternates between them with every restart; both are one problem.
 const CRASHED: &str = "crashed";
@@ -57,10 +58,13 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
     ))
 }
 
-/// Whether a container of the pod is in a crash loop. Readiness does not matter: without a readiness probe a
-/// container is ready for a moment after every restart.
-pub(in crate::model) fn is_crashing(pod: &Pod, now: Timestamp) -> bool {
-    pod.containers.iter().any(|container| is_in_crash_loop(container, now))
+/// Whether a container of the current revision is in a crash loop. Readiness does not matter: without a readiness
+/// probe a container is ready for a moment after every restart.
+pub(in crate::model) fn has_crash_loop(observed: &Observation, now: Timestamp) -> bool {
+    let current = observed.revisions.current();
+    let pods = current.into_iter().flat_map(|current| observed.pods_of(current));
+    let mut containers = pods.filter(|pod| pod.is_active()).flat_map(|pod| &pod.containers);
+    containers.any(|container| is_in_crash_loop(container, now))
 }
 
 /// Whether a container terminated and waits for a restart, or restarted so recently that the same crash may

@@ -26,7 +26,7 @@ mod terminating;
 mod volume;
 
 pub use context::Cause;
-pub(in crate::model) use crash::is_crashing;
+pub(in crate::model) use crash::has_crash_loop;
 pub use id::CauseId;
 pub use redact::without_secrets_of;
 
@@ -48,7 +48,7 @@ pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
         // The controller has not observed the spec, so its pods explain nothing yet.
         return deleting.into_iter().collect();
     }
-    let context = CauseContext { observed, revision: observed.revisions.current(), now };
+    let context = CauseContext::new(observed, observed.revisions.current(), now);
     let mut causes = held::causes(&context, state);
     causes.extend(deleting);
     causes.extend(terminating::outliving_grace_period(&context));
@@ -86,7 +86,7 @@ fn deleting(workload: &Workload) -> Option<Cause> {
 /// Returns the causes of the pods of one revision, current or not.
 #[must_use]
 pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
-    let context = CauseContext { observed, revision: Some(revision), now };
+    let context = CauseContext::new(observed, Some(revision), now);
     let mut causes = group::by_cause(context.pod_problems());
     redact::mask_secrets(&mut causes, observed);
     causes

@@ -71,7 +71,7 @@ impl World {
         });
         let observed = Observation {
             revisions: Revisions::of(&workload, revisions),
-            pods: Some(pods.iter().copied().map(pod).collect()),
+            pods: Some(pods.iter().copied().map(pod).map(Into::into).collect()),
             events: None,
             workload,
         };
@@ -310,7 +310,7 @@ fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     assert_eq!(DaemonSets.check_observation(&world.observation()), Ok(()));
     world.record.plan.pace.order = Some("zone".to_owned());
     let error = DaemonSets.check_observation(&world.observation()).unwrap_err();
-    assert!(error.sentence().contains("nodes may not be read") && error.exit().code() == 1);
+    assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
     let given = PaceOverrides { node_selector: Some("a in".to_owned()), ..PaceOverrides::default() };
     let request = Request { pace: given, ..Request::default() };
     assert_eq!(

@@ -240,7 +240,7 @@ fn a_step_without_options_continues_an_interrupted_rollback() {
 fn an_interrupted_rollback_releases_the_lease() {
     let mut play = on_the_way_back();
     play.see(StepEvent::Stopped(StopSignal::Interrupted));
-    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted));
+    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
     assert_eq!(play.stepper.rollback().map(|(_, revision)| revision), Some("1"));
     assert!(is_rollback_held(&play.world.workload()) && play.world.hold().unwrap().get("lease").is_none());
 }

@@ -140,9 +140,9 @@ fn a_lease_lost_behind_a_slow_watch_is_not_taken_back() {
     let later = seconds(60);
     let now = Now { elapsed: later, server_time: play.world.wall() };
     let outputs = play.stepper.apply(StepEvent::Tick, now);
-    let [Output::Perform(Task::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
+    let [StepperOutput::Perform(Task::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
     let wrote = play.world.write(patch);
-    assert_eq!(play.stepper.apply(StepEvent::Written(wrote), now), [Output::Perform(Task::Refresh)]);
+    assert_eq!(play.stepper.apply(StepEvent::Written(wrote), now), [StepperOutput::Perform(Task::Refresh)]);
     play.stepper.apply(StepEvent::Target(play.world.look()), now);
     assert!(matches!(play.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::LeaseLost { .. }))));
 }
@@ -155,7 +155,7 @@ fn first_write(world: &mut World) -> (Stepper, crate::model::change::patch::Patc
     stepper.apply(StepEvent::Tick, now);
     let outputs = stepper.apply(StepEvent::Target(world.look()), now);
     let patch = outputs.into_iter().find_map(|output| match output {
-        Output::Perform(Task::Write(patch)) => Some(*patch),
+        StepperOutput::Perform(Task::Write(patch)) => Some(*patch),
         _ => None,
     });
     (stepper, patch.unwrap(), now)
@@ -174,15 +174,15 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
             world.write(&patch);
         }
         let outputs = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
-        assert!(!outputs.iter().any(|output| matches!(output, Output::Perform(_))));
+        assert!(!outputs.iter().any(|output| matches!(output, StepperOutput::Perform(_))));
         let later = Now { elapsed: seconds(2), ..now };
         let outputs = stepper.apply(StepEvent::Tick, later);
-        assert_eq!(outputs, [Output::Perform(Task::Refresh)]);
+        assert_eq!(outputs, [StepperOutput::Perform(Task::Refresh)]);
         let outputs = stepper.apply(StepEvent::Target(world.look()), later);
         let has_begun =
-            outputs.iter().any(|output| matches!(output, Output::Report(StepReport::Began { .. })));
+            outputs.iter().any(|output| matches!(output, StepperOutput::Report(StepReport::Began { .. })));
         assert_eq!(has_begun, is_made);
-        assert!(outputs.iter().any(|output| matches!(output, Output::Perform(Task::Write(_)))));
+        assert!(outputs.iter().any(|output| matches!(output, StepperOutput::Perform(Task::Write(_)))));
     }
 }
 
@@ -195,7 +195,7 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     world.change("/spec/template", template(3));
     stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
     let later = Now { elapsed: seconds(2), ..now };
-    assert_eq!(stepper.apply(StepEvent::Tick, later), [Output::Perform(Task::Refresh)]);
+    assert_eq!(stepper.apply(StepEvent::Tick, later), [StepperOutput::Perform(Task::Refresh)]);
     let mut play = Play { stepper, world, ..Play::of(all_by(1), World::paused(3)) };
     play.see(StepEvent::Target(play.world.look()));
     let end = play.run();

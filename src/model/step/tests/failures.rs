@@ -148,7 +148,7 @@ fn a_timeout_and_a_signal_release_the_lease_and_keep_the_plan() {
     play.pass(5);
     assert!(play.world.hold().unwrap().get("lease").is_some());
     play.see(StepEvent::Stopped(StopSignal::Terminated));
-    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Terminated));
+    assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
 }
 

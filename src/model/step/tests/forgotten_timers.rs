@@ -4,7 +4,7 @@
 use super::failures::broken;
 use super::play::{Play, all_by, seconds};
 use super::world::World;
-use crate::model::change::hold::OnFailure;
+use crate::model::change::hold::{Amount, OnFailure};
 use crate::model::step::*;
 
 #[test]
@@ -29,6 +29,39 @@ fn a_process_that_forgets_its_timers_after_every_action_completes_a_rollback() {
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
     assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback });
     assert_eq!((play.world.on(1), play.world.unavailable(), play.world.hold()), (5, 0, None));
+}
+
+/// Ten nodes, three of which may be without their pod at any moment.
+fn daemon_set(request: Request) -> Play {
+    let mut play = Play::of(request, World::paused_daemon_set(10));
+    (play.forgets, play.bound) = (true, Some(3));
+    play
+}
+
+#[test]
+fn a_process_that_forgets_its_timers_after_every_wave_completes_the_plan_of_a_daemon_set() {
+    let mut request = all_by(5);
+    request.pace.max_unavailable = Some(Amount::Pods(3));
+    request.pace.soak = Some(seconds(30));
+    let mut play = daemon_set(request);
+    assert_eq!(play.run(), StepOutcome::Complete);
+    assert_eq!(play.begun(), ["1 canary n0", "2 n1 n2 n3 n4 n5", "3 n6 n7 n8 n9"]);
+    assert_eq!((play.world.on(2), play.world.hold()), (10, None));
+    assert!(play.elapsed() > 3 * 30, "every batch soaked: {}", play.elapsed());
+    assert_eq!(play.world.object["spec"]["updateStrategy"]["type"], "RollingUpdate");
+}
+
+#[test]
+fn a_process_that_forgets_its_timers_after_every_wave_completes_the_rollback_of_a_daemon_set() {
+    let mut request = all_by(5);
+    request.pace.max_unavailable = Some(Amount::Pods(3));
+    request.pace.on_failure = Some(OnFailure::Undo);
+    request.pace.canary = Some(false);
+    let mut play = daemon_set(request);
+    play.world.broken.insert(2);
+    let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
+    assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback });
+    assert_eq!((play.world.on(1), play.world.unavailable(), play.world.hold()), (10, 0, None));
 }
 
 /// A crash loop without a readiness probe is available between two crashes.

@@ -27,10 +27,11 @@ impl World {
         let revisions = (1..=self.update().max(2)).map(|number| {
             let revision = json!({"kind": "ControllerRevision", "revision": number,
                 "data": {"spec": {"template": template(number)}},
-                "metadata": {"name": format!("db-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
+                "metadata": {"name": format!("db-{number}"), "labels": {"controller-revision-hash": format!("db-{number}")},
+                    "ownerReferences": [{"controller": true, "uid": "u"}]}});
             Object::read(revision).unwrap()
         });
-        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod)).collect());
+        let pods = Some(self.pods.iter().map(|(index, pod)| self.pod(*index, pod).into()).collect());
         Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
     }
 

@@ -44,6 +44,6 @@ fn slow_refreshes_are_reported_and_used_until_the_lease_could_expire() {
     play.bound = None;
     play.looks_take = [75; 3].into();
     assert_eq!(play.run(), StepOutcome::Complete);
-    let why = "a read of everything in less than 60s; the last one took longer";
+    let why = "a refresh in less than 60s; the last one took longer";
     assert_eq!(play.told.iter().filter(|event| **event == StepReport::Waiting(why.to_owned())).count(), 1);
 }

@@ -107,8 +107,8 @@ impl Play {
             }
             for output in outputs {
                 match output {
-                    Output::Report(event) => self.told.push(event),
-                    Output::Perform(act) => {
+                    StepperOutput::Report(event) => self.told.push(event),
+                    StepperOutput::Perform(act) => {
                         self.acts += 1;
                         let answers = self.answer(act);
                         if self.dies_at.is_some_and(|dies_at| self.acts >= dies_at) {

@@ -1,4 +1,4 @@
-//! A small cluster: one StatefulSet, its controller, and the kubelets of its pods.
+//! A small cluster: one StatefulSet or DaemonSet, its controller, and the kubelets of its pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +89,20 @@ impl World {
         world
     }
 
+    /// A DaemonSet on so many nodes, paused before anything moved.
+    pub(super) fn paused_daemon_set(nodes: i64) -> Self {
+        let mut world =
+            Self::new(nodes, &json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
+        world.object["kind"] = "DaemonSet".into();
+        world.object["status"] = json!({"observedGeneration": 2, "desiredNumberScheduled": nodes});
+        world.pause();
+        world
+    }
+
+    fn is_daemon_set(&self) -> bool {
+        self.object["kind"] == "DaemonSet"
+    }
+
     /// What `pause` writes.
     pub(super) fn pause(&mut self) {
         use crate::model::change::hold::{Pause, pause};
@@ -108,7 +122,8 @@ impl World {
     }
 
     pub(super) fn replicas(&self) -> i64 {
-        self.object["spec"]["replicas"].as_i64().unwrap()
+        let count = if self.is_daemon_set() { "/status/desiredNumberScheduled" } else { "/spec/replicas" };
+        self.object.pointer(count).unwrap().as_i64().unwrap()
     }
 
     pub(super) fn workload(&self) -> Workload {
@@ -193,9 +208,30 @@ impl World {
                 _ => {}
             }
         }
-        if self.controls {
-            self.control();
+        match (self.controls, self.is_daemon_set()) {
+            (false, _) => {}
+            (true, false) => self.control(),
+            (true, true) => self.control_daemon_set(),
         }
+    }
+
+    /// A pod of the live template for each node without one; with `RollingUpdate` it takes an outdated pod down
+    /// as long as all are available, or one that is not.
+    fn control_daemon_set(&mut self) {
+        let (nodes, update) = (self.replicas(), self.update());
+        let is_rolling = self.object["spec"]["updateStrategy"]["type"] == "RollingUpdate";
+        let missing: Vec<i64> = (0..nodes).filter(|index| !self.pods.contains_key(index)).collect();
+        missing.iter().for_each(|index| self.make(*index, update));
+        let is_outdated = |index: &i64| self.pods.get(index).is_some_and(|pod| pod.revision != update);
+        let may_go = |index: &i64| self.unavailable() == 0 || !self.is_available(*index);
+        let next = (0..nodes).filter(is_outdated).find(may_go).filter(|_| is_rolling);
+        next.map(|index| self.pods.remove(&index));
+        let status = json!({
+            "observedGeneration": self.object["metadata"]["generation"], "desiredNumberScheduled": nodes,
+            "currentNumberScheduled": self.pods.len(), "updatedNumberScheduled": self.on(update),
+            "numberAvailable": self.pods.len() - self.unavailable().min(self.pods.len()),
+        });
+        self.object["status"] = status;
     }
 
     /// `OrderedReady`, one pod at a time.

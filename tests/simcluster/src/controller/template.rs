@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::object;
 
-/// Whether two templates say the same, but for one label: nothing and an empty list or map are the same, every order counts.
+/// Whether two templates say the same, but for one label: nothing and an empty list or map are the same, every order
+/// counts.
 pub(super) fn equal_without_label(one: &Value, other: &Value, label: &str) -> bool {
     plain(one, label) == plain(other, label)
 }

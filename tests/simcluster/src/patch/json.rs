@@ -1,7 +1,7 @@
 //! JSON Patch (RFC 6902) as the API server's library (evanphx/json-patch, version 4) reads it.
 //!
-//! It departs from the RFC where a client can notice: a `test` with null passes on an absent member, a `replace` of an absent
-//! member adds it, and negative indexes count from the end. A missing parent fails all the same.
+//! It departs from the RFC where a client can notice: a `test` with null passes on an absent member, a `replace` of an
+//! absent member adds it, and negative indexes count from the end. A missing parent fails all the same.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! Strategic merge patch for the kinds that are served: lists with a merge key merge item by item, and `$` directives steer.
+//! Strategic merge patch for the kinds that are served: lists with a merge key merge item by item, and `$` directives
+//! steer.
 
 use serde_json::{Map, Value};
 

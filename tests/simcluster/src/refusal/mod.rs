@@ -1,4 +1,5 @@
-//! The `Status` bodies of requests that were refused, with the reasons, codes and messages of apimachinery's `api/errors`.
+//! The `Status` bodies of requests that were refused, with the reasons, codes and messages of apimachinery's
+//! `api/errors`.
 
 mod causes;
 mod reasons;

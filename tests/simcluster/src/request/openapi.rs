@@ -1,4 +1,5 @@
-//! As much of `OpenAPI` v3 as lets kubectl see that the server checks fields itself, which `apply`, `create -f` and `edit` ask for.
+//! As much of `OpenAPI` v3 as lets kubectl see that the server checks fields itself, which `apply`, `create -f` and
+//! `edit` ask for.
 //!
 //! There are no schemas: `kubectl explain` has nothing to tell.
 

@@ -86,7 +86,8 @@ fn check_initial_events(target: &Target, call: &Call) -> Result<(), Refusal> {
 }
 
 impl Events {
-    /// The events since the last call, oldest first. A watcher that lost its place is told so once, and then nothing more.
+    /// The events since the last call, oldest first. A watcher that lost its place is told so once, and then nothing
+    /// more.
     pub(crate) fn catch_up(&mut self, store: &Store) -> Vec<Value> {
         let Some(seen) = self.seen else {
             return Vec::new();

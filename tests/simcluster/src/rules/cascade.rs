@@ -41,7 +41,8 @@ impl Store {
         Some(gone)
     }
 
-    /// Removes what lived in a namespace that is gone: there is no namespace controller, whoever finishes other deletions.
+    /// Removes what lived in a namespace that is gone: there is no namespace controller, whoever finishes other
+    /// deletions.
     fn empty_namespace(&mut self, name: &str) {
         let inhabitants: Vec<Key> =
             self.all().filter(|(key, _)| key.namespace == name).map(|(key, _)| key.clone()).collect();

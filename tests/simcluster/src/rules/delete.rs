@@ -69,7 +69,8 @@ impl Deletion {
 }
 
 impl Store {
-    /// Deletes an object, or begins to: the object as it is now or was last. It is gone if [`Store::get`] finds it no more.
+    /// Deletes an object, or begins to: the object as it is now or was last. It is gone if [`Store::get`] finds it no
+    /// more.
     ///
     /// # Errors
     /// 404, or 409 when a precondition does not hold.

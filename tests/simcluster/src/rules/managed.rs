@@ -10,8 +10,8 @@ use crate::object;
 
 /// Notes in `after` that `author` made it of `before` at `time`.
 ///
-/// An entry is one manager's updates through one subresource. The author gets the fields that differ; every other entry loses
-/// those, and whatever is not in the object any more.
+/// An entry is one manager's updates through one subresource. The author gets the fields that differ; every other entry
+/// loses those, and whatever is not in the object any more.
 pub(super) fn note(
     before: &Value,
     after: &mut Value,

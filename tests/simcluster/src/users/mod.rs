@@ -51,7 +51,8 @@ impl Users {
         self.tokens.remove(token);
     }
 
-    /// Who a request is from: its bearer token, else the connection's certificate, else nobody; or whom it impersonates.
+    /// Who a request is from: its bearer token, else the connection's certificate, else nobody; or whom it
+    /// impersonates.
     pub(crate) fn authenticate(
         &self,
         headers: &HeaderMap,

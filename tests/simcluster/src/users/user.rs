@@ -42,7 +42,8 @@ impl User {
     }
 }
 
-/// Verbs that are allowed on resources; `*` is every one. A part of an object is a resource of its own, such as `pods/log`.
+/// Verbs that are allowed on resources; `*` is every one. A part of an object is a resource of its own, such as
+/// `pods/log`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     verbs: Vec<String>,

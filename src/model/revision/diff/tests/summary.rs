@@ -108,12 +108,12 @@ fn long_values_are_cut_and_images_are_not() {
         web(&json!({"image": format!("shop/web@sha256:{long}"), "env": [{"name": "CONFIG", "value": long}]}))
     };
     let (image, cut) = (format!("shop/web@sha256:{}", "x".repeat(80)), "x".repeat(60));
-    assert_eq!(words(&with("1"), &with("2")), format!("image {image}2, env CONFIG={cut}…"));
+    assert_eq!(words(&with("1"), &with("2")), format!("image {image}2, env CONFIG={cut}..."));
     assert_eq!(
         rows(&with("1"), &with("2")),
         [
             format!("container web: image: {image}1 -> {image}2"),
-            format!("container web: env: CONFIG={cut}… (changed)"),
+            format!("container web: env: CONFIG={cut}... (changed)"),
         ]
     );
 }

@@ -173,7 +173,8 @@ fn last_state(behaviour: Behaviour, now: Timestamp) -> Value {
     }
 }
 
-/// How often a crashing container has been started again, and when it will be next: after 2, 4, 6 seconds and so on, 20 at most.
+/// How often a crashing container has been started again, and when it will be next: after 2, 4, 6 seconds and so on, 20
+/// at most.
 fn restarts(elapsed: Duration, first: Duration) -> (u64, Option<Duration>) {
     let mut next = first;
     for restart in 0..MOST_RESTARTS {

@@ -1,4 +1,5 @@
-//! The revisions of a `StatefulSet`: current and update, renumbering, and the clean-up (reference sections 6.4, 6.7, 6.8).
+//! The revisions of a `StatefulSet`: current and update, renumbering, and the clean-up (reference sections 6.4, 6.7,
+//! 6.8).
 
 use std::sync::Arc;
 

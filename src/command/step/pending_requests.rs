@@ -1,4 +1,4 @@
-//! The requests that are in flight: a write, a wave or a refresh, and a check beside it.
+//! The requests in flight: a write or a wave of deletions, and perhaps a check.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -6,17 +6,17 @@ use std::task::Poll;
 
 use crate::model::step::StepEvent;
 
-/// The requests that are in flight. Each ends with events. Dropping it cancels them.
+/// The requests in flight. Each returns events. Dropping this value cancels the requests.
 #[derive(Default)]
-pub(super) struct InFlight(Vec<Pin<Box<dyn Future<Output = Vec<StepEvent>>>>>);
+pub(super) struct PendingRequests(Vec<Pin<Box<dyn Future<Output = Vec<StepEvent>>>>>);
 
-impl InFlight {
+impl PendingRequests {
     /// Begins a request.
     pub(super) fn begin(&mut self, request: impl Future<Output = Vec<StepEvent>> + 'static) {
         self.0.push(Box::pin(request));
     }
 
-    /// Waits for the first request that ends; forever when none is in flight.
+    /// Waits until a request ends, and returns its events. Never returns when no request is in flight.
     pub(super) async fn next(&mut self) -> Vec<StepEvent> {
         let first = poll_fn(|context| {
             let polled = self.0.iter_mut().enumerate().find_map(|(index, request)| {
@@ -33,7 +33,7 @@ impl InFlight {
     }
 }
 
-/// Waits for all of these, at the same time, in their order.
+/// Runs futures concurrently, and returns their results in the same order.
 pub(super) async fn all<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut pending: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
     poll_fn(|context| {

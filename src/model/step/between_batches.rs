@@ -1,0 +1,153 @@
+//! No batch is under way: ends, waits, or begins the next batch.
+
+use super::action::{Action, Decision, Purpose};
+use super::batch_under_way::{failed, fatal_cause, released};
+use super::batches::{self, Next};
+use super::causes::{GRACE, reasons};
+use super::completing::restore_fields;
+use super::kind::Release;
+use super::outcome::{StepOutcome, StopReason};
+use super::report::StepReport;
+use super::slot::PodSlot;
+use super::state::PlanState;
+use super::timers::CheckState;
+use crate::model::change::hold::BatchRecord;
+use crate::model::text::go_duration;
+
+/// Decides what to do between two batches: end, wait, or begin the next one.
+pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
+    let timers = state.timers;
+    if matches!(timers.check, CheckState::Running(_)) {
+        return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
+    }
+    let is_reached = batches::is_reached(state.plan().reach, state.all());
+    let has_finished_batch = timers.has_finished_batch;
+    let is_left = state.all().iter().any(PodSlot::awaits_release);
+    if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
+        return Decision::finish(state.reached(), "as many pods are updated as the command asked for: end");
+    }
+    if state.is_final() {
+        return finish_plan(state);
+    }
+    let next = match state.next() {
+        Next::Batch(batch) => batch,
+        Next::Blocked { pod, node } => {
+            let why = format!("{pod} is next, and its node {node} is not ready: stop");
+            return Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNode { pod, node }), why);
+        }
+        Next::Nothing if is_reached => {
+            return Decision::finish(state.reached(), "no slot is left to release: end");
+        }
+        Next::Nothing => {
+            return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
+        }
+    };
+    let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, slot);
+    let was_deleted = |slot: &PodSlot<'_>| !slot.is_available && timers.replaced.contains(&slot.name);
+    if state.required().any(comes_up) || state.all().iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
+        return Decision::wait_for("the pods that are starting");
+    }
+    if !has_finished_batch && !state.is_moving() && !state.soak_left().is_zero() {
+        let soak = go_duration::write(state.soak());
+        return Decision::wait_for(format!("the released pods to be available for {soak}"));
+    }
+    match state.too_many_unavailable(&next) {
+        Some(_) if timers.force => {
+            let excused = state.unavailable_slots().map(|slot| slot.name.clone()).collect();
+            Decision::new(Action::Excuse(excused), "too many pods are unavailable: excuse them (--force)")
+        }
+        Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
+            Decision::wait_for("the pods that are starting")
+        }
+        Some(reason) => Decision::finish(StepOutcome::Stopped(reason), "too many pods are unavailable: stop"),
+        None => begin_batch(state, next),
+    }
+}
+
+/// Whether an unavailable pod was created recently or is within its grace period. After another change of the
+/// template, the pods of a batch may be replaced once more.
+fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
+    let now = state.observation().now.server_time;
+    slot.pod.is_some_and(|pod| {
+        let age = pod.created.map(|created| now.duration_since(created));
+        let is_young = age.is_some_and(|age| age < GRACE.try_into().unwrap_or_default());
+        !pod.terminating && is_young || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
+    })
+}
+
+/// Whether a released pod that is not ready is still young enough to become ready.
+fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
+    let patience = state.pace().batch_timeout;
+    let is_young = slot.pod.is_none_or(|pod| {
+        let age = pod.created.map(|created| state.observation().now.server_time.duration_since(created));
+        pod.terminating || age.is_some_and(|age| age < patience.try_into().unwrap_or_default())
+    });
+    let is_hopeless = fatal_cause(state).is_some();
+    (is_young || slot.awaits_deletion) && !is_hopeless && !state.timers.progress.is_over(patience)
+}
+
+/// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
+fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
+    let observation = state.observation();
+    let mut record = observation.record.renewed(observation.now.stamp());
+    let mut reports = Vec::new();
+    match record.plan.batch.take() {
+        Some(_) if state.is_back_to_canary() => {
+            record.plan.batch_sizes.clear();
+            reports.push(StepReport::BackToCanary);
+        }
+        Some(before) => record.plan.batch_sizes.push(before.slots.len()),
+        None => {}
+    }
+    let set = match state.slots.kind.release(observation, state.all(), &next, state.free()) {
+        Some(Release::Strategy { set, slots }) => {
+            reports.extend(released(next.number, slots));
+            Some(set)
+        }
+        _ => None,
+    };
+    let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
+    record.plan.batch = Some(next);
+    Decision::write(Purpose::BeginBatch, record.patch(&observation.observed.workload, set), reports, why)
+}
+
+/// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
+/// then restores the original strategy.
+fn finish_plan(state: &PlanState<'_>) -> Decision {
+    let observation = state.observation();
+    if state.is_moving() {
+        let failure = state.plan().batch.as_ref().map(|last| failed(state, last));
+        return match failure {
+            Some(Some(failure)) => failure,
+            None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, slot)) => {
+                let missing = state.required().filter(|slot| !slot.is_ready());
+                let pods = reasons(missing, observation);
+                let reason = StopReason::Unhealthy { pods, allowed: state.allowed() };
+                Decision::finish(StepOutcome::Stopped(reason), "a released pod stays unavailable: stop")
+            }
+            _ => Decision::new(Action::Wait, "every pod is released, and one is not ready: wait"),
+        };
+    }
+    if !state.soak_left().is_zero() {
+        let soak = go_duration::write(state.soak());
+        return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
+    }
+    if state.all().iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
+        return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
+    }
+    if state.slots.kind.is_settled(observation).is_some() {
+        return restore_fields(state);
+    }
+    if state.slots.kind.is_complete(observation) {
+        let patch = observation.record.ending(&observation.observed.workload);
+        let why = "the update is complete: restore the original strategy";
+        return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, Vec::new(), why);
+    }
+    match state.ignored_nodes() {
+        nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
+        nodes => {
+            let why = "the controller waits for pods on ignored nodes: stop";
+            Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The table of the kinds that can be stepped.
+
+use serde_json::Value;
+
+use super::daemon_set::DaemonSets;
+use super::deployment::{Deployments, check_leftovers, standing_hold};
+use super::kind::StepKind;
+use super::stateful_set::StatefulSets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::change::hold;
+use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
+
+/// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
+/// `spec.replicas` to 2147483647.
+const MAX_PODS: i64 = 100_000;
+
+/// Returns the implementation for the kind of a workload.
+///
+/// # Errors
+/// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
+pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
+    let wanted = workload.wanted();
+    if wanted > MAX_PODS {
+        return Err(Error::new(
+            ErrorKind::Malformed,
+            format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
+        ));
+    }
+    match workload.kind().step {
+        Ok(StepBy::Partition) => Ok(&StatefulSets),
+        Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
+        Ok(StepBy::UpdateBudget) => Ok(&Deployments),
+        Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
+    }
+}
+
+/// Returns the fields that hold a workload as it is (design rules 12 and 20).
+///
+/// # Errors
+/// When its pods could not be read.
+pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
+    if observed.workload.kind().step == Ok(StepBy::UpdateBudget) {
+        check_leftovers(&observed.workload)?;
+        return Ok(standing_hold(observed));
+    }
+    Ok(hold::hold_method(observed)?.strategy(&observed.workload))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn two_billion_replicas_are_refused_before_slots_are_allocated() {
+        let refusal = |replicas: i64| {
+            let set =
+                json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"replicas": replicas}});
+            step_kind(&Workload::of_json(&set).unwrap()).err().map(|error| error.sentence())
+        };
+        assert_eq!(refusal(100_000), None);
+        let expected = "statefulset/db has 2147483647 replicas; step works with at most 100000";
+        assert_eq!(refusal(i64::from(i32::MAX)).as_deref(), Some(expected));
+    }
+}

@@ -1,0 +1,118 @@
+//! The state of a plan for display: its finished, present and future batches.
+
+use std::time::Duration;
+
+use super::outcome::StopReason;
+use crate::model::change::hold::{Lease, Pace, Reach};
+use crate::model::status::cause::Cause;
+
+/// The state of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanView {
+    /// The label of the revision for a rollback, if it is stored.
+    pub from: Option<String>,
+    /// The label of the revision that `step` releases, once it is stored.
+    pub to: Option<String>,
+    /// The desired number of pods.
+    pub wanted: usize,
+    /// How many of them run the new revision.
+    pub updated: usize,
+    /// The pace.
+    pub pace: Pace,
+    /// How many pods may be unavailable, for the present replicas.
+    pub max_unavailable: usize,
+    /// The goal of the command.
+    pub reach: Reach,
+    /// The finished, present and future batches.
+    pub batches: Vec<Batch>,
+    /// Whether there are more batches than those.
+    pub has_more_batches: bool,
+    /// The final soak, once it began.
+    pub final_soak: Option<Soaked>,
+    /// The sum of the remaining soaks of those batches.
+    pub soaks: Duration,
+    /// The pods that are skipped because their nodes are not ready.
+    pub skipped: Vec<String>,
+    /// Whether `--ignore-unready-nodes` would reduce the number of unavailable pods.
+    pub is_worse_by_nodes: bool,
+    /// The lease.
+    pub lease: Option<Lease>,
+    /// Whether the plan is paused.
+    pub is_paused: bool,
+    /// Why the next batch cannot begin; only in a preview.
+    pub stops: Option<StopReason>,
+    /// The causes why the plan does not progress.
+    pub causes: Vec<Cause>,
+    /// The kubectl command that ends the hold without this program, if the kind has one.
+    pub end_by_hand: Option<String>,
+}
+
+/// The progress of a soak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Soaked {
+    /// How long every pod has been available.
+    pub healthy: Duration,
+    /// How long they must be available.
+    pub of: Duration,
+}
+
+/// One batch of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The number, counted from 1.
+    pub number: usize,
+    /// Whether this is the canary batch of one pod.
+    pub is_canary: bool,
+    /// How many slots it has.
+    pub size: usize,
+    /// The slots in the order of release. Empty for a batch of an earlier process, because the plan stores only its
+    /// size.
+    pub slots: Vec<SlotView>,
+    /// The stage.
+    pub stage: BatchStage,
+}
+
+/// A slot of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotView {
+    /// The name of the pod, or of the node.
+    pub name: String,
+    /// The state.
+    pub state: SlotState,
+}
+
+/// The state of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// Its pod runs another revision.
+    Outdated,
+    /// Its pod is being replaced, or is not available yet.
+    Updating,
+    /// Its pod runs the new revision and is available.
+    Updated,
+}
+
+/// The stage of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchStage {
+    /// Not begun.
+    Waiting,
+    /// Its pods are being replaced.
+    Updating,
+    /// Its pods are available, and must stay available.
+    Soaking {
+        /// How long they have been available.
+        healthy: Duration,
+        /// How long they must be available.
+        of: Duration,
+    },
+    /// The check runs.
+    Checking,
+    /// Done.
+    Done {
+        /// How long its pods have been available.
+        healthy: Duration,
+    },
+    /// Failed.
+    Failed,
+}
