@@ -31,8 +31,11 @@ struct Plan {
     batch: (u64, i64),
     /// Of how many pods that is.
     of: i64,
-    /// The image that the plan releases.
+    /// The most updated pods there may be now: the controllers scale both ReplicaSets in proportion.
+    most: i64,
+    /// The image that the plan releases, and the strategy that holds.
     image: String,
+    strategy: Value,
 }
 
 /// Returns what is wrong with a history.
@@ -47,6 +50,7 @@ pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
             .collect();
         let checks = [
             plan.follow(draw, before, now, &views),
+            plan.follow_scaling(before, now),
             plan.check_floor(draw, before, now, &views),
             plan.check_number(before, now),
         ];
@@ -68,7 +72,7 @@ impl Plan {
             self.original = Some(before.own());
             self.batch = (0, count(now.on(now.image(), true)).max(1));
             self.of = now.wanted();
-            self.image = now.image().to_owned();
+            (self.image, self.most) = (now.image().to_owned(), self.batch.1);
             if views.iter().all(|view| view.on(view.image(), false).next().is_none()) {
                 return Err("a hold is written, and every pod runs the live template".to_owned());
             }
@@ -91,7 +95,7 @@ impl Plan {
             let result = self.check_batch(draw, goal, batch["canary"] == true, views, now);
             let soaked = if number > 1 { self.check_soaked(draw, views, self.batch.1, now.at) } else { Ok(()) };
             (self.batch, self.of) = ((number, goal), now.wanted());
-            self.image = now.image().to_owned();
+            (self.image, self.most) = (now.image().to_owned(), goal.max(count(now.on(now.image(), true))));
             return result.and(soaked);
         }
         Ok(())
@@ -108,6 +112,18 @@ impl Plan {
                 None => drop(original.remove(name)),
             }
         }
+    }
+
+    /// Scaling up adds updated pods in proportion, rounded for each ReplicaSet; scaling down takes none that are surge.
+    fn follow_scaling(&mut self, before: &Moment, now: &Moment) -> Result<(), String> {
+        let (was, is) = (before.wanted().max(1), now.wanted());
+        if is > was {
+            self.most = (self.most * is + was - 1) / was + 1;
+        }
+        if now.by == By::Step {
+            self.strategy = now.web["spec"]["strategy"].clone();
+        }
+        Ok(())
     }
 
     /// How large a batch is.
@@ -183,14 +199,13 @@ impl Plan {
         if self.original.is_none() || now.by != By::Cluster || !is_under_way {
             return Ok(());
         }
-        let is_held = now.web["spec"]["minReadySeconds"] == 2_147_483_646_i64;
+        let is_held = now.web["spec"]["minReadySeconds"] == 2_147_483_646_i64
+            && now.web["spec"]["strategy"] == self.strategy;
         let [had, has] = [before, now].map(|moment| count(moment.on(now.image(), true)));
         if !is_held || has <= had {
             return Ok(());
         }
-        let (goal, of, wanted) = (self.batch.1, self.of, now.wanted());
-        // The controllers round the sizes of both ReplicaSets, and 1 % for each that is scaled.
-        let most = if of == wanted { goal } else { (goal * wanted + of - 1) / of.max(1) + 1 };
+        let most = self.most;
         if has <= most { Ok(()) } else { Err(format!("{has} updated pods, and the batch ends at {most}")) }
     }
 }

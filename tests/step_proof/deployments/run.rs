@@ -72,7 +72,7 @@ async fn step_to_the_end(lab: &Lab, web: &Key, draw: &Draw, transcript: &mut Str
     let (mut words, mut refusals) = (draw.line(), 0);
     for number in 0..PATIENCE {
         let has_begun = object(lab, web).to_string().contains("\\\"reason\\\":\\\"plan\\\"");
-        if has_begun && number > 0 && !words.contains("--new-plan") {
+        if has_begun && number > 0 && refusals == 0 {
             words = "step deployment/web".to_owned();
         }
         let ended = step(lab, &words, number, draw.deaths.get(number).copied()).await;
@@ -94,6 +94,8 @@ async fn step_to_the_end(lab: &Lab, web: &Key, draw: &Draw, transcript: &mut Str
                 }
                 words = if printed.contains("--new-plan") {
                     format!("{} --new-plan", draw.line())
+                } else if printed.contains("to hold it again") {
+                    draw.line()
                 } else {
                     "step deployment/web".to_owned()
                 };
