@@ -88,7 +88,9 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
         ("undo" | "restart", "delete", "pods") => &["was not deleted: forbidden"],
         ("undo", "patch", "controllerrevisions") => &["cannot record the change-cause on"],
         ("step", "list", "pods") => &["cannot be stepped without its pods"],
-        ("step", "list", "replicasets" | "controllerrevisions") => &["cannot be stepped without its revisions"],
+        ("step", "list", "replicasets" | "controllerrevisions") => {
+            &["cannot be stepped without its revisions"]
+        }
         ("step", "delete", "pods") => {
             &["was not deleted: forbidden", "error: forbidden: User \"gina\" cannot"]
         }

@@ -15,7 +15,12 @@ pub(super) fn restore_fields(state: &PlanState<'_>) -> Decision {
     let observation = state.observation();
     let record = observation.record.renewed(observation.now.stamp());
     let patch = record.completing(&observation.observed.workload);
-    Decision::write(Purpose::RestoreFields, patch, Vec::new(), "every pod is updated: restore the original fields")
+    Decision::write(
+        Purpose::RestoreFields,
+        patch,
+        Vec::new(),
+        "every pod is updated: restore the original fields",
+    )
 }
 
 /// Waits until the controller reports the update as complete, and ends the plan.

@@ -24,7 +24,9 @@ pub(super) struct Deployments;
 impl StepKind for Deployments {
     /// Refuses `Recreate`, which has no budget to raise, and a workload that another controller steps.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
-        request.pace.refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")?;
+        request
+            .pace
+            .refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")?;
         let target = workload.target();
         if let Some(driver) = driver(workload) {
             return Err(Error::new(ErrorKind::Refused, format!("{driver} drives the rollout of {target}"))
@@ -174,7 +176,8 @@ fn raise(
         return None;
     }
     let now = plan_fields::live(&observed.workload);
-    let now = now.as_ref().and_then(|now| HeldBudget::read(now.get("strategy")?)).unwrap_or(HeldBudget::BESIDE);
+    let now =
+        now.as_ref().and_then(|now| HeldBudget::read(now.get("strategy")?)).unwrap_or(HeldBudget::BESIDE);
     let (released, goal, free) = (as_number(released), as_number(goal), as_number(free?));
     held_pods(observation).raise(now, released, goal, surge(observation), free)
 }
@@ -222,9 +225,8 @@ fn pods<'a>(observation: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
 
 fn held_pods(observation: &PlanContext<'_>) -> HeldPods {
     let (updated, outdated) = pods(observation);
-    let available = |pods: Vec<&Pod>| {
-        as_number(pods.into_iter().filter(|pod| observation.is_available(pod)).count())
-    };
+    let available =
+        |pods: Vec<&Pod>| as_number(pods.into_iter().filter(|pod| observation.is_available(pod)).count());
     HeldPods {
         wanted: observation.observed.workload.wanted(),
         updated_available: available(updated),

@@ -1,10 +1,10 @@
 //! Decides what `step` does next, from the plan, an observation and the timers. A pure function.
 
-use super::completing::continue_completing;
 use super::acquire::acquire;
 use super::action::{Action, Decision, Purpose};
 use super::batch_under_way::{failed, in_batch};
 use super::between_batches::between_batches;
+use super::completing::continue_completing;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
 use super::situation::{Situation, StepCommand};

@@ -85,7 +85,8 @@ impl ChangeReporter {
         // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
         let number = state.plan().batch.as_ref().map(|batch| batch.number);
         let last = self.begun.as_ref().filter(|(begun, _)| Some(*begun) == number).map(|(_, slots)| slots);
-        let is_ours = |slot: &PodSlot<'_>| last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name));
+        let is_ours =
+            |slot: &PodSlot<'_>| last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name));
         let is_added = |slot: &&PodSlot<'_>| {
             !known.contains(&slot.name) && known.insert(slot.name.clone()) && !is_ours(slot)
         };

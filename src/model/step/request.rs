@@ -108,8 +108,10 @@ impl PaceOverrides {
     pub fn refuse_surge(&self) -> Result<()> {
         match self.surge {
             None => Ok(()),
-            Some(_) => Err(Error::usage("--surge is for Deployments, whose updated pods come beside the others")
-                .hint("the pods of a StatefulSet and of a DaemonSet take the place of those before them")),
+            Some(_) => {
+                Err(Error::usage("--surge is for Deployments, whose updated pods come beside the others")
+                    .hint("the pods of a StatefulSet and of a DaemonSet take the place of those before them"))
+            }
         }
     }
 

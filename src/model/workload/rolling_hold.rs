@@ -74,7 +74,9 @@ impl HeldBudget {
     pub fn read(strategy: &Value) -> Option<Self> {
         let limit = |name: &str| IntOrPercent::read(strategy.get("rollingUpdate")?.get(name)?);
         match (limit("maxSurge")?, limit("maxUnavailable")?) {
-            (IntOrPercent::Int(surge), IntOrPercent::Percent(unavailable)) => Some(Self { surge, unavailable }),
+            (IntOrPercent::Int(surge), IntOrPercent::Percent(unavailable)) => {
+                Some(Self { surge, unavailable })
+            }
             _ => None,
         }
     }
@@ -188,7 +190,10 @@ mod tests {
                     assert_eq!(budget.updated(wanted), updated, "{budget:?} of {wanted}");
                     let beside = updated - (wanted - budget.outdated(wanted));
                     let most = surge.min(updated) + if wanted > EXACT { wanted / 100 + 1 } else { 0 };
-                    assert!((surge.min(updated)..=most).contains(&beside), "{budget:?} of {wanted}: {beside}");
+                    assert!(
+                        (surge.min(updated)..=most).contains(&beside),
+                        "{budget:?} of {wanted}: {beside}"
+                    );
                     assert_eq!(HeldBudget::read(&budget.fields(false)["strategy"]), Some(budget));
                 }
             }

@@ -67,13 +67,18 @@ impl Web {
     pub(super) fn pods(&self) -> String {
         let mut images = BTreeMap::<String, (usize, usize)>::new();
         self.lab.cluster.store(|store| {
-            for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod)) {
+            for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod))
+            {
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]);
                 let (ready, all) = images.entry(image.trim_start_matches("app:").to_owned()).or_default();
                 (*ready, *all) = (*ready + usize::from(is_ready(pod)), *all + 1);
             }
         });
-        images.iter().map(|(image, (ready, all))| format!("{image} {ready}/{all}")).collect::<Vec<_>>().join(", ")
+        images
+            .iter()
+            .map(|(image, (ready, all))| format!("{image} {ready}/{all}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The fewest ready pods at one time since a revision, and the most pods of an image.

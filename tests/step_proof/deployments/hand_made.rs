@@ -27,7 +27,8 @@ impl Story {
         (draw.replicas, draw.image, draw.is_paused_first) = (4, "app:2.0", true);
         draw.words.batches = Batches::By(Share::Pods(2));
         (draw.words.max_unavailable, draw.words.soak, draw.words.no_canary) = (Some(Share::Pods(1)), 5, true);
-        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
+        let strategy =
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
         let web = json!({"metadata": {"annotations": {}}, "spec": {
             "replicas": 4, "paused": true, "strategy": strategy,
             "template": {"spec": {"containers": [{"image": "app:2.0"}]}},
@@ -51,9 +52,10 @@ impl Story {
     /// A process writes the hold, with the last pod of a batch.
     fn holds(&mut self, unavailable: &str, batch: Option<(u64, i64)>) {
         let web = Arc::make_mut(&mut self.now.web);
-        let plan = batch.map_or(json!({}), |(number, last)| {
-            json!({"batch": {"number": number, "slots": [last.to_string()]}})
-        });
+        let plan = batch.map_or(
+            json!({}),
+            |(number, last)| json!({"batch": {"number": number, "slots": [last.to_string()]}}),
+        );
         web["metadata"]["annotations"]["kubectl-rollout2/held"] =
             json!({"reason": "plan", "plan": plan}).to_string().into();
         web["spec"]["minReadySeconds"] = 2_147_483_646_i64.into();
@@ -101,7 +103,10 @@ fn stepped() -> Story {
     story.holds("0%", None);
     for (batch, pods) in [(1, [0, 1]), (2, [2, 3])] {
         for number in pods {
-            story.holds(&format!("{}%", (number + 1) * 25), Some((batch, i64::try_from(pods[1]).unwrap() + 1)));
+            story.holds(
+                &format!("{}%", (number + 1) * 25),
+                Some((batch, i64::try_from(pods[1]).unwrap() + 1)),
+            );
             story.replaces(number);
             story.pass(5);
         }
@@ -185,7 +190,8 @@ fn a_write_without_its_tests() {
     ];
     let write = json!({"op": "add", "path": "/spec/paused", "value": true});
     let all: Vec<Value> = paths.iter().map(|path| test(path)).chain([write]).collect();
-    let check = |operations: &[Value]| check_write(Some(Verb::Patch), json!(operations).to_string().as_bytes());
+    let check =
+        |operations: &[Value]| check_write(Some(Verb::Patch), json!(operations).to_string().as_bytes());
     assert_eq!(check(&all), Ok(()));
     for left_out in 0..paths.len() {
         let mut some = all.clone();

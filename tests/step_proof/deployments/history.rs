@@ -56,7 +56,8 @@ impl Moment {
 
     /// The hold of a plan that releases batches, and not of one that rolls back or completes.
     pub(super) fn plan(&self) -> Option<Value> {
-        let has_ended = |hold: &Value| hold["plan"]["phase"] == "rollingBack" || hold["plan"]["phase"] == "completing";
+        let has_ended =
+            |hold: &Value| hold["plan"]["phase"] == "rollingBack" || hold["plan"]["phase"] == "completing";
         self.hold().filter(|hold| !has_ended(hold))
     }
 
@@ -124,7 +125,13 @@ pub(super) fn history(cluster: &SimCluster, after: u64, others: &[u64]) -> Vec<M
             };
             if change.revision > after {
                 let at = change.at.as_millisecond();
-                moments.push(Moment { revision: change.revision, at, by, web: Arc::clone(&web), pods: pods.clone() });
+                moments.push(Moment {
+                    revision: change.revision,
+                    at,
+                    by,
+                    web: Arc::clone(&web),
+                    pods: pods.clone(),
+                });
             }
         }
     });

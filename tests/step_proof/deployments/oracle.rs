@@ -54,14 +54,22 @@ pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
             plan.check_floor(draw, before, now, &views),
             plan.check_number(before, now),
         ];
-        wrong.extend(checks.into_iter().filter_map(Result::err).map(|why| format!("at {}: {why}", now.revision)));
+        wrong.extend(
+            checks.into_iter().filter_map(Result::err).map(|why| format!("at {}: {why}", now.revision)),
+        );
     }
     wrong
 }
 
 impl Plan {
     /// The plan begins, goes on, or ends.
-    fn follow(&mut self, draw: &Draw, before: &Moment, now: &Moment, views: &[&Moment]) -> Result<(), String> {
+    fn follow(
+        &mut self,
+        draw: &Draw,
+        before: &Moment,
+        now: &Moment,
+        views: &[&Moment],
+    ) -> Result<(), String> {
         if now.by == By::Other {
             self.take_external_change(before, now);
         }
@@ -76,6 +84,9 @@ impl Plan {
             if views.iter().all(|view| view.on(view.image(), false).next().is_none()) {
                 return Err("a hold is written, and every pod runs the live template".to_owned());
             }
+        }
+        if !self.strategy.is_null() && before.web["spec"]["strategy"] != self.strategy {
+            self.batch.0 = 0; // it begins with what another client released
         }
         if before.hold().is_some() && now.hold().is_none() {
             let original = self.original.take().unwrap_or_default();
@@ -93,7 +104,8 @@ impl Plan {
         if number > self.batch.0 || number == 1 && self.batch.0 > 1 {
             let goal = number_of(batch["slots"].as_array().and_then(|slots| slots.last()));
             let result = self.check_batch(draw, goal, batch["canary"] == true, views, now);
-            let soaked = if number > 1 { self.check_soaked(draw, views, self.batch.1, now.at) } else { Ok(()) };
+            let soaked =
+                if number > 1 { self.check_soaked(draw, views, self.batch.1, now.at) } else { Ok(()) };
             (self.batch, self.of) = ((number, goal), now.wanted());
             (self.image, self.most) = (now.image().to_owned(), goal.max(count(now.on(now.image(), true))));
             return result.and(soaked);
@@ -138,7 +150,8 @@ impl Plan {
         let fits = |view: &&Moment| {
             let (wanted, updated) = (view.wanted(), count(view.on(now.image(), true)));
             // The controller may still have to create pods that were released before.
-            let updated = updated.max(if self.batch.0 > 0 { self.batch.1 * wanted / self.of.max(1) } else { 0 });
+            let updated =
+                updated.max(if self.batch.0 > 0 { self.batch.1 * wanted / self.of.max(1) } else { 0 });
             let most = match &draw.words.batches {
                 _ if is_canary => 1,
                 Batches::By(share) => updated + share.of(wanted),
@@ -173,15 +186,17 @@ impl Plan {
     ) -> Result<(), String> {
         let Some(original) = self.original.as_ref().filter(|_| now.plan().is_some()) else { return Ok(()) };
         let seconds = original.get("minReadySeconds").and_then(Value::as_i64).unwrap_or_default();
-        let available =
-            |view: &Moment, is_on| view.available(now.image(), is_on, seconds, now.at);
+        let available = |view: &Moment, is_on| view.available(now.image(), is_on, seconds, now.at);
         if now.by == By::Step && before.own() != now.own() && before.plan().is_some() {
             let left = |view: &Moment| {
                 let kept = now.wanted() - unavailable(&now.web["spec"]["strategy"], now.wanted());
                 available(view, true) + available(view, false).min(kept)
             };
             if views.iter().all(|view| left(view) < floor(draw, original, now.wanted())) {
-                return Err(format!("a write leaves {:?} available pods", views.first().map(|view| left(view))));
+                return Err(format!(
+                    "a write leaves {:?} available pods",
+                    views.first().map(|view| left(view))
+                ));
             }
         }
         let had = available(before, true) + available(before, false);
@@ -240,7 +255,8 @@ fn number_of(slot: Option<&Value>) -> i64 {
 
 /// Every write of ours is one JSON Patch of the Deployment that begins with its tests.
 pub(super) fn requests(requests: &[Recorded]) -> Vec<String> {
-    let ours = requests.iter().filter(|one| one.user.as_deref().is_some_and(|user| user.starts_with("step-")));
+    let ours =
+        requests.iter().filter(|one| one.user.as_deref().is_some_and(|user| user.starts_with("step-")));
     let reads = [Some(Verb::Get), Some(Verb::List), Some(Verb::Watch)];
     let writes = ours.filter(|one| !reads.contains(&one.verb()) && matches!(one.route, Route::Resource(_)));
     writes.filter_map(|write| check_write(write.verb(), &write.body).err()).collect()

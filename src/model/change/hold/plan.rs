@@ -131,7 +131,9 @@ impl BatchRecord {
             return;
         };
         let number = |slot: Option<&String>| slot.and_then(|slot| slot.parse::<usize>().ok());
-        let (Some(first), Some(last)) = (number(self.slots.first()), number(self.slots.last())) else { return };
+        let (Some(first), Some(last)) = (number(self.slots.first()), number(self.slots.last())) else {
+            return;
+        };
         // Rounded to the nearest, as the controller rounds the size of a ReplicaSet.
         let scaled = |number: usize| (2 * number * wanted + before) / (2 * before);
         let last = scaled(last.min(before)).max(1);

@@ -40,7 +40,8 @@ impl Hold {
     #[must_use]
     pub fn without_pause(mut self, workload: &Workload) -> Self {
         if has_several_fields(workload)
-            && let Some(original) = self.strategy.as_mut().and_then(Value::as_object_mut) {
+            && let Some(original) = self.strategy.as_mut().and_then(Value::as_object_mut)
+        {
             original.remove("paused");
         }
         self
@@ -76,7 +77,8 @@ impl Hold {
     /// Returns the original fields of a workload. Of a hold that another client ended in part, those come from it that
     /// were not restored.
     pub(super) fn originals(workload: &Workload) -> Option<Value> {
-        let Some(leftover) = Self::of(workload).ok().flatten().filter(|_| has_several_fields(workload)) else {
+        let Some(leftover) = Self::of(workload).ok().flatten().filter(|_| has_several_fields(workload))
+        else {
             return plan_fields::live(workload);
         };
         let mut patch = Patch::of(workload.object());

@@ -36,7 +36,9 @@ fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
     let hold = HoldSummary::of(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget))?;
     let counts = Counts::of(workload);
-    let revision = context.revision.map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
+    let revision = context
+        .revision
+        .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
     let until = if hold.is_for_live_template(workload) {
         hold.words(workload)
     } else {

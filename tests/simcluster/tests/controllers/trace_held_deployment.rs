@@ -128,7 +128,8 @@ fn scaling_keeps_the_proportion() {
 /// A number of pods stays as it is when the Deployment is scaled, so that scaling down releases more; a share follows.
 #[test]
 fn a_share_of_unavailable_pods_survives_scaling_down() {
-    for (unavailable, expected) in [(json!(9), "1.0 1/1, 2.0 10/10 True"), (json!("45%"), "1.0 6/6, 2.0 5/5 True")]
+    for (unavailable, expected) in
+        [(json!(9), "1.0 1/1, 2.0 10/10 True"), (json!("45%"), "1.0 6/6, 2.0 5/5 True")]
     {
         let mut lab = Lab::new();
         let web = lab.deployment(20, &json!({}));
@@ -170,7 +171,8 @@ fn template_and_strategy_in_one_patch_go_back() {
     let mut lab = Lab::new();
     let web = held(&mut lab, 1, 4, "app:2.0");
     let before = lab.revision();
-    let own = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": "25%", "maxUnavailable": "25%" } });
+    let own =
+        json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": "25%", "maxUnavailable": "25%" } });
     let containers = json!([{ "name": "app", "image": "app:1.0" }]);
     lab.patch(
         &web,
