@@ -165,7 +165,7 @@ pub fn json_list(histories: &[Value]) -> String {
     format!("{document:#}\n")
 }
 
-/// Returns one history as JSON. The README documents the fields.
+/// Returns one history as JSON. docs/json.md documents the fields.
 #[must_use]
 pub fn json(history: &History<'_>) -> Value {
     let workload = &history.observation.workload;

@@ -142,7 +142,7 @@ pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.is_transient || cause.id.is_hold() { Style::Warning } else { Style::Bad }
 }
 
-/// Returns the status of one workload as one line of JSON. The README documents the fields.
+/// Returns the status of one workload as one line of JSON. docs/json.md documents the fields.
 #[must_use]
 pub fn json_line(status: &RolloutStatus<'_>) -> String {
     let RolloutStatus { observed, verdict, causes } = status;

@@ -21,7 +21,7 @@ fn set<'a>(words: &'a str, more: &'a str) -> BTreeSet<&'a str> {
     words.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
 }
 
-/// Exactly the fields that the README documents.
+/// Exactly the fields that docs/json.md documents.
 #[tokio::test(start_paused = true)]
 async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let lab = Lab::new();

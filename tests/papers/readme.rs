@@ -1,17 +1,26 @@
-//! The README agrees with the program: exit codes, files, verbs and command lines.
+//! The README and docs/ agree with the program: exit codes, files, verbs, causes and command lines.
 
 use rollout2::cli::definition;
 use rollout2::cli::reference::EXIT_CODES;
+use rollout2::model::status::cause::CauseId;
 
 use crate::generated::root;
 
-fn readme() -> String {
-    std::fs::read_to_string(root().join("README.md")).unwrap()
+fn page(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The README and every page of docs/, by path.
+fn pages() -> Vec<(String, String)> {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap();
+    let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().to_string_lossy()));
+    let paths = docs.filter(|path| path.ends_with(".md")).chain(["README.md".to_owned()]);
+    paths.map(|path| (path.clone(), page(&path))).collect()
 }
 
 #[test]
 fn exit_codes_match_the_help() {
-    let readme = readme();
+    let readme = page("README.md");
     let section = readme.split("\n## Exit codes\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows: Vec<_> =
         section.lines().filter(|line| line.starts_with("| ") && !line.contains("means")).collect();
@@ -21,39 +30,65 @@ fn exit_codes_match_the_help() {
 }
 
 #[test]
-fn every_referenced_file_exists() {
-    let readme = readme();
-    let targets = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    for target in targets.filter(|target| !target.starts_with("http")) {
-        let heading =
-            |anchor: &str| readme.contains(&format!("\n## {}", capitalized(&anchor.replace('-', " "))));
-        let found = target.strip_prefix('#').map_or_else(|| root().join(target).exists(), heading);
-        assert!(found, "{target}");
+fn the_readme_is_short() {
+    assert!((7_000..=9_500).contains(&page("README.md").len()), "{}", page("README.md").len());
+}
+
+#[test]
+fn every_referenced_file_and_heading_exists() {
+    for (path, text) in pages() {
+        let folder = root().join(&path).parent().unwrap().to_owned();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            if target.starts_with("http") {
+                continue;
+            }
+            let file = if file.is_empty() { root().join(&path) } else { folder.join(file) };
+            assert!(file.exists(), "{path}: {target}");
+            let has_heading = |text: &str| text.lines().any(|line| heading_anchor(line) == anchor);
+            assert!(
+                anchor.is_empty() || has_heading(&std::fs::read_to_string(&file).unwrap()),
+                "{path}: {target}"
+            );
+        }
     }
+}
+
+/// The anchor that GitHub gives a heading; empty for other lines.
+fn heading_anchor(line: &str) -> String {
+    let text = line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim()).unwrap_or_default();
+    let letters = text.to_lowercase().replace(' ', "-");
+    letters.chars().filter(|letter| letter.is_alphanumeric() || "-_".contains(*letter)).collect()
 }
 
 #[test]
 fn every_verb_has_a_line_and_every_line_parses() {
-    let readme = readme();
     let mut wrong = Vec::new();
     for verb in definition().get_subcommands().filter(|verb| !verb.is_hide_set()) {
-        if !readme.contains(&format!("kubectl rollout2 {}", verb.get_name())) {
+        let line = format!("kubectl rollout2 {}", verb.get_name());
+        if !pages().iter().any(|(_, text)| text.contains(&line)) {
             wrong.push(format!("{} has no line", verb.get_name()));
         }
     }
-    // An indented line is a command. Comments, redirections and pipes are not part of it.
-    for line in readme.lines().filter_map(|line| line.strip_prefix("    ")) {
-        let Some(line) = line.trim_start_matches("$ ").strip_prefix("kubectl rollout2 ") else { continue };
-        let words = line.split(['#', '>', '|']).next().unwrap_or_default().split_whitespace();
-        match definition().try_get_matches_from(std::iter::once("kubectl-rollout2").chain(words)) {
-            Err(mistake) if mistake.use_stderr() => wrong.push(format!("{line}: {mistake}")),
-            Ok(_) | Err(_) => {}
+    for (path, text) in pages() {
+        // An indented line is a command. Comments, redirections and pipes are not part of it.
+        for line in text.lines().filter_map(|line| line.strip_prefix("    ")) {
+            let Some(line) = line.trim_start_matches("$ ").strip_prefix("kubectl rollout2 ") else { continue };
+            let words = line.split(['#', '>', '|']).next().unwrap_or_default().split_whitespace();
+            match definition().try_get_matches_from(std::iter::once("kubectl-rollout2").chain(words)) {
+                Err(mistake) if mistake.use_stderr() => wrong.push(format!("{path}: {line}: {mistake}")),
+                Ok(_) | Err(_) => {}
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn capitalized(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+#[test]
+fn every_cause_has_a_row_and_every_row_a_cause() {
+    let page = page("docs/status.md");
+    let table = page.split("\n## Causes\n").nth(1).unwrap();
+    let rows: Vec<_> =
+        table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|row| row.0).collect();
+    assert_eq!(rows, CauseId::ALL.map(CauseId::name));
 }

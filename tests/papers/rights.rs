@@ -1,5 +1,5 @@
 //! `krew/rbac.yaml`: its rights are sufficient for each verb, and each is necessary. Without one, the program
-//! prints the text that the README lists.
+//! prints the text that docs/rbac.md lists.
 
 use harness::Ended;
 use rollout2::cli::definition;
@@ -181,7 +181,7 @@ async fn exactly_these_rights_suffice() {
 
 #[tokio::test(start_paused = true)]
 async fn without_one_right_the_documented_message_is_printed() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/rbac.md")).unwrap();
     let mut wrong = Vec::new();
     for (verb, rights) in roles() {
         let mut whole = Vec::new();
@@ -208,8 +208,8 @@ async fn without_one_right_the_documented_message_is_printed() {
             for words in unsaid {
                 wrong.push(format!("{verb} without {missing:?} does not say {words:?}: {heard}"));
             }
-            for words in said.iter().filter(|words| !readme.contains(&words.replace("gina", "..."))) {
-                wrong.push(format!("the README does not tell of {words:?}"));
+            for words in said.iter().filter(|words| !page.contains(&words.replace("gina", "..."))) {
+                wrong.push(format!("docs/rbac.md does not list {words:?}"));
             }
         }
     }

@@ -82,7 +82,7 @@ fn escape_sequences_are_escaped_on_one_line() {
     assert_eq!(piped.stderr.lines().count(), 1, "{:?}", piped.stderr);
 }
 
-/// The README documents the fields.
+/// docs/json.md documents the fields.
 #[test]
 fn json_is_one_document_for_each_workload() {
     let mut sick = crash("panic: DB_URL is not set");

@@ -1,6 +1,6 @@
 //! The reports of a follower as JSON: one line for each change, and a last line with the results.
 //!
-//! The README documents the fields.
+//! docs/json.md documents the fields.
 
 use std::time::Duration;
 

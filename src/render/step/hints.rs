@@ -88,7 +88,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let is_left = view.is_none_or(|view| is_at(view, &BatchStage::Waiting));
             let force = command("release the next batch anyway: {} --force", [step.clone()]);
             let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
-            let room = command("allow for them: {} --max-unavailable {}", [step.clone(), needed]);
+            let room = command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
             let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
             let ignore = command("ignore nodes that are not ready: {} --ignore-unready-nodes", [step]);
             let waits = waits_for(workload, pods);

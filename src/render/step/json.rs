@@ -1,6 +1,6 @@
 //! JSON of `step`: a line for each report, and a last one with the outcome.
 //!
-//! The README documents the fields, which are stable.
+//! docs/json.md documents the fields, which are stable.
 
 use std::time::Duration;
 
