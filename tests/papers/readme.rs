@@ -73,7 +73,9 @@ fn every_verb_has_a_line_and_every_line_parses() {
     for (path, text) in pages() {
         // An indented line is a command. Comments, redirections and pipes are not part of it.
         for line in text.lines().filter_map(|line| line.strip_prefix("    ")) {
-            let Some(line) = line.trim_start_matches("$ ").strip_prefix("kubectl rollout2 ") else { continue };
+            let Some(line) = line.trim_start_matches("$ ").strip_prefix("kubectl rollout2 ") else {
+                continue;
+            };
             let words = line.split(['#', '>', '|']).next().unwrap_or_default().split_whitespace();
             match definition().try_get_matches_from(std::iter::once("kubectl-rollout2").chain(words)) {
                 Err(mistake) if mistake.use_stderr() => wrong.push(format!("{path}: {line}: {mistake}")),

@@ -61,10 +61,7 @@ impl StepKind for Deployments {
             let is_updated = index < updated.len();
             let is_released = is_updated || index < released;
             let place = index.saturating_sub(released.max(updated.len()));
-            let pod = match is_released {
-                true => updated.get(index),
-                false => outdated.get(place),
-            };
+            let pod = if is_released { updated.get(index) } else { outdated.get(place) };
             let pod = pod.copied();
             let own = pod.filter(|_| is_updated);
             let node = own.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));

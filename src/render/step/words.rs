@@ -75,8 +75,10 @@ fn counted(slots: &[SlotView]) -> Option<String> {
     let number = |slot: &SlotView| slot.name.strip_prefix("pod ")?.parse::<usize>().ok();
     let numbers: Vec<usize> = slots.iter().map(number).collect::<Option<_>>()?;
     match numbers.as_slice() {
-        [] | [_] => None,
-        [first, .., last] if last - first + 1 == numbers.len() => Some(format!("pods {first} to {last}")),
+        [first, _, ..] => numbers
+            .last()
+            .filter(|last| *last - first + 1 == numbers.len())
+            .map(|last| format!("pods {first} to {last}")),
         _ => None,
     }
 }

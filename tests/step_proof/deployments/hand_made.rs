@@ -166,7 +166,7 @@ fn more_updated_pods_than_the_batch_has() {
 #[test]
 fn a_hold_where_every_pod_runs_the_live_template() {
     let mut story = Story::new();
-    for (_, pod) in &mut story.now.pods {
+    for pod in story.now.pods.values_mut() {
         pod.image = "app:2.0".to_owned();
     }
     story.pass(60);
@@ -193,10 +193,10 @@ fn a_write_without_its_tests() {
     let check =
         |operations: &[Value]| check_write(Some(Verb::Patch), json!(operations).to_string().as_bytes());
     assert_eq!(check(&all), Ok(()));
-    for left_out in 0..paths.len() {
+    for (left_out, path) in paths.iter().enumerate() {
         let mut some = all.clone();
         some.remove(left_out);
-        assert!(check(&some).is_err(), "{}", paths[left_out]);
+        assert!(check(&some).is_err(), "{path}");
     }
     assert!(check_write(Some(Verb::Delete), b"{}").is_err());
 }

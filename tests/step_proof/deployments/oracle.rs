@@ -48,9 +48,9 @@ pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
             .rev()
             .take_while(|view| view.revision == before.revision || view.at >= now.at - DECIDED_WITHIN)
             .collect();
+        plan.follow_scaling(before, now);
         let checks = [
             plan.follow(draw, before, now, &views),
-            plan.follow_scaling(before, now),
             plan.check_floor(draw, before, now, &views),
             plan.check_number(before, now),
         ];
@@ -85,9 +85,6 @@ impl Plan {
                 return Err("a hold is written, and every pod runs the live template".to_owned());
             }
         }
-        if !self.strategy.is_null() && before.web["spec"]["strategy"] != self.strategy {
-            self.batch.0 = 0; // it begins with what another client released
-        }
         if before.hold().is_some() && now.hold().is_none() {
             let original = self.original.take().unwrap_or_default();
             if now.own() != original {
@@ -116,6 +113,9 @@ impl Plan {
     /// Another client's fields are the original ones from now on.
     fn take_external_change(&mut self, before: &Moment, now: &Moment) {
         let Some(original) = &mut self.original else { return };
+        if before.web["spec"]["strategy"] != now.web["spec"]["strategy"] {
+            self.batch = (0, 0); // the next plan begins with what this strategy releases
+        }
         for name in OWN {
             let (was, is) = (before.web["spec"].get(name), now.web["spec"].get(name));
             match is {
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Scaling up adds updated pods in proportion, rounded for each ReplicaSet; scaling down takes none that are surge.
-    fn follow_scaling(&mut self, before: &Moment, now: &Moment) -> Result<(), String> {
+    fn follow_scaling(&mut self, before: &Moment, now: &Moment) {
         let (was, is) = (before.wanted().max(1), now.wanted());
         if is > was {
             self.most = (self.most * is + was - 1) / was + 1;
@@ -135,7 +135,6 @@ impl Plan {
         if now.by == By::Step {
             self.strategy = now.web["spec"]["strategy"].clone();
         }
-        Ok(())
     }
 
     /// How large a batch is.

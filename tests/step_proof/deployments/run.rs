@@ -73,7 +73,7 @@ async fn step_to_the_end(lab: &Lab, web: &Key, draw: &Draw, transcript: &mut Str
     for number in 0..PATIENCE {
         let has_begun = object(lab, web).to_string().contains("\\\"reason\\\":\\\"plan\\\"");
         if has_begun && number > 0 && refusals == 0 {
-            words = "step deployment/web".to_owned();
+            "step deployment/web".clone_into(&mut words);
         }
         let ended = step(lab, &words, number, draw.deaths.get(number).copied()).await;
         let Some((exit, printed)) = ended else {

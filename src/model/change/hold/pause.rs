@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::record::require_fields;
 use super::release::has_several_fields;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
@@ -10,7 +11,6 @@ use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
-use crate::model::workload::plan_fields;
 use crate::model::workload::strategy;
 use crate::model::workload::strategy::ABOVE_EVERY_POD;
 
@@ -59,7 +59,7 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         if plan.is_paused() {
             return Ok(Pause::AlreadyPaused);
         }
-        plan_fields::paths(workload).into_iter().for_each(|place| patch.require_unchanged(place));
+        require_fields(workload, &mut patch);
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), plan.with_pause(true).annotation().into());
         return Ok(Pause::Change { patch, method: HoldMethod::Plan });
     }

@@ -126,9 +126,16 @@ impl PlanRecord {
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());
     patch.require_unchanged(FieldPath::of(["spec", "template"]));
-    plan_fields::paths(workload).into_iter().for_each(|place| patch.require_unchanged(place));
+    require_fields(workload, &mut patch);
     patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     patch
+}
+
+/// Adds to a patch the preconditions that the fields of a plan are unchanged.
+pub(super) fn require_fields(workload: &Workload, patch: &mut Patch) {
+    for place in plan_fields::paths(workload) {
+        patch.require_unchanged(place);
+    }
 }
 
 fn unreadable(workload: &Workload, why: &str) -> Error {

@@ -24,9 +24,10 @@ impl Hold {
         let originals = plan_fields::parts(workload, self.original());
         let set = plan_fields::parts(workload, Some(&self.set));
         for ((place, original), (_, set)) in originals.into_iter().zip(set) {
-            let is_ours = match has_several_fields(workload) {
-                true => is_as_written(set.as_ref(), place.value_in(workload.object().json())),
-                false => is_in_force,
+            let is_ours = if has_several_fields(workload) {
+                is_as_written(set.as_ref(), place.value_in(workload.object().json()))
+            } else {
+                is_in_force
             };
             if is_ours {
                 patch.set_or_remove(place, original);

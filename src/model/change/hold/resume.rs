@@ -1,10 +1,11 @@
 //! `resume`: the patch that ends a hold.
 
+use super::record::require_fields;
 use super::release::has_several_fields;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::Result;
 use crate::model::change::patch::{FieldPath, Patch};
-use crate::model::workload::{Workload, plan_fields, strategy};
+use crate::model::workload::{Workload, strategy};
 
 /// What `resume` does.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +60,7 @@ fn resume_plan(workload: &Workload, release_all: bool, mut patch: Patch) -> Resu
     let paused = strategy::hold_path(workload);
     let is_in_force = hold.is_in_force(workload);
     if is_in_force && !release_all {
-        plan_fields::paths(workload).into_iter().for_each(|place| patch.require_unchanged(place));
+        require_fields(workload, &mut patch);
         if hold.is_paused_by_another_client(workload) {
             patch.remove(paused);
         } else if !hold.is_paused() {

@@ -200,7 +200,9 @@ fn an_undo_by_another_client_makes_ready_pods_unavailable() {
         lab.image(&web, "app:1.0");
         if counts_first {
             lab.step(Controller::Deployment, &web);
-            sets.iter().for_each(|set| lab.step(Controller::ReplicaSet, set));
+            for set in &sets {
+                lab.step(Controller::ReplicaSet, set);
+            }
         }
         lab.settle();
         assert_eq!(told(&lab, &web), expected);
