@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::error::{Error, Result};
 use crate::model::text::go_duration;
 
 /// The rejection of a value that is not a valid duration.
@@ -64,12 +65,38 @@ pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, InvalidDuratio
 
 /// How long to follow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timeout(pub(super) Option<Duration>);
+pub(super) enum Timeout {
+    /// At most this long.
+    Limit(Duration),
+    /// No limit: 0.
+    None,
+    /// A negative duration, which is no limit in kubectl.
+    Negative,
+}
 
-/// Parses `--timeout`. 0 and negative durations mean no limit, as in kubectl.
+impl Timeout {
+    /// Returns the limit.
+    ///
+    /// # Errors
+    /// For a negative duration, unless it is compatible with kubectl.
+    pub(super) fn limit(self, compat: bool) -> Result<Option<Duration>> {
+        match self {
+            Self::Limit(limit) => Ok(Some(limit)),
+            Self::Negative if !compat => {
+                Err(Error::usage("--timeout cannot be negative").hint("for no limit: --timeout 0"))
+            }
+            Self::None | Self::Negative => Ok(None),
+        }
+    }
+}
+
+/// Parses `--timeout`.
 pub(super) fn timeout(word: &str) -> Result<Timeout, InvalidDuration> {
-    let is_negative = word.starts_with('-');
     let magnitude = go_duration::parse(word.strip_prefix('-').unwrap_or(word));
     let magnitude = magnitude.ok_or_else(|| InvalidDuration::new(word, NEEDS_UNIT))?;
-    Ok(Timeout(Some(magnitude).filter(|limit| !is_negative && !limit.is_zero())))
+    Ok(match magnitude {
+        Duration::ZERO => Timeout::None,
+        _ if word.starts_with('-') => Timeout::Negative,
+        limit => Timeout::Limit(limit),
+    })
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::duration::{Timeout, duration, timeout};
+use crate::error::Result;
 use crate::model::follow::{Goal, Options};
 use crate::model::status::cause::CauseId;
 
@@ -34,7 +35,7 @@ pub(super) struct FollowArgs {
     timeouts: TimeoutArgs,
 
     /// Fail once this cause has lasted for GRACE [default: 30s]; may be repeated
-    #[arg(long, value_name = "CAUSE[=GRACE]", value_parser = cause_and_grace)]
+    #[arg(long, value_name = "CAUSE[=GRACE]", value_parser = cause_and_grace, long_help = fail_on_help())]
     fail_on: Vec<(CauseId, Duration)>,
 
     /// Fail once nothing moved for this long, for workloads without a progress deadline
@@ -75,7 +76,7 @@ enum UntilArg {
 }
 
 impl FollowArgs {
-    pub(super) fn lower(self) -> Options {
+    pub(super) fn lower(self, compat: bool) -> Result<Options> {
         let goal = match self.until {
             None => Goal::Success,
             Some(UntilArg::Updated) => Goal::Updated,
@@ -83,33 +84,45 @@ impl FollowArgs {
             Some(UntilArg::Complete) => Goal::Complete,
             Some(UntilArg::OldGone) => Goal::OldGone,
         };
-        Options {
+        Ok(Options {
             goal,
             stable: self.stable.unwrap_or_default(),
             wait_held: self.wait_held,
             fail_on: self.fail_on,
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
-            ..self.timeouts.lower()
-        }
+            ..self.timeouts.lower(compat)?
+        })
     }
 }
 
 impl TimeoutArgs {
-    pub(super) fn lower(&self) -> Options {
-        Options {
-            timeout: self.timeout.and_then(|timeout| timeout.0),
-            fail_fast: self.fail_fast,
-            ..Options::default()
-        }
+    /// Whether any of them was given.
+    pub(super) fn are_set(&self) -> bool {
+        self.timeout.is_some() || self.fail_fast.is_some()
+    }
+
+    pub(super) fn lower(&self, compat: bool) -> Result<Options> {
+        let timeout = self.timeout.map(|timeout| timeout.limit(compat)).transpose()?.flatten();
+        Ok(Options { timeout, fail_fast: self.fail_fast, ..Options::default() })
     }
 }
 
+/// Returns the help of `--fail-on`, which lists the causes.
+fn fail_on_help() -> String {
+    let names = CauseId::ALL.map(CauseId::name).join(", ");
+    format!(
+        "Fail once this cause has lasted for GRACE [default: 30s]; may be repeated\n\nThe causes are: {names}."
+    )
+}
+
 /// Parses `CAUSE[=GRACE]`.
-fn cause_and_grace(word: &str) -> Result<(CauseId, Duration), String> {
+fn cause_and_grace(word: &str) -> std::result::Result<(CauseId, Duration), String> {
     let (name, grace) = word.split_once('=').unwrap_or((word, GRACE));
     let cause = CauseId::read(name).ok_or_else(|| {
-        let names: Vec<_> = CauseId::ALL.into_iter().map(CauseId::name).collect();
-        format!("{name:?} is not a cause; the causes are {}", names.join(", "))
+        let near = similar::get_close_matches(name, &CauseId::ALL.map(CauseId::name), 3, 0.5);
+        let near =
+            if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        format!("{name:?} is not a cause{near} (--help lists all causes)")
     })?;
     Ok((cause, duration(grace).map_err(|error| error.to_string())?))
 }

@@ -20,6 +20,7 @@ mod status;
 mod step;
 mod undo;
 mod undo_on_failure;
+mod version;
 mod wait;
 mod write;
 
@@ -67,10 +68,11 @@ enum VerbArguments {
     Resume(hold::ResumeArgs),
     Step(step::StepArgs),
     Completion(completion::CompletionArgs),
+    Version(version::VersionArgs),
 }
 
 /// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
-const NON_KUBECTL_VERBS: [&str; 3] = ["diff", "step", "completion"];
+const NON_KUBECTL_VERBS: [&str; 4] = ["diff", "step", "completion", "version"];
 
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
@@ -90,7 +92,7 @@ pub enum ParsedArgs {
 
 /// Parses a command line, whose first word is the program's name.
 pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> ParsedArgs {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = with_help_flag(args.into_iter().collect());
     if let [_, asked, words @ ..] = args.as_slice()
         && asked == completion::COMPLETE_VERB
     {
@@ -106,14 +108,14 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     match parsed {
         Ok((arguments, compat)) => match arguments.lower(compat) {
             Ok(LoweredArgs::Command(command)) => ParsedArgs::Command(command),
-            Ok(LoweredArgs::Text(text)) => ParsedArgs::Handled(print(text, Exit::Done, world, compat)),
+            Ok(LoweredArgs::Text(text)) => ParsedArgs::Handled(print(&text, Exit::Done, world, compat)),
             Err(error) => ParsedArgs::Handled(refuse(&error, world, compat)),
         },
         Err(answer) if !answer.use_stderr() => {
             ParsedArgs::Handled(print(&answer.render().to_string(), Exit::Done, world, compat))
         }
         Err(mistake) if parse_error::is_missing_verb(&mistake) => {
-            ParsedArgs::Handled(print(&definition().render_help().to_string(), Exit::Usage, world, compat))
+            ParsedArgs::Handled(print_short_help(world, compat))
         }
         Err(mistake) => ParsedArgs::Handled(refuse(&parse_error::error(&mistake, verb), world, compat)),
     }
@@ -123,7 +125,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
 enum LoweredArgs {
     Command(Box<Command>),
     /// A text to print.
-    Text(&'static str),
+    Text(String),
 }
 
 impl Arguments {
@@ -138,7 +140,10 @@ impl Arguments {
             VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
             VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
-            VerbArguments::Completion(arguments) => return Ok(LoweredArgs::Text(arguments.script())),
+            VerbArguments::Completion(arguments) => {
+                return Ok(LoweredArgs::Text(arguments.script().to_owned()));
+            }
+            VerbArguments::Version(arguments) => return Ok(LoweredArgs::Text(arguments.text())),
         };
         Ok(LoweredArgs::Command(Box::new(Command { common, verb })))
     }
@@ -157,7 +162,28 @@ fn refuse(error: &Error, world: &mut World, compat: bool) -> Exit {
     screen.finish().map_or(Exit::Error, |()| exit)
 }
 
-/// Prints help to stdout, also after an error, as kubectl does.
+/// Turns `help VERB` into `VERB --help`. clap's own help verb would be a verb in completions and man pages.
+fn with_help_flag(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_some_and(|word| word == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
+    args
+}
+
+/// Prints the short help of a command line without a verb: to stderr, because it is a usage error, and to
+/// stdout with `--compat`, as kubectl does.
+fn print_short_help(world: &mut World, compat: bool) -> Exit {
+    let help = definition().render_help().to_string();
+    if compat {
+        return print(&help, Exit::Usage, world, compat);
+    }
+    let mut screen = Screen::new(world, Color::Auto, compat);
+    screen.notes(&help.lines().map(str::to_owned).collect::<Vec<_>>());
+    screen.finish().map_or(Exit::Error, |()| Exit::Usage)
+}
+
+/// Prints a requested text to stdout.
 fn print(text: &str, exit: Exit, world: &mut World, compat: bool) -> Exit {
     let mut screen = Screen::new(world, Color::Auto, compat);
     screen.result(text);

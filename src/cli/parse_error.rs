@@ -21,13 +21,27 @@ pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
         None => format!("{program} --help"),
     };
     let compat = kubectl_message(mistake, &help("kubectl rollout"));
-    Error::usage(sentence(mistake)).hint(help("kubectl rollout2")).in_compat(compat)
+    let hint =
+        suggestion(mistake).map_or_else(|| help("kubectl rollout2"), |near| format!("did you mean {near}?"));
+    Error::usage(sentence(mistake)).hint(hint).in_compat(compat)
 }
 
 /// Returns the verb of a command line that could not be parsed: the first word that is a verb.
 pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<&'a str> {
     let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
     words.find(|word| program.find_subcommand(word).is_some())
+}
+
+/// Returns the word that clap suggests for a misspelled one. The last of several is the nearest.
+fn suggestion(mistake: &clap::Error) -> Option<&String> {
+    use ContextKind::{SuggestedArg, SuggestedSubcommand, SuggestedValue};
+    [SuggestedSubcommand, SuggestedArg, SuggestedValue].into_iter().find_map(|kind| {
+        match mistake.get(kind)? {
+            ContextValue::String(word) => Some(word),
+            ContextValue::Strings(words) => words.last(),
+            _ => None,
+        }
+    })
 }
 
 /// Returns the first paragraph of clap's message on one line, without the usage below it.

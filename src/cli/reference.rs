@@ -42,7 +42,7 @@ const EXIT_CODES_OF_DIFF: &[ReferenceEntry] = &[
 pub fn exit_codes(verb: &str) -> &'static [ReferenceEntry] {
     match verb {
         "diff" => EXIT_CODES_OF_DIFF,
-        "history" | "completion" => &EXIT_CODES[..3],
+        "history" | "completion" | "version" => &EXIT_CODES[..3],
         _ => EXIT_CODES,
     }
 }

@@ -40,6 +40,10 @@ pub(super) struct ScopeArgs {
     /// Select workloads in all namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool, // overrides -n, as in kubectl get
+
+    /// Exit with 0 when nothing matches
+    #[arg(long)]
+    allow_empty: bool,
 }
 
 impl ScopeArgs {
@@ -64,6 +68,7 @@ impl ScopeArgs {
             selector,
             namespace,
             all_namespaces: self.all_namespaces,
+            allow_empty: self.allow_empty,
             manifests,
             ..TargetScope::default()
         })

@@ -57,10 +57,6 @@ pub(super) struct StatusArgs {
     #[arg(long)]
     plain: bool,
 
-    /// Exit with 0 when nothing matches
-    #[arg(long)]
-    allow_empty: bool,
-
     /// The output format: json is one document per line for each change, then one with the verdict
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
     output: Option<StatusFormat>,
@@ -89,7 +85,7 @@ impl StatusArgs {
         }
         let revision = revision::read(self.revision.as_deref(), "status", common)?;
         let scope = self.scope.lower(common)?;
-        let options = self.stuck.lower(self.undo.lower(self.follow.lower()));
+        let options = self.stuck.lower(self.undo.lower(self.follow.lower(common.compat)?));
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }
@@ -100,7 +96,6 @@ impl StatusArgs {
             watch: self.watch,
             plain: self.plain,
             options,
-            allow_empty: self.allow_empty,
         })
     }
 }

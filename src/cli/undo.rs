@@ -27,14 +27,11 @@ pub(super) struct UndoArgs {
 
     /// Roll back to this revision
     ///
-    /// A revision is a number, current, previous, -N (N before the current one), the name of its
-    /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
-    #[arg(long, value_name = "REVISION", allow_hyphen_values = true, conflicts_with = "to")]
+    /// A revision is a number, current, previous, -N (N before the current one), stable (the one that
+    /// served before the rollout began), the name of its ReplicaSet or ControllerRevision, hash:HASH, or a
+    /// prefix of its digest.
+    #[arg(long, visible_alias = "to", value_name = "REVISION", allow_hyphen_values = true)]
     to_revision: Option<String>,
-
-    /// Roll back to stable: the revision that served before the rollout began
-    #[arg(long, value_name = "stable")]
-    to: Option<String>,
 
     /// Show the changes without a terminal too
     #[arg(long)]
@@ -83,11 +80,11 @@ Examples:
 
 impl UndoArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let to_revision = match (self.to_revision.as_deref(), self.to.as_deref()) {
-            (None, None) => TargetRevision::Previous,
-            (Some(word), _) if common.compat => parse_as_kubectl(word)?,
-            (Some("stable"), _) | (None, Some("stable")) => TargetRevision::Stable,
-            (Some(word), _) | (None, Some(word)) => match RevisionWord::read(word)? {
+        let to_revision = match self.to_revision.as_deref() {
+            None => TargetRevision::Previous,
+            Some(word) if common.compat => parse_as_kubectl(word)?,
+            Some("stable") => TargetRevision::Stable,
+            Some(word) => match RevisionWord::read(word)? {
                 RevisionWord::Number(0) => TargetRevision::Previous, // as in kubectl
                 word => TargetRevision::Named(word),
             },

@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 /// Whether to wait for the rollout, and the time limits.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Goal and time limits")]
-#[command(mut_args(|arg| if arg.get_id() == "timeout" || arg.get_id() == "fail_fast" { arg.requires("wait") } else { arg }))]
 pub(super) struct WaitArgs {
     /// Follow the rollout until it ends, and exit with the code of status
     ///
@@ -21,7 +20,7 @@ pub(super) struct WaitArgs {
     wait: bool,
 
     /// Print kubectl's lines on a terminal too, instead of a live display
-    #[arg(long, requires = "wait")]
+    #[arg(long)]
     plain: bool,
 
     #[command(flatten)]
@@ -29,6 +28,14 @@ pub(super) struct WaitArgs {
 }
 
 impl WaitArgs {
+    fn refuse_options_of_wait(&self) -> Result<()> {
+        if self.timeouts.are_set() || self.plain {
+            return Err(Error::usage("--timeout, --fail-fast and --plain have an effect only with --wait")
+                .hint("add --wait"));
+        }
+        Ok(())
+    }
+
     /// Returns the options with the flags added.
     pub(super) fn lower(
         &self,
@@ -37,7 +44,7 @@ impl WaitArgs {
         common: &CommonOptions,
     ) -> Result<ChangeOptions> {
         if !self.wait {
-            return Ok(options);
+            return self.refuse_options_of_wait().map(|()| options);
         }
         if common.compat {
             let text = format!("unknown flag: --wait\nSee 'kubectl rollout {verb} --help' for usage.");
@@ -50,6 +57,6 @@ impl WaitArgs {
             return Err(Error::usage("--wait prints lines, so it cannot be used with this output format")
                 .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
         }
-        Ok(ChangeOptions { wait: Some(self.timeouts.lower()), plain: self.plain, ..options })
+        Ok(ChangeOptions { wait: Some(self.timeouts.lower(common.compat)?), plain: self.plain, ..options })
     }
 }

@@ -30,10 +30,6 @@ pub(super) struct WriteArgs {
     #[arg(short, long)]
     interactive: bool,
 
-    /// Exit with 0 when nothing matches
-    #[arg(long)]
-    allow_empty: bool,
-
     /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
     field_manager: String,
@@ -86,7 +82,6 @@ impl WriteArgs {
             field_manager: self.field_manager,
             interactive: self.interactive,
             replace_stuck_pods: false,
-            allow_empty: self.allow_empty,
             wait: None,
             plain: false,
         };

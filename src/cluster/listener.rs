@@ -57,14 +57,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_slow_work_is_reported() {
-        let told = Arc::new(Mutex::new(0));
-        let counter = Arc::clone(&told);
+        let reported = Arc::new(Mutex::new(0));
+        let counter = Arc::clone(&reported);
         let listener = Listener::new(move |_| *counter.lock().unwrap() += 1);
         let notice = || Notice::Warning("waiting".to_owned());
         let second = Duration::from_secs(1);
         listener.notify_if_slow(second * 2, sleep(second), notice).await;
-        assert_eq!(*told.lock().unwrap(), 0);
+        assert_eq!(*reported.lock().unwrap(), 0);
         listener.notify_if_slow(second * 2, sleep(second * 9), notice).await;
-        assert_eq!(*told.lock().unwrap(), 1);
+        assert_eq!(*reported.lock().unwrap(), 1);
     }
 }

@@ -40,8 +40,6 @@ pub struct ChangeOptions {
     pub plain: bool,
     /// Whether to ask before each write.
     pub interactive: bool,
-    /// Whether exit code 0 is returned when nothing matches.
-    pub allow_empty: bool,
     /// How to follow the rollout after the write, with `--wait`.
     pub wait: Option<Options>,
 }
@@ -127,19 +125,17 @@ pub(super) async fn select_targets(
         )
         .hint("unset ROLLOUT2_REDACT"));
     }
-    let FoundTargets { mut workloads, errors, nothing_found } =
-        find_workloads(scope, verb.refusal, source, screen).await?;
+    let found = find_workloads(scope, verb.refusal, source, screen).await?;
+    let exit = found.exit(scope, screen.is_compat());
+    let FoundTargets { mut workloads, errors, nothing_found } = found;
     if !screen.is_compat() {
         // The second write to a workload that is named twice would conflict with the first one.
         let mut uids = HashSet::new();
         workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
     }
-    let mut results = TargetResults { errors, ..TargetResults::default() };
-    if let Some(line) = nothing_found {
-        if !screen.is_compat() || verb.kubectl_reports_nothing_found {
-            screen.note(&line);
-        }
-        results.found_nothing = !options.allow_empty && !screen.is_compat();
+    let results = TargetResults { errors, found_nothing: exit == Exit::Error, ..TargetResults::default() };
+    if !screen.is_compat() || verb.kubectl_reports_nothing_found {
+        screen.notes(nothing_found.as_slice());
     }
     if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
         let names: Vec<_> = workloads.iter().map(Workload::target).collect();

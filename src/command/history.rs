@@ -4,7 +4,6 @@ use super::CommandOutcome;
 use crate::cluster::source::Source;
 use crate::command::targets::{BulkReader, Details, RevisionContent, TargetScope, find_workloads};
 use crate::error::Result;
-use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::revision::{Revision, RevisionWord};
 use crate::model::status::history::History;
@@ -48,13 +47,14 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    if let Some(line) = found.nothing_found.filter(|_| !screen.is_compat()) {
-        screen.note(&line); // kubectl's history prints nothing
+    if !screen.is_compat() {
+        screen.notes(found.nothing_found.as_slice()); // kubectl's history prints nothing
     }
+    let exit = found.exit(&request.scope, screen.is_compat());
     let details = Details { pods: request.shows_pods(screen), revisions: request.revision_content(screen) };
     let mut reader = match BulkReader::read(&request.scope, &found.workloads, details, source).await {
         Ok(reader) => reader,
-        Err(error) => return CommandOutcome { exit: Exit::Done, errors: found.errors }.and(error.into()),
+        Err(error) => return CommandOutcome { exit, errors: found.errors }.and(error.into()),
     };
     let mut errors = found.errors;
     let mut histories = Vec::new();
@@ -70,7 +70,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     if request.shows_facts(screen) && !all_failed {
         screen.exact(&render::json_list(&histories));
     }
-    CommandOutcome { exit: Exit::Done, errors }
+    CommandOutcome { exit, errors }
 }
 
 /// Returns kubectl's message for a type without a history.

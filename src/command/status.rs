@@ -4,7 +4,7 @@ use super::CommandOutcome;
 use super::follow;
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::ReportFormat;
-use crate::command::targets::{BulkReader, FoundTargets, ManagedFields, TargetScope, find_workloads_with};
+use crate::command::targets::{BulkReader, ManagedFields, TargetScope, find_workloads_with};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
@@ -34,8 +34,6 @@ pub struct Request {
     pub plain: bool,
     /// The goal, the deadlines and the timeout.
     pub options: Options,
-    /// Whether exit code 0 is returned when nothing matches.
-    pub allow_empty: bool,
 }
 
 /// The output formats of `status`.
@@ -60,7 +58,9 @@ pub async fn run(
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    let mut outcome = CommandOutcome { exit: nothing_found(request, &found, screen), errors: found.errors };
+    screen.notes(found.nothing_found.as_slice());
+    let exit = found.exit(&request.scope, screen.is_compat());
+    let mut outcome = CommandOutcome { exit, errors: found.errors };
     let names = NameContext { others: found.workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, found.workloads.is_empty()) {
         let follow_request = request.follow_request(names, signals, screen);
@@ -96,16 +96,6 @@ impl Request {
 
 fn refusal(type_: &ResourceType, _name: &str) -> String {
     format!("no status viewer has been implemented for {}", type_.group_kind())
-}
-
-/// Returns the exit code when nothing matches: 1, because a pipeline that waits for a rollout must notice;
-/// 0 with `--allow-empty` and in kubectl.
-fn nothing_found(request: &Request, found: &FoundTargets, screen: &mut Screen<'_>) -> Exit {
-    let Some(line) = &found.nothing_found else {
-        return Exit::Done;
-    };
-    screen.note(line);
-    if request.allow_empty || screen.is_compat() { Exit::Done } else { Exit::Error }
 }
 
 async fn show_all(
@@ -145,7 +135,12 @@ async fn show(
         Output::Json => screen.exact(&render::json_line(&status)),
         Output::Text => print_status(&status, names, screen),
     }
-    Ok(exit(request.options.goal.state(&observed, &verdict)))
+    let exit = exit(request.options.goal.state(&observed, &verdict));
+    if exit == Exit::Done && !request.options.stable.is_zero() {
+        screen.note_once("note: --stable needs more than one observation, so stability is not shown");
+        return Ok(Exit::Unfinished);
+    }
+    Ok(exit)
 }
 
 fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
@@ -189,9 +184,9 @@ fn show_as_kubectl(workload: &Workload, request: &Request, screen: &mut Screen<'
         Some(RevisionWord::Number(number)) => Some(number),
         _ => None,
     };
-    let told = kubectl_status(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
-    screen.line(&told.line);
-    if request.watch && !told.done {
+    let reported = kubectl_status(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
+    screen.line(&reported.line);
+    if request.watch && !reported.done {
         return Err(Error::new(ErrorKind::Failed, "timed out waiting for the condition"));
     }
     Ok(Exit::Done)

@@ -217,10 +217,13 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
     let broken = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
     if let Some(first) = broken.first() {
         let names: Vec<_> = broken.iter().map(|pod| pod.name.as_str()).collect();
-        let them = if names.len() == 1 { "it" } else { "them" };
+        let (are, them, order) = match names.len() {
+            1 => ("is", "it", ""),
+            _ => ("are", "them", ", lowest ordinal first"),
+        };
         screen.note(&format!(
-            "warning: {} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
-            is_or_are(&names)
+            "warning: {} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
+            names.join(", ")
         ));
         if !request.options.replace_stuck_pods {
             let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
@@ -229,7 +232,7 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
             let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
             screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
             let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
-            screen.note(&format!("hint: or by hand, after the undo: {delete}"));
+            screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
         }
     }
 }
@@ -244,10 +247,6 @@ fn no_pod_replaced(after: &Workload) -> Option<String> {
         holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
     };
     Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
-}
-
-fn is_or_are(names: &[&str]) -> String {
-    format!("{} {}", names.join(", "), if names.len() == 1 { "is" } else { "are" })
 }
 
 fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen<'_>) {

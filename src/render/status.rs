@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::escape;
+use super::fit_width::{LongWord, beginning, wrapped};
 use super::style::{Span, Style};
-use super::table::beginning;
-use super::wrap::wrapped;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::status::verdict::{Counts, RolloutState, Verdict};
@@ -92,9 +91,11 @@ pub fn cause_line(
     let on_one_line = format!("{line}   {evidence}");
     let width = terminal.map(|terminal| usize::from(terminal.width));
     match width.filter(|&width| beginning(&on_one_line, width) != on_one_line) {
-        Some(width) => wrapped(&evidence, width.saturating_sub(INDENT.len()), EVIDENCE_LINES)
-            .into_iter()
-            .fold(line, |text, words| text + "\n" + INDENT + &words),
+        Some(width) => {
+            wrapped(&evidence, "", width.saturating_sub(INDENT.len()), EVIDENCE_LINES, LongWord::Split)
+                .into_iter()
+                .fold(line, |text, words| text + "\n" + INDENT + &words)
+        }
         None => on_one_line,
     }
 }

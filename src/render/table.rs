@@ -1,10 +1,9 @@
 //! Tables as kubectl prints them: left-aligned columns, two spaces apart.
 
-use tabled::builder::Builder;
-use tabled::grid::util::string::get_text_width;
-use tabled::settings::{Padding, Style};
-
 use super::escape;
+use super::fit_width::{cells, shortened_to};
+use super::frame::columns::{GAP, aligned};
+use super::frame::line::FrameLine;
 
 /// The minimum width of a shortened column. A table that does not fit then stays wider than the terminal.
 const NARROWEST: usize = 12;
@@ -47,39 +46,19 @@ impl Table {
     /// Returns the table as text, without spaces at the ends of lines.
     #[must_use]
     pub(super) fn text(self) -> String {
-        let mut table = Builder::from_iter(self.rows).build();
-        table.with(Style::empty()).with(Padding::new(0, 2, 0, 0));
-        table.to_string().lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+        let rows = self.rows.into_iter().map(|row| row.into_iter().map(FrameLine::of).collect());
+        aligned(rows.collect()).iter().fold(String::new(), |text, line| text + line.text().trim_end() + "\n")
     }
 
     fn width(&self) -> usize {
         let columns = self.rows.first().map_or(0, Vec::len);
-        let widths: usize = (0..columns).map(|column| self.column_width(column) + 2).sum();
-        widths.saturating_sub(2)
+        let widths: usize = (0..columns).map(|column| self.column_width(column) + GAP).sum();
+        widths.saturating_sub(GAP)
     }
 
     fn column_width(&self, column: usize) -> usize {
-        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| get_text_width(cell)).max().unwrap_or(0)
+        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cells(cell)).max().unwrap_or(0)
     }
-}
-
-/// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
-/// two cells.
-pub(super) fn shortened_to(text: &str, width: usize) -> String {
-    if get_text_width(text) <= width {
-        return text.to_owned();
-    }
-    format!("{}…", beginning(text, width.saturating_sub(1)).trim_end())
-}
-
-/// Returns the longest beginning of a text that fits into `width` cells.
-pub(super) fn beginning(text: &str, width: usize) -> &str {
-    // A binary search, because a text may have a hundred thousand characters of zero width.
-    let ends: Vec<usize> =
-        text.char_indices().map(|(start, character)| start + character.len_utf8()).collect();
-    let fitting = ends.partition_point(|&end| get_text_width(&text[..end]) <= width);
-    let end = fitting.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
-    &text[..end]
 }
 
 #[cfg(test)]
@@ -105,17 +84,5 @@ mod tests {
         let mut narrow = table();
         narrow.fit(46, &["CHANGES"]);
         assert_eq!(narrow.text().lines().nth(1), Some("1         image shop/web:1.1,…  because\\nof it"));
-    }
-
-    #[test]
-    fn wide_characters_take_two_cells() {
-        assert_eq!(shortened_to("大大大大", 5), "大大…");
-        assert_eq!(shortened_to("大大", 4), "大大");
-    }
-
-    #[test]
-    fn zero_width_characters_stay_with_their_base_character() {
-        assert_eq!(shortened_to("e\u{301}e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}…");
-        assert_eq!(shortened_to(&format!("ab{}", "\u{301}".repeat(1 << 17)), 1), "…");
     }
 }

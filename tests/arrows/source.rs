@@ -12,7 +12,7 @@ pub(crate) struct SourceFile {
     handed_on: Vec<String>,
 }
 
-/// A path that the code mentions, made absolute, and the line it stands on.
+/// An absolute path that the code uses, and its line number.
 #[derive(Debug)]
 pub(crate) struct Mention {
     pub(crate) path: String,

@@ -81,8 +81,8 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
     ];
     for (words, typed, expected, directive) in cases {
         let answer = in_shop(words, typed);
-        let (offered, told) = words_of(&answer);
-        assert_eq!((offered.join(" ").as_str(), told), (*expected, *directive), "{words:?} {typed:?}");
+        let (offered, printed) = words_of(&answer);
+        assert_eq!((offered.join(" ").as_str(), printed), (*expected, *directive), "{words:?} {typed:?}");
     }
 }
 
@@ -108,7 +108,8 @@ fn values_are_offered_by_their_type() {
         (&["--kubeconfig", "x"], ":0\n"),
         (&["status", "-f", ""], ":0\n"),
         (&["history", "-l", ""], ":4\n"),
-        (&["undo", "--to", ""], "stable\n:4\n"),
+        (&["undo", "--to", ""], "stable\tthe revision that served before the rollout\n:36\n"),
+        (&["status", "--fail-on", "crash"], "crash-loop\n:6\n"),
         (&["undo", "--dry-run="], "client\nserver\nnone\n:4\n"),
         (&["step", "--dry-run=c"], "client\n:4\n"),
         (&["step", "--on-failure", "u"], "undo\n:4\n"),

@@ -94,17 +94,17 @@ async fn follow(name: &str, case: &Case) {
     assert_eq!(ended.exit, case.exit, "{name}\n{}", ended.transcript);
     let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.last().unwrap()["exitCode"], case.exit, "{name}");
-    let told = lines.iter().filter(|line| line["change"] == "appeared");
-    let told: Vec<_> = told
+    let printed = lines.iter().filter(|line| line["change"] == "appeared");
+    let printed: Vec<_> = printed
         .map(|line| (line["cause"]["id"].as_str().unwrap(), line["elapsedMilliseconds"].as_u64().unwrap()))
         .collect();
     match case.cause.zip(first) {
-        None => assert!(told.is_empty(), "{name}: {told:?}"),
+        None => assert!(printed.is_empty(), "{name}: {printed:?}"),
         Some((id, first)) => {
-            let at = told
+            let at = printed
                 .iter()
-                .find(|(told, _)| *told == id.name())
-                .ok_or(format!("{name}: {told:?}"))
+                .find(|(printed, _)| *printed == id.name())
+                .ok_or(format!("{name}: {printed:?}"))
                 .unwrap()
                 .1;
             let first = first.await.unwrap().duration_since(started);

@@ -66,7 +66,7 @@ async fn every_failure_is_rolled_back() {
     }
 }
 
-/// A DaemonSet has no deadline of its own and gets ten minutes.
+/// A DaemonSet has no progress deadline, so it gets ten minutes.
 #[tokio::test(start_paused = true)]
 async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
     let lab = Lab::new();

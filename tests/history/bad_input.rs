@@ -40,6 +40,14 @@ fn invalid_arguments_are_usage_errors() {
             "error: unexpected argument '--bogus' found\nhint: kubectl rollout2 history --help\n",
         ),
         (
+            &["deploy/web", "--revison", "3"],
+            "error: unexpected argument '--revison' found\nhint: did you mean --revision?\n",
+        ),
+        (
+            &["deploy/web", "-o", "jsno"],
+            "error: invalid value 'jsno' for '--output <FORM>' [possible values: wide, json, yaml, name]\nhint: did you mean json?\n",
+        ),
+        (
             &["deploy/web", "-A"],
             "error: a resource cannot be retrieved by name across all namespaces\nhint: name its namespace with -n\n",
         ),
@@ -49,8 +57,36 @@ fn invalid_arguments_are_usage_errors() {
     refused(
         &Run::of(["histry"]).run(),
         2,
-        "error: unrecognized subcommand 'histry'\nhint: kubectl rollout2 --help\n",
+        "error: unrecognized subcommand 'histry'\nhint: did you mean history?\n",
     );
+    refused(
+        &Run::of(["zebra"]).run(),
+        2,
+        "error: unrecognized subcommand 'zebra'\nhint: kubectl rollout2 --help\n",
+    );
+}
+
+#[test]
+fn the_nearest_name_is_suggested_for_a_missing_workload() {
+    refused(
+        &history("shop", &["deploy/wbe"]).run(),
+        1,
+        "error: no deployment \"wbe\" in namespace \"shop\"\nhint: did you mean deployment/web?\n",
+    );
+    refused(
+        &history("shop", &["deploy/zebra"]).run(),
+        1,
+        "error: no deployment \"zebra\" in namespace \"shop\"\n",
+    );
+}
+
+#[test]
+fn a_selector_that_matches_nothing_is_an_error_unless_it_may() {
+    for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0)] {
+        let ended = history("shop", &["deploy", "-l", "app=none"]).args(args).run();
+        refused(&ended, exit, "No resources found in shop namespace.\n");
+    }
+    refused(&history("shop", &["deploy", "-l", "app=none", "--compat"]).run(), 0, "");
 }
 
 #[test]
@@ -98,7 +134,7 @@ fn missing_objects_are_errors() {
     let nothing = history("shop", &["deploy", "-l", "app=nope"]).run();
     assert_eq!(
         (nothing.stdout.as_str(), nothing.stderr.as_str(), nothing.exit),
-        ("", "No resources found in shop namespace.\n", 0)
+        ("", "No resources found in shop namespace.\n", 1)
     );
     let compat = history("shop", &["deploy", "-l", "app=nope", "--compat"]).run();
     assert_eq!((compat.stdout.as_str(), compat.stderr.as_str(), compat.exit), ("", "", 0));

@@ -120,14 +120,25 @@ fn compat_can_be_set_in_the_environment() {
 
 #[test]
 fn without_a_verb_help_is_shown() {
-    for args in [&[][..], &["--compat"]] {
-        let ended = Run::of(args).run();
-        assert!(ended.stdout.contains("Usage: kubectl rollout2"), "{}{}", ended.stdout, ended.stderr);
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", if args.is_empty() { 2 } else { 1 }));
-    }
+    let usage = "Usage: kubectl rollout2";
+    let ended = Run::of([""; 0]).run();
+    assert!(ended.stdout.is_empty() && ended.stderr.contains(usage), "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(ended.exit, 2);
+    let ended = Run::of(["--compat"]).run();
+    assert!(ended.stdout.contains(usage) && ended.stderr.is_empty(), "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(ended.exit, 1);
     let ended = Run::of(["history", "--help"]).run();
     assert!(ended.stdout.contains("Examples:"), "{}", ended.stdout);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!(Run::of(["help", "history"]).run(), ended);
+}
+
+#[test]
+fn the_version_is_printed_as_text_and_as_json() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(Run::of(["version"]).run().stdout, format!("kubectl-rollout2 {version}\n"));
+    let json: Value = serde_json::from_str(&Run::of(["version", "--output", "json"]).run().stdout).unwrap();
+    assert_eq!((&json["kind"], &json["version"]), (&"Version".into(), &version.into()));
 }
 
 #[test]

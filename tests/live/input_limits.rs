@@ -57,7 +57,7 @@ fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> std::
     file("kubeconfig", &kubeconfig.to_string())
 }
 
-/// Writes the head of an answer, and then the same bytes for as long as somebody reads them.
+/// Writes the head of a response, and then the same bytes until the reader closes the connection.
 fn endless(head: &str, first: &[u8], again: &[u8], socket: &mut TcpStream) {
     let head =
         format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n{head}\r\n");

@@ -81,7 +81,7 @@ async fn a_killed_resume() {
     survives(&["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"], db(), 4).await;
 }
 
-/// A closed terminal ends what is followed as SIGTERM does, unless the process was told to outlive it.
+/// A closed terminal ends a following command as SIGTERM does, unless the process ignores SIGHUP.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn sighup_ends_status_unless_it_is_ignored() {

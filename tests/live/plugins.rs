@@ -48,18 +48,18 @@ async fn a_plugins_token_and_certificate_are_used() {
 #[tokio::test]
 async fn a_plugin_gets_our_environment_and_the_cluster() {
     let ground = Ground::of("shop");
-    let told = directory().join("told");
+    let printed = directory().join("told");
     let script = format!(
         "printf '%s|%s|%s' \"$MINE\" \"$HOME\" \"$KUBERNETES_EXEC_INFO\" > {}; exit 1",
-        told.display()
+        printed.display()
     );
     let mut kubeconfig = kubeconfig(&ground, &script);
     let exec = &mut kubeconfig["users"][0]["user"]["exec"];
     exec["env"] = json!([{"name": "MINE", "value": "7"}]);
     exec["provideClusterInfo"] = json!(true);
     run_with(&kubeconfig, ["history", "deployment/web"]).env("HOME", "/nowhere").run_here().await;
-    let told = std::fs::read_to_string(told).unwrap();
-    let [mine, home, info] = told.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
+    let printed = std::fs::read_to_string(printed).unwrap();
+    let [mine, home, info] = printed.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((mine, home), ("7", "/nowhere"));
     let info: Value = serde_json::from_str(info).unwrap();
     assert_eq!(info["kind"], "ExecCredential");

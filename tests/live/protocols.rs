@@ -30,7 +30,7 @@ async fn alpn_selects_the_protocol() {
         assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{protocols:?}");
         let requests = ground.cluster.requests();
         assert!(requests.iter().all(|request| request.version == version), "{protocols:?}");
-        // HTTP/2 has the name in a field of its own.
+        // HTTP/2 has the name in a separate field.
         let host =
             if version == Version::HTTP_2 { String::new() } else { ground.served.address().to_string() };
         assert!(requests.iter().all(|request| request.header("host") == host), "{protocols:?}");
@@ -54,7 +54,7 @@ async fn a_closed_connection_is_replaced_silently() {
     }
 }
 
-/// The answers on the connection's other streams go on.
+/// The responses on the other streams of the connection continue.
 #[tokio::test]
 async fn a_reset_http2_stream_keeps_the_connection() {
     let ground = Ground::of("shop");

@@ -35,14 +35,18 @@ async fn one_transient_failure_prints_one_note() {
         (Act::CutBody(40), "the connection was lost"),
     ];
     for (protocols, (act, reason)) in each(&moments) {
-        let told = format!("{protocols:?} {act:?}");
+        let printed = format!("{protocols:?} {act:?}");
         let (ended, ground) = history_with(protocols, act).await;
         let lines: Vec<_> = ended.stderr.lines().collect();
-        assert_eq!((lines.len(), ended.exit), (1, 0), "{told}: {}", ended.stderr);
+        assert_eq!((lines.len(), ended.exit), (1, 0), "{printed}: {}", ended.stderr);
         let begin = format!("note: {}: {reason}", ground.served.address());
-        assert!(lines[0].starts_with(&begin) && lines[0].contains("; retrying in "), "{told}: {}", lines[0]);
-        assert_eq!(ground.lines().len(), 4, "{told}");
-        assert!(ended.stdout.starts_with("deployment.apps/web"), "{told}");
+        assert!(
+            lines[0].starts_with(&begin) && lines[0].contains("; retrying in "),
+            "{printed}: {}",
+            lines[0]
+        );
+        assert_eq!(ground.lines().len(), 4, "{printed}");
+        assert!(ended.stdout.starts_with("deployment.apps/web"), "{printed}");
     }
 }
 
@@ -55,10 +59,10 @@ async fn permanent_failures_are_not_retried() {
         Act::TruncateJson(40),
     ];
     for (protocols, act) in each(&moments) {
-        let told = format!("{protocols:?} {act:?}");
+        let printed = format!("{protocols:?} {act:?}");
         let (ended, ground) = history_with(protocols, act).await;
-        assert_eq!((ground.lines().len(), ended.exit), (1, 1), "{told}: {}", ended.stderr);
-        assert!(ended.stderr.starts_with("error: "), "{told}: {}", ended.stderr);
+        assert_eq!((ground.lines().len(), ended.exit), (1, 1), "{printed}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("error: "), "{printed}: {}", ended.stderr);
     }
 }
 

@@ -7,7 +7,7 @@ use harness::{Run, data};
 use serde_json::Value;
 use simcluster::{Protocols, Served, ServerCertificate, SimCluster, User};
 
-/// A simulated cluster with a recorded snapshot, served on a socket of its own.
+/// A simulated cluster with a recorded snapshot, served on a separate socket.
 pub(crate) struct Ground {
     pub(crate) cluster: SimCluster,
     pub(crate) served: Served,

@@ -1,4 +1,4 @@
-//! Three days in a moment: the shop's releases, played on stepped time.
+//! Plays the shop's releases of three days on a stepped clock.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What is there to see, for whoever opens the playground.
+/// The introduction that the playground prints.
 pub(crate) const SIGHTS: [&str; 5] = [
     "deployment/web       a good history: five releases, one of them taken back",
     "deployment/checkout  its last release crashes and is past its deadline",
@@ -11,7 +11,7 @@ pub(crate) const SIGHTS: [&str; 5] = [
     "Ctrl-C closes the shop.",
 ];
 
-/// Something that somebody did to a workload, and how many minutes nothing else was done after it.
+/// A change of a workload, and the minutes until the next one.
 pub(crate) struct Deed {
     pub(crate) to: &'static str,
     pub(crate) by: &'static str,
@@ -99,7 +99,7 @@ fn change(container: &Value, cause: &str) -> Value {
     json!({ "metadata": { "annotations": { CAUSE: cause } }, "spec": { "template": template } })
 }
 
-/// The annotation that tells why a revision was made.
+/// The change-cause annotation.
 const CAUSE: &str = "kubernetes.io/change-cause";
 
 fn app(to: &str) -> &str {

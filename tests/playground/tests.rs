@@ -5,26 +5,26 @@ use tokio::process::Command;
 
 use crate::Playground;
 
-async fn told(playground: &Playground, args: &[&str]) -> Ended {
+async fn run(playground: &Playground, args: &[&str]) -> Ended {
     Run::of(args.iter().copied()).env("KUBECONFIG", playground.kubeconfig()).run_here().await
 }
 
 #[tokio::test]
 async fn the_shop_contains_the_documented_workloads() {
     let playground = Playground::open().unwrap();
-    let web = told(&playground, &["history", "deployment/web", "--compat"]).await.stdout;
+    let web = run(&playground, &["history", "deployment/web", "--compat"]).await.stdout;
     let causes: Vec<&str> =
         web.lines().skip(2).filter_map(|line| Some(line.split_once(' ')?.1.trim())).collect();
     assert_eq!(causes, ["first release", "image 1.1", "new search", "cache on (ticket OPS-42)", "limits"]);
-    assert_eq!(told(&playground, &["status", "deployment/web", "--watch=false"]).await.exit, 0);
-    let checkout = told(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
+    assert_eq!(run(&playground, &["status", "deployment/web", "--watch=false"]).await.exit, 0);
+    let checkout = run(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
     assert_eq!(checkout.exit, 4);
     assert!(checkout.stderr.contains("CrashLoopBackOff"), "{}", checkout.stderr);
-    let db = told(&playground, &["status", "statefulset/db", "--watch=false"]).await;
+    let db = run(&playground, &["status", "statefulset/db", "--watch=false"]).await;
     assert!(db.stderr.contains("partition 3 keeps db-0..db-2"), "{}", db.stderr);
 }
 
-/// Skipped where there is no kubectl, which is said.
+/// Skipped with a note if kubectl is missing.
 #[tokio::test]
 async fn kubectl_works_with_the_playground() {
     let playground = Playground::open().unwrap();

@@ -19,8 +19,8 @@ async fn node_by_node_and_back() {
     agent.release("app:1.0", "back again").await;
     agent.until_complete().await;
     assert_eq!(agent.status().await, (0, "daemon set \"agent\" successfully rolled out\n".to_owned()));
-    let told = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
-    assert_eq!(history(&ground, agent.name).await, told);
+    let printed = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
+    assert_eq!(history(&ground, agent.name).await, printed);
     ground.leave().await;
 }
 

@@ -33,8 +33,8 @@ async fn renumbering() {
             workload.release(image, cause).await;
             workload.until_complete().await;
         }
-        let told = history(&ground, workload.name).await;
-        let (first, second) = (told[0].split("; was").next(), told[1].split("; was").next());
+        let printed = history(&ground, workload.name).await;
+        let (first, second) = (printed[0].split("; was").next(), printed[1].split("; was").next());
         assert_eq!((first, second), (Some("3 - 0/0 first: app:1.0"), Some("4 current 1/1 image app:2.0")));
     }
     assert_eq!(
@@ -57,7 +57,7 @@ async fn an_old_template_returns_in_the_middle_of_a_rollout() {
         web.release(image, image).await;
         web.until_complete().await;
     }
-    let told = ["1 - 0/0 first: app:1.0", "3 - 0/0 image app:3.0", "4 current 2/2 image app:2.0; was 2"];
-    assert_eq!(history(&ground, web.name).await, told);
+    let printed = ["1 - 0/0 first: app:1.0", "3 - 0/0 image app:3.0", "4 current 2/2 image app:2.0; was 2"];
+    assert_eq!(history(&ground, web.name).await, printed);
     ground.leave().await;
 }

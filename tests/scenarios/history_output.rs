@@ -10,8 +10,8 @@ use crate::setup::{Ground, PATIENCE, PAUSE};
 pub(crate) async fn history(ground: &Ground, target: &str) -> Vec<String> {
     let ended = ground.rollout2(&["history", target, "-o", "json"]).await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
-    told["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
+    let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    printed["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
 }
 
 /// Returns kubectl's table.
@@ -26,7 +26,10 @@ pub(crate) async fn until_kubectl_history(ground: &Ground, target: &str, rows: &
     let begun = Instant::now();
     loop {
         let table = kubectl_history(ground, target).await;
-        if table.split_once("CHANGE-CAUSE\n").is_some_and(|(_, told)| told.trim_end() == rows.trim_end()) {
+        if table
+            .split_once("CHANGE-CAUSE\n")
+            .is_some_and(|(_, printed)| printed.trim_end() == rows.trim_end())
+        {
             return;
         }
         assert!(begun.elapsed() < PATIENCE, "{table}");

@@ -9,9 +9,9 @@ use crate::objects::Workload;
 use crate::setup::Ground;
 
 /// Runs a command and compares its output, both streams together, and its exit code with kubectl's.
-async fn typed(ground: &Ground, words: &[&str], told: &str, exit: u8) {
+async fn typed(ground: &Ground, words: &[&str], printed: &str, exit: u8) {
     let ended = ground.rollout2(&[words, &["--compat"]].concat()).await;
-    assert_eq!((ended.transcript.as_str(), ended.exit), (told, exit), "{words:?}");
+    assert_eq!((ended.transcript.as_str(), ended.exit), (printed, exit), "{words:?}");
 }
 
 /// A manifest with a Deployment.
@@ -63,7 +63,7 @@ async fn a_release_is_inspected_and_undone() {
 async fn a_deployment_is_paused_and_resumed() {
     let ground = Ground::new("users-pause").await;
     let web = two_revisions(&ground).await;
-    for (verb, told, exit) in [
+    for (verb, printed, exit) in [
         ("pause", "deployment.apps/web paused\n", 0),
         ("pause", "error: deployments.apps \"web\" is already paused\n", 1),
         (
@@ -80,7 +80,7 @@ async fn a_deployment_is_paused_and_resumed() {
         ("resume", "error: deployments.apps \"web\" is not paused\n", 1),
         ("restart", "deployment.apps/web restarted\n", 0),
     ] {
-        typed(&ground, &[verb, "deployment/web"], told, exit).await;
+        typed(&ground, &[verb, "deployment/web"], printed, exit).await;
     }
     web.until_complete().await;
     typed(&ground, &["status", "deployment/web"], "deployment \"web\" successfully rolled out\n", 0).await;
@@ -94,7 +94,7 @@ async fn one_of_several_files_has_no_workload() {
     two_revisions(&ground).await;
     let files = [manifest("web"), manifest("none")];
     let [web, none] = files.each_ref().map(|file| file.to_str().unwrap());
-    let told = "deployment.apps/web rolled back\nError from server (NotFound): deployments.apps \"none\" not found\n";
-    typed(&ground, &["undo", "-f", web, "-f", none], told, 1).await;
+    let printed = "deployment.apps/web rolled back\nError from server (NotFound): deployments.apps \"none\" not found\n";
+    typed(&ground, &["undo", "-f", web, "-f", none], printed, 1).await;
     ground.leave().await;
 }

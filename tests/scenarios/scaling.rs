@@ -28,8 +28,8 @@ async fn scale_during_a_rollout() {
     // The three surge pods stay, and the five new ones are distributed in proportion.
     web.until("scaled in proportion", has(18, 7, 11)).await;
     assert_eq!(web.status().await.0, 3);
-    let told = ["1 stable 11/11 first: app:1.0", "2 updating 0/7 image app:2.0-notready"];
-    assert_eq!(history(&ground, web.name).await, told);
+    let printed = ["1 stable 11/11 first: app:1.0", "2 updating 0/7 image app:2.0-notready"];
+    assert_eq!(history(&ground, web.name).await, printed);
     web.release("app:2.0", "ready at last").await;
     web.until_complete().await;
     assert_eq!(history(&ground, web.name).await[2], "3 current 15/15 image app:2.0");

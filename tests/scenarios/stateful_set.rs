@@ -28,11 +28,11 @@ async fn partition_canary() {
         db.until("as far as the partition lets it", has_updated(updated)).await;
         let line = format!("partitioned roll out complete: {updated} new pods have been updated...\n");
         assert_eq!(db.status().await, (0, line));
-        let told = [
+        let printed = [
             format!("1 stable {0}/{0} first: app:1.0", 3 - updated),
             format!("2 updating {updated}/{updated} image app:2.0"),
         ];
-        assert_eq!(history(&ground, db.name).await, told);
+        assert_eq!(history(&ground, db.name).await, printed);
     }
     db.partition(0).await;
     db.until_complete().await;
@@ -63,8 +63,8 @@ async fn broken_pod() {
     ground.delete_pod("db-2").await;
     db.until_complete().await;
     assert_eq!(db.status().await.0, 0);
-    let told = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
-    assert_eq!(history(&ground, db.name).await, told);
+    let printed = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
+    assert_eq!(history(&ground, db.name).await, printed);
     ground.leave().await;
 }
 

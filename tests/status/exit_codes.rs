@@ -81,11 +81,11 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
             (&["--compat"], kubectl_following),
         ] {
             let ended = status(kind, &objects, args);
-            let told = format!("{verdict} {kind} {args:?}\n{}", ended.transcript);
-            assert_eq!(ended.exit, expected, "{told}");
+            let printed = format!("{verdict} {kind} {args:?}\n{}", ended.transcript);
+            assert_eq!(ended.exit, expected, "{printed}");
             if args.contains(&"json") {
                 let document: Value = serde_json::from_str(&ended.stdout).unwrap();
-                assert_eq!(document["verdict"], verdict, "{told}");
+                assert_eq!(document["verdict"], verdict, "{printed}");
             }
         }
     }

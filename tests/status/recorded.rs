@@ -14,7 +14,7 @@ fn documents(namespace: &str) -> Vec<Value> {
 }
 
 /// Returns `NAME VERDICT CAUSE...` of every workload.
-fn told(namespace: &str) -> Vec<String> {
+fn printed(namespace: &str) -> Vec<String> {
     let line = |document: &Value| {
         let name = document["workload"]["name"].as_str().unwrap();
         let verdict = document["verdict"].as_str().unwrap();
@@ -26,7 +26,7 @@ fn told(namespace: &str) -> Vec<String> {
 #[test]
 fn every_broken_workload_gets_its_true_cause() {
     assert_eq!(
-        told("broken"),
+        printed("broken"),
         [
             "ds-bad progressing image-not-found",
             "ds-ondelete held on-delete",
@@ -51,7 +51,7 @@ fn every_broken_workload_gets_its_true_cause() {
 
 #[test]
 fn a_quota_is_reported_and_the_verdict_is_the_deadline() {
-    assert_eq!(told("quota"), ["quota failed quota-exceeded"]);
+    assert_eq!(printed("quota"), ["quota failed quota-exceeded"]);
     let documents = documents("quota");
     let cause = &documents[0]["causes"][0];
     assert_eq!(cause["summary"], "pods refused, quota q is used up");
@@ -62,10 +62,10 @@ fn a_quota_is_reported_and_the_verdict_is_the_deadline() {
 #[test]
 fn healthy_workloads_have_no_cause() {
     assert_eq!(
-        told("shop"),
+        printed("shop"),
         ["agent complete", "checkout progressing missing-claim", "web complete", "db complete partition"]
     );
-    assert_eq!(told("many"), ["api complete", "log complete"]);
+    assert_eq!(printed("many"), ["api complete", "log complete"]);
 }
 
 /// The lines for users and scripts.

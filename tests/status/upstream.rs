@@ -62,6 +62,31 @@ fn case_22_one_evaluation_of_an_unavailable_deployment_prints_its_line() {
 }
 
 #[test]
+fn negative_timeouts_are_refused_except_in_compat() {
+    let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
+    let run = |args: &[&str]| {
+        let words = ["status", "deployment/web", "-n", "n", "--from", "-", "--watch=false", "--timeout=-5s"];
+        harness::Run::of(words.iter().chain(args)).stdin(snapshot.clone()).run()
+    };
+    let refused = run(&[]);
+    assert_eq!((refused.exit, refused.stdout.as_str()), (2, ""));
+    assert_eq!(refused.stderr, "error: --timeout cannot be negative\nhint: for no limit: --timeout 0\n");
+    assert_ne!(run(&["--compat"]).exit, 2);
+}
+
+#[test]
+fn one_observation_does_not_show_stability() {
+    let run = |args: &[&str]| {
+        let snapshot = harness::data().join("shop").join("snapshot.json");
+        harness::Run::of(["status", "deployment/web", "--from"]).arg(snapshot).args(args).run()
+    };
+    assert_eq!(run(&[]).exit, 0);
+    let stable = run(&["--stable", "30s"]);
+    assert_eq!(stable.exit, 3);
+    assert_eq!(stable.stderr, "note: --stable needs more than one observation, so stability is not shown\n");
+}
+
+#[test]
 fn case_23_nothing_found_is_printed_on_stderr_and_is_no_error_in_kubectl() {
     for (args, exit) in [
         (&["-l", "app=none"][..], 1),

@@ -87,7 +87,7 @@ async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
 
 const DIGEST: &str = "6c3e90b88fda9808b60830e0221cf1dd2f3f4abccd923a652e0c916656763755";
 
-/// The line of the check stands between the soak and the output of the check, and before the end of the batch.
+/// The line of the check follows the soak, and precedes its output and the end of the batch.
 #[tokio::test(start_paused = true)]
 async fn the_lines_of_a_batch_are_in_the_order_of_its_stages() {
     let (lab, _) = changed(2, &json!({})).await;

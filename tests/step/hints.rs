@@ -1,4 +1,4 @@
-//! What is said to type next is what has to be typed.
+//! The commands in hints are the right ones.
 
 use harness::lab::Lab;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use simcluster::resource::CONTROLLERREVISIONS;
 
 use crate::setup::{changed, object, replicas_on, run_of};
 
-/// The lines that say what to type, in the order in which they are said.
+/// Returns the hints in the order of the output.
 fn hints(transcript: &str) -> Vec<&str> {
     transcript.lines().filter_map(|line| line.strip_prefix("hint: ")).collect()
 }
@@ -128,7 +128,7 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
     assert_eq!(db["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default(), 0);
 }
 
-/// The partition that holds is ours, and none of its own.
+/// The partition that holds was set by `step`, not by the user.
 #[tokio::test(start_paused = true)]
 async fn the_reported_partition_is_the_one_before_the_hold() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});

@@ -1,4 +1,4 @@
-//! What is left behind by who does not go on, as it is.
+//! The messages of a command that ends before its goal.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn as_ada(lab: &Lab, words: &str) -> harness::Ended {
     run_of(lab, &words, &[("USER", "ada"), ("HOSTNAME", "laptop")]).await
 }
 
-/// Of a batch only what was released goes on by itself: the rest waits for us.
+/// Only the released pods of a batch are updated after an interrupt; the others wait for `step`.
 #[tokio::test(start_paused = true)]
 async fn only_a_started_update_continues_after_an_interrupt() {
     let (lab, db) = changed(5, &json!({})).await;
@@ -32,7 +32,7 @@ async fn only_a_started_update_continues_after_an_interrupt() {
     }
 }
 
-/// Nobody else has it, and nobody will give it back.
+/// No other process has acquired the lease, and nothing releases it.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_was_not_released_is_reported_as_ours() {
     let (lab, _) = changed(3, &json!({})).await;

@@ -1,4 +1,4 @@
-//! `step`, seen by whoever types it: the whole program against an API server and controllers in the same
+//! `step` as a user sees it: the complete program against an API server and controllers in the same
 //! process, in a time that only moves when everybody waits.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]

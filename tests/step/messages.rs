@@ -1,4 +1,4 @@
-//! What is said of a stop is what is so.
+//! The messages about stopped plans are true.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a person is told, line by line.
+//! The output of `step`, line by line.
 
 use harness::lab::Lab;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Whoever wants to stop a plan is not in conflict with the process that steps it.
+//! A command that stops a plan is not in conflict with the process that steps it.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Act, Fault, Requests};

@@ -1,4 +1,4 @@
-//! What the tests of this verb begin with, and what they look at.
+//! The initial states of the tests, and helpers to inspect the result.
 
 use harness::lab::{Lab, START};
 use harness::{Ended, Run};
@@ -31,7 +31,7 @@ pub(crate) fn object(lab: &Lab, key: &Key) -> Value {
     lab.cluster.store(|store| Value::clone(store.get(key).unwrap()))
 }
 
-/// A command line in an environment of its own.
+/// Runs a command line with its own environment.
 pub(crate) async fn run_of(lab: &Lab, words: &[&str], environment: &[(&str, &str)]) -> Ended {
     let client = kube::Client::new(lab.cluster.service(), "default");
     let run = Run::of(words).at(START.parse().unwrap());

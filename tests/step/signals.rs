@@ -189,7 +189,7 @@ async fn a_waiting_step_reports_the_lease_holder() {
     assert_eq!(third.wait().await, Some(130), "{}", third.err());
 }
 
-/// Nothing is held any more once it goes back, whoever stops watching.
+/// A rollback is not held any more, even if `step` is interrupted.
 #[tokio::test]
 async fn an_interrupted_rollback_is_reported() {
     let town = Town::new("back").await;

@@ -1,4 +1,4 @@
-//! The words of one command, and the pace that follows from those of several.
+//! The options of one command, and the pace that results from several commands.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ pub(crate) enum Reach {
     All,
 }
 
-/// What one `step` was told.
+/// The options of one `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Words {

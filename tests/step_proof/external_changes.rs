@@ -1,4 +1,4 @@
-//! What others do to the workload meanwhile.
+//! Changes of the workload by other clients during a run.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use simcluster::{Key, SimCluster, Store};
 
 use crate::nodes;
 
-/// What somebody does.
+/// A change by another client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// Wants so many pods.
@@ -37,7 +37,7 @@ pub(crate) enum Deed {
     NodeReady(usize, bool),
     /// Taints a node, so that no pod is wanted there; the one that is there stays.
     Taint(usize),
-    /// Writes an annotation that concerns nobody.
+    /// Writes an unrelated annotation.
     Annotate(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What happens in one run, drawn from a seed.
+//! Generates the events of one run from a seed.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) struct Draw {
     pub(crate) is_paused_first: bool,
     pub(crate) words: Words,
     pub(crate) deaths: Vec<Death>,
-    /// The signals to each process, in turn.
+    /// The signals to each process, in order.
     pub(crate) signals: Vec<Option<Signal>>,
     pub(crate) faults: Vec<Fault>,
     /// Others, each after so many milliseconds.
@@ -115,7 +115,7 @@ impl Draw {
         draw
     }
 
-    /// Below a partition of its own that keeps all pods, or all but the first, and often back from there.
+    /// A plan below an original partition that holds all pods, or all but the first, often with a rollback.
     fn goes_below(&mut self, dice: &mut Dice, replicas: i64) {
         self.words.reach = Some(Reach::To(Share::PerCent(100)));
         self.words.undo = Some(!dice.once_in(3));
@@ -133,7 +133,7 @@ impl Draw {
         }
     }
 
-    /// Whether nobody and nothing else had a hand in it.
+    /// Whether the run has no faults and no external changes.
     pub(crate) fn is_quiet(&self) -> bool {
         self.faults.is_empty() && self.deeds.is_empty()
     }

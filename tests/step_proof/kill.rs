@@ -1,4 +1,4 @@
-//! `kill -9` of the built binary at every request it makes: whoever goes on ends where it would have
+//! Kills the built binary with `kill -9` at every request. The process that continues must end where it would have
 //! ended without.
 //!
 //! The binary steps on a served cluster in real time and is killed there. What is left in the cluster
@@ -61,7 +61,7 @@ const UNDONE_BELOW: Scenario = Scenario {
     exit: 4,
 };
 
-/// Of what is left, what does not depend on when it was.
+/// Returns the parts of the final state that do not depend on the time.
 #[derive(Debug, PartialEq)]
 struct Left {
     strategy: Value,
@@ -102,7 +102,7 @@ async fn paused(scenario: Scenario, lab: &Lab) {
     lab.pass(5).await;
 }
 
-/// Runs something on a paused clock of its own.
+/// Runs a future on a separate paused clock.
 fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
@@ -123,7 +123,7 @@ async fn step(lab: &Lab, words: &str) -> Ended {
     ended
 }
 
-/// What is killed, and the end of what goes on.
+/// The command to kill, and the expected outcome of the command that continues.
 async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<(u8, Left, String)> {
     let builder = SimCluster::builder().snapshot(&start).unwrap().clock(Clock::System);
     let cluster = builder.upkeep(Upkeep::ByControllers).history(10_000).build();
@@ -194,9 +194,9 @@ fn survives(scenario: Scenario) {
                 let (at, is_done, end): (usize, bool, Option<(u8, Left, String)>) = run.unwrap();
                 match end {
                     None => is_over = true,
-                    Some((exit, left, told)) if exit != scenario.exit || left != expected => {
+                    Some((exit, left, printed)) if exit != scenario.exit || left != expected => {
                         wrong.push(format!(
-                            "killed at request {at}, done: {is_done}: {exit} {left:#?}\n{told}"
+                            "killed at request {at}, done: {is_done}: {exit} {left:#?}\n{printed}"
                         ));
                     }
                     Some(_) => {}

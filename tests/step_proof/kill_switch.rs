@@ -1,4 +1,4 @@
-//! A way to the cluster that ends at some request, for good: what `kill -9` leaves of a process.
+//! A connection that ends at a chosen request, as after `kill -9`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tower::Service;
 pub(crate) struct Death {
     /// At which of its requests, from 0.
     pub(crate) at: usize,
-    /// Whether the server did what was asked, and only the answer is not heard any more.
+    /// Whether the server executed the last request, so that only its response is lost.
     pub(crate) is_done: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Stepping, proven: seeded runs of whole command lines in paused time, in which oracles of their own
+//! Proof of `step`: seeded runs of complete command lines in paused time, in which independent oracles
 //! look at every change that the cluster ever stored.
 //!
 //! The oracles know what the issue says and nothing of the planner: they read the objects, the

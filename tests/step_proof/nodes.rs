@@ -1,4 +1,4 @@
-//! Nodes that come, go, and are not ready for a while.
+//! Nodes that are added, deleted, and not ready for a while.
 
 use serde_json::{Value, json};
 use simcluster::resource::{NODES, PODS};

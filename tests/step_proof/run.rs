@@ -1,4 +1,4 @@
-//! Plays one run, and says what was wrong with it.
+//! Plays one run, and returns the violations.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) struct Played {
     pub(crate) wrong: Vec<String>,
 }
 
-/// Plays the run of a seed on a runtime of its own.
+/// Plays the run of a seed on a separate runtime.
 pub(crate) fn play(kind: Kind, seed: u64) -> Played {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();

@@ -1,4 +1,4 @@
-//! Seeded runs: whatever happens on the way, every oracle holds at every moment, and the run ends as
+//! Seeded runs: every oracle holds at every moment, and the run ends as
 //! the rules say.
 //!
 //! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
@@ -58,7 +58,7 @@ fn run(kind: Kind, half: u64) {
         if !played.wrong.is_empty() {
             failed += 1;
             if failed <= 8 {
-                said += &told(seed, &played);
+                said += &printed(seed, &played);
             }
         }
     }
@@ -120,7 +120,7 @@ fn one_seed() {
     let is_daemon_set = std::env::var("ROLLOUT2_STEP_KIND").is_ok_and(|kind| kind == "daemonset");
     let kind = if is_daemon_set { Kind::DaemonSet } else { Kind::StatefulSet };
     let played = play(kind, seed);
-    println!("{}", told(seed, &played));
+    println!("{}", printed(seed, &played));
     for change in &played.timeline.changes {
         if change.by != By::Cluster {
             println!("{} {} {:?} {:?}", change.revision, change.at, change.by, change.known);
@@ -130,25 +130,25 @@ fn one_seed() {
 }
 
 /// A run to be read.
-fn told(seed: u64, played: &Played) -> String {
-    let mut told = format!("=== seed {seed}: {:?}\n{:?}\n", played.left, played.draw);
+fn printed(seed: u64, played: &Played) -> String {
+    let mut printed = format!("=== seed {seed}: {:?}\n{:?}\n", played.left, played.draw);
     let count = played.timeline.processes.len();
     for (number, process) in played.timeline.processes.iter().enumerate() {
         if (6..count.saturating_sub(2)).contains(&number) {
             continue;
         }
         let exit = process.exit.map_or("killed".to_owned(), |exit| format!("exit {exit}"));
-        told += &format!(
+        printed += &format!(
             "--- {number}: {}: {exit}, revisions {}..{}\n",
             process.words, process.began, process.ended
         );
-        told += &process.transcript;
+        printed += &process.transcript;
     }
-    told += &format!("wrong: {:#?}\n", played.wrong);
-    told
+    printed += &format!("wrong: {:#?}\n", played.wrong);
+    printed
 }
 
-/// The places whose pods the strategy lets go in the end.
+/// Returns the slots that the final strategy releases.
 fn must_be_updated(end: &World) -> Vec<i64> {
     if end.is_daemon_set() { end.wanted() } else { end.released().collect() }
 }
@@ -183,7 +183,7 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         // It was broken before it was held, or who waited sees that another went back.
         5 => {
             !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes
-                || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until that is said
+                || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until they are selected
         }
         _ => false,
     };
@@ -210,7 +210,7 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         }
         Left::With(4) if end.has_plan() => Ok(()),
         Left::With(0 | 5) if !draw.is_paused_first => Ok(()), // broken before it was held
-        Left::Overruled if is_undone => Ok(()),               // killed on the way back
+        Left::Overruled if is_undone => Ok(()),               // killed during the rollback
         left => Err(format!("it is broken, and ended: {left:?}")),
     }
 }

@@ -1,5 +1,4 @@
-//! Everything that happened, in the order of the store: each change with who made it, and what each
-//! of our processes had asked for.
+//! All events of a run in the order of the store: each change with its author, and the requests of each process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::world::{Millis, Pod, World, node_number};
 pub(crate) enum By {
     /// One of our processes.
     Process(usize),
-    /// Somebody else, or a command of ours that does not step.
+    /// Another client, or another command of this program.
     Other,
     /// A controller.
     Cluster,
@@ -39,9 +38,9 @@ pub(crate) struct Change {
     pub(crate) at: Millis,
     pub(crate) by: By,
     pub(crate) what: What,
-    /// When whoever made it decided to: the request arrived then.
+    /// When the request for it arrived.
     pub(crate) decided: Millis,
-    /// The revisions at which whoever made it had looked for the last time, and had asked for it.
+    /// The store revisions of the author's last refresh, and of its request.
     pub(crate) known: Vec<u64>,
     /// The revision at which it had read the workload itself.
     pub(crate) read: Option<u64>,
@@ -60,7 +59,7 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
-/// One process: what it was told, when it lived, and how it ended.
+/// One process: its options, its lifetime, and its outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) words: Words,
@@ -85,7 +84,7 @@ pub(crate) struct Timeline {
     pub(crate) processes: Vec<Process>,
 }
 
-/// What is different after a change of the store; none for what matters to nobody here.
+/// Returns the effect of a change of the store; none if no oracle uses it.
 fn what(change: &simcluster::store::Change) -> Option<What> {
     let (resource, name) = (change.key.resource, &change.key.name);
     if (resource == &STATEFULSETS || resource == &DAEMONSETS) && name == "db" {
@@ -109,7 +108,7 @@ fn is_ready(node: &Value) -> bool {
 
 impl Timeline {
     /// What happened in a cluster from its beginning, apart from what was before revision `from`.
-    /// `others` are the revisions that somebody else made.
+    /// `others` are the revisions that other clients created.
     pub(crate) fn of(cluster: &SimCluster, from: u64, others: &[u64], processes: Vec<Process>) -> Self {
         let requests = cluster.requests();
         let makers = Makers::of(&requests);

@@ -1,4 +1,4 @@
-//! Somebody at a terminal who types `step`, reads how it ended, and types it again.
+//! A simulated user who runs `step`, reads its outcome, and runs it again.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use crate::generator::Draw;
 use crate::kill_switch::{Death, Mortal};
 use crate::timeline::Process;
 
-/// More often than this nobody types it.
+/// The maximum number of commands in one run.
 const PATIENCE: usize = 80;
 
 /// A terminal with a cluster at its other end.
@@ -39,12 +39,12 @@ pub(crate) struct Signal {
     pub(crate) is_repeated: bool,
 }
 
-/// How somebody left it.
+/// The final state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
     /// With this exit code.
     With(u8),
-    /// Somebody else decided what runs now.
+    /// Another client rolled out another template.
     Overruled,
     /// It never came to an end.
     InDespair,
@@ -150,7 +150,7 @@ fn says_none_is_outdated(ended: &Ended) -> bool {
     ended.transcript.contains("no pod is outdated")
 }
 
-/// Everything goes back, and whoever steps next brings that to its end.
+/// The plan is rolling back, and the next `step` completes that.
 fn goes_back(set: &Value) -> bool {
     hold(set).is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
 }

@@ -13,7 +13,7 @@ use crate::command::SETTLING;
 /// Milliseconds since the epoch.
 pub(crate) type Millis = i64;
 
-/// One pod, as far as it matters here.
+/// The facts of one pod that the oracles use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pod {
     pub(crate) place: i64,
@@ -156,18 +156,18 @@ impl World {
         self.start()..self.start() + self.replicas()
     }
 
-    /// The wanted ordinals that a partition lets go.
+    /// Returns the wanted ordinals that a partition releases.
     pub(crate) fn above(&self, partition: i64) -> std::ops::Range<i64> {
         let wanted = self.ordinals();
         (wanted.start + partition).min(wanted.end)..wanted.end
     }
 
-    /// The wanted ordinals that the strategy lets go now.
+    /// Returns the wanted ordinals that the present strategy releases.
     pub(crate) fn released(&self) -> std::ops::Range<i64> {
         if self.strategy()["type"] == "OnDelete" { 0..0 } else { self.above(partition(self.strategy())) }
     }
 
-    /// How many the strategy lets go.
+    /// Returns how many ordinals the strategy releases.
     pub(crate) fn released_count(&self) -> i64 {
         let released = self.released();
         released.end - released.start
@@ -195,12 +195,12 @@ impl World {
         set["type"] == strategy["type"] && partition(set) == partition(strategy)
     }
 
-    /// Whether that plan says that everything goes back.
+    /// Whether the plan is rolling back.
     pub(crate) fn goes_back(&self) -> bool {
         self.hold().is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
     }
 
-    /// Whether somebody has the lease of a plan.
+    /// Whether a process holds the lease of a plan.
     pub(crate) fn is_leased(&self) -> bool {
         self.hold().is_some_and(|hold| !hold["lease"].is_null())
     }

@@ -159,7 +159,7 @@ impl Scene {
     }
 }
 
-/// What stands in no member of a plan.
+/// A text that is valid in no member of a plan.
 fn values(mark: &Path) -> Vec<Value> {
     let command = format!("touch {0}; $(touch {0})", mark.display());
     vec![
@@ -283,7 +283,7 @@ fn a_forged_strategy_is_a_strategy_or_is_refused() {
     });
 }
 
-/// Members that the plan did not have, in each place where one may be looked for.
+/// Adds members to the plan, in each place that the program may read.
 #[test]
 fn forged_additional_members_have_no_effect() {
     run_paused(async {

@@ -114,7 +114,7 @@ const KUBECTLS: [&str; 12] = [
     "pause deployment/crash --dry-run=client -o json",
 ];
 
-async fn told(cluster: &SimCluster, words: &str, redact: Option<&str>, terminal: bool) -> String {
+async fn printed(cluster: &SimCluster, words: &str, redact: Option<&str>, terminal: bool) -> String {
     let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
@@ -126,14 +126,14 @@ async fn no_output_of_ours_contains_a_secret() {
     let cluster = secretive();
     for words in OURS {
         for terminal in [false, true] {
-            let told = told(&cluster, words, None, terminal).await;
-            assert!(!told.contains(SECRET), "{words}: {told}");
-            assert!(words.contains("--to-revision") || told.contains("crash"), "{words}: {told}");
+            let printed = printed(&cluster, words, None, terminal).await;
+            assert!(!printed.contains(SECRET), "{words}: {printed}");
+            assert!(words.contains("--to-revision") || printed.contains("crash"), "{words}: {printed}");
         }
     }
-    let masked = told(&cluster, "diff deployment/crash", None, false).await;
+    let masked = printed(&cluster, "diff deployment/crash", None, false).await;
     assert!(masked.contains("*** (changed)"), "{masked}");
-    let shown = told(&cluster, "diff deployment/crash --show-values", Some("1"), false).await;
+    let shown = printed(&cluster, "diff deployment/crash --show-values", Some("1"), false).await;
     assert!(shown.contains(SECRET), "who asks for it on the line gets it: {shown}");
 }
 
@@ -142,18 +142,18 @@ async fn kubectls_outputs_contain_it_unless_redacted() {
     let cluster = secretive();
     for words in KUBECTLS {
         for redact in ["1", "yes"] {
-            let told = told(&cluster, words, Some(redact), false).await;
-            assert!(!told.contains(SECRET), "{words}: {told}");
-            assert!(told.contains("crash"), "{words}: {told}");
+            let printed = printed(&cluster, words, Some(redact), false).await;
+            assert!(!printed.contains(SECRET), "{words}: {printed}");
+            assert!(printed.contains("crash"), "{words}: {printed}");
         }
     }
     for (words, redact) in
         [(KUBECTLS[0], None), (KUBECTLS[5], None), (KUBECTLS[1], Some("0")), (KUBECTLS[8], None)]
     {
-        let told = told(&cluster, words, redact, false).await;
-        assert!(told.contains(SECRET), "{words}: {told}");
+        let printed = printed(&cluster, words, redact, false).await;
+        assert!(printed.contains(SECRET), "{words}: {printed}");
     }
-    let patch = told(&cluster, "undo deployment/crash --dry-run=client -o patch", Some("1"), false).await;
+    let patch = printed(&cluster, "undo deployment/crash --dry-run=client -o patch", Some("1"), false).await;
     assert!(
         patch.starts_with("error: cannot print the patch: with ROLLOUT2_REDACT it would write ***"),
         "{patch}"
@@ -173,8 +173,8 @@ async fn a_refusal_that_repeats_a_secret_is_masked() {
         "restart deployment/crash",
         "status deployment/crash --watch=false",
     ] {
-        let told = told(&cluster, words, None, false).await;
-        assert!(told.contains("DB_PASSWORD=***") && !told.contains(SECRET), "{words}: {told}");
+        let printed = printed(&cluster, words, None, false).await;
+        assert!(printed.contains("DB_PASSWORD=***") && !printed.contains(SECRET), "{words}: {printed}");
     }
 }
 

@@ -10,17 +10,17 @@ fn ended(namespace: &str, args: &[&str]) -> Ended {
 }
 
 /// stdout and stderr, without kubectl's warning about the last-applied annotation.
-fn told(namespace: &str, args: &[&str]) -> String {
+fn printed(namespace: &str, args: &[&str]) -> String {
     let ended = ended(namespace, args);
-    let mut told = ended.stdout;
+    let mut printed = ended.stdout;
     for line in ended.stderr.lines().filter(|line| !line.starts_with("Warning: resource ")) {
-        told.extend(["stderr: ", line, "\n"]);
+        printed.extend(["stderr: ", line, "\n"]);
     }
-    told + &format!("exit {}\n", ended.exit)
+    printed + &format!("exit {}\n", ended.exit)
 }
 
 fn told_of_each(namespace: &str, targets: &[&str]) -> String {
-    let each = |target: &&str| format!("$ undo {target}\n{}", told(namespace, &[target]));
+    let each = |target: &&str| format!("$ undo {target}\n{}", printed(namespace, &[target]));
     targets.iter().map(each).collect::<Vec<_>>().join("\n")
 }
 
@@ -107,9 +107,9 @@ fn a_live_revision_is_skipped_with_its_number() {
 
 #[test]
 fn stable_is_found_or_refused_with_the_candidates() {
-    assert!(told("shop", &["sts/db", "--to", "stable"]).contains("revision 4 -> 3"));
-    assert!(told("broken", &["deploy/badimage", "--to-revision", "stable"]).contains("revision 2 -> 1"));
-    insta::assert_snapshot!(told("shop", &["deploy/web", "--to", "stable"]));
+    assert!(printed("shop", &["sts/db", "--to", "stable"]).contains("revision 4 -> 3"));
+    assert!(printed("broken", &["deploy/badimage", "--to-revision", "stable"]).contains("revision 2 -> 1"));
+    insta::assert_snapshot!(printed("shop", &["deploy/web", "--to", "stable"]));
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn invalid_combinations_are_refused_before_any_read() {
             "error: Invalid dry-run value (foo). Must be \"none\", \"server\", or \"client\".\n",
         ),
         (
-            &["deploy/web", "--to", "stable", "--to-revision", "3"],
-            "error: the argument '--to <stable>' cannot be used with '--to-revision <REVISION>'\nhint: kubectl rollout2 undo --help\n",
+            &["deploy/web", "--dry-run", "--timeout", "5s"],
+            "error: --timeout, --fail-fast and --plain have an effect only with --wait\nhint: add --wait\n",
         ),
     ] {
         let ended = undo("shop", args).run();
@@ -195,13 +195,13 @@ fn the_whole_help_is_seen_in_review() {
 #[test]
 fn revision_0_is_the_default_as_in_kubectl() {
     for target in ["deployment/web", "sts/db"] {
-        assert_eq!(told("shop", &[target, "--to-revision=0"]), told("shop", &[target]));
+        assert_eq!(printed("shop", &[target, "--to-revision=0"]), printed("shop", &[target]));
     }
 }
 
 #[test]
 fn a_rollback_hint_by_name_needs_no_changing_number() {
-    let told = told("broken", &["sts/sts-bad", "--to-revision", "1"]);
-    let hint = told.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
-    assert!(hint.contains(" --to-revision sts-bad-"), "{told}");
+    let printed = printed("broken", &["sts/sts-bad", "--to-revision", "1"]);
+    let hint = printed.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
+    assert!(hint.contains(" --to-revision sts-bad-"), "{printed}");
 }

@@ -1,11 +1,11 @@
-//! A terminal, as far as a test can see it.
+//! A terminal emulator for tests.
 
 use rollout2::world::Terminal;
 
 /// Far more than any test writes: what scrolled away must be found.
 const SCROLLBACK: Option<usize> = None;
 
-/// A terminal that breaks lines anew when it becomes narrower.
+/// A terminal that rewraps lines when it becomes narrower.
 pub(crate) struct Emulator {
     terminal: avt::Terminal,
 }

@@ -80,7 +80,7 @@ fn wide_characters() {
     insta::assert_snapshot!(shown(&follower(&[(3, &[bad])]), 8));
 }
 
-/// Where there is no room for all of a cause, what is wrong is said, and not who has it.
+/// If a cause does not fit, its summary is kept and its pods are dropped.
 #[test]
 fn the_cause_is_cut_last() {
     let bad = Release::new("web", 10, 2, 7).with(2, &crashing()).with(1, &starting());

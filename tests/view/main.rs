@@ -1,4 +1,4 @@
-//! The live view, as a terminal emulator shows it: frames at several sizes, and what is left of one
+//! The live display in a terminal emulator: frames at several sizes, and the remains of one
 //! frame when the next has taken its place.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]

@@ -1,4 +1,4 @@
-//! Rollouts in the middle, made by hand, and followers that have seen them.
+//! Constructed rollouts in progress, and followers that observed them.
 
 use std::time::Duration;
 
@@ -126,7 +126,7 @@ pub(crate) fn crashing() -> Value {
     })
 }
 
-/// A container whose image cannot be had, in the words of whoever knows.
+/// A container whose image cannot be pulled, with the runtime's message.
 pub(crate) fn without_image(message: &str) -> Value {
     json!({
         "name": "app", "image": "x",

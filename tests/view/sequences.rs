@@ -66,7 +66,7 @@ proptest! {
         prop_assert_eq!(emulator.text(), screenful + &text(&frame));
     }
 
-    /// A line that is said meanwhile stands above the frame.
+    /// A message is printed above the frame.
     #[test]
     fn a_frame_can_be_removed_and_redrawn(lines in lines()) {
         let size = Terminal { width: 60, height: 10 };
@@ -112,7 +112,7 @@ fn unchanged_lines_are_not_rewritten() {
     assert_eq!(replacement, "\r\x1b[3A\n\x1b[K2\n\n\x1b[J");
 }
 
-/// Whoever kills us finds a terminal in order: nothing but moves, deletions and colours is ever written.
+/// `kill -9` leaves a usable terminal: only cursor moves, deletions and colours are ever written.
 #[test]
 fn no_terminal_mode_is_left_on() {
     let size = Terminal { width: 60, height: 10 };

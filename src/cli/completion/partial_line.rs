@@ -86,7 +86,10 @@ impl<'d> PartialLine<'d> {
     fn find(&self, name: &str) -> Option<(&'d Arg, bool)> {
         let flags = || self.command.get_arguments().filter(|flag| !flag.is_positional());
         if let Some(long) = name.strip_prefix("--") {
-            return flags().find(|flag| flag.get_long() == Some(long)).map(|flag| (flag, true));
+            let is_long = |flag: &&clap::Arg| {
+                flag.get_long_and_visible_aliases().is_some_and(|names| names.contains(&long))
+            };
+            return flags().find(is_long).map(|flag| (flag, true));
         }
         let mut shorts = name.strip_prefix('-')?.chars();
         loop {

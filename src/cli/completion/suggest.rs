@@ -9,6 +9,7 @@ use super::partial_line::{LastWord, PartialLine};
 use crate::cli::step;
 use crate::command::complete::Lookup;
 use crate::command::targets::target_words::{TargetType, TargetWord, read_targets};
+use crate::model::status::cause::CauseId;
 use crate::model::workload::KindSpec;
 use crate::model::workload::table::{TypeWord, read_type};
 use crate::render::completion::Directive;
@@ -76,7 +77,14 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Suggestions {
         ("BOOL", _) => {
             Suggestions::known(typed, ["true", "false"].map(|word| Candidate::new(word, "")).to_vec())
         }
+        ("REVISION", "to-revision") => {
+            revisions(typed, &line.words, &[("stable", "the revision that served before the rollout")])
+        }
         ("REVISION", _) => revisions(typed, &line.words, &[]),
+        (_, "fail-on") => {
+            let causes = CauseId::ALL.map(|cause| Candidate::new(cause.name(), ""));
+            Suggestions { directive: Directive::Unfinished, ..Suggestions::known(typed, causes.into()) }
+        }
         ("NAMESPACE", _) => Suggestions::looked_up(typed, Some(Lookup::Namespaces)),
         ("NAME", "context") => Suggestions::looked_up(typed, Some(Lookup::Contexts)),
         ("NAME", "cluster") => Suggestions::looked_up(typed, Some(Lookup::Clusters)),

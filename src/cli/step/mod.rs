@@ -162,7 +162,7 @@ impl StepArgs {
             complete: self.pacing.complete,
             new_plan: self.overrides.new_plan,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pacing.timeout(),
+            timeout: self.pacing.timeout()?,
         };
         if matches!(ask, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition)) {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::duration::{Timeout, duration, timeout};
+use crate::error::Result;
 
 /// The soaks and the time limit.
 #[derive(Debug, Args)]
@@ -31,7 +32,7 @@ pub(super) struct PacingArgs {
 }
 
 impl PacingArgs {
-    pub(super) fn timeout(&self) -> Option<Duration> {
-        self.timeout.and_then(|timeout| timeout.0)
+    pub(super) fn timeout(&self) -> Result<Option<Duration>> {
+        self.timeout.map(|timeout| timeout.limit(false)).transpose().map(Option::flatten)
     }
 }

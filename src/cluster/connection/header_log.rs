@@ -45,9 +45,9 @@ impl HeaderLog {
 
     /// Returns the server's time now.
     pub(super) fn now(&self) -> Timestamp {
-        let told = self.recorded().date;
-        let passed =
-            told.and_then(|(date, at)| date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok());
+        let reported = self.recorded().date;
+        let passed = reported
+            .and_then(|(date, at)| date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok());
         passed.unwrap_or_else(|| self.clock.now())
     }
 

@@ -90,14 +90,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn transient_failures_are_retried_and_reported() {
-        let (mut left, mut told) = (3, 0);
+        let (mut left, mut reported) = (3, 0);
         let deadline = Instant::now() + MINUTE;
         let attempt = async || {
             left -= 1;
             if left == 0 { Ok("done") } else { Err(broken()) }
         };
-        let done = retry_until(deadline, attempt, |_, _| told += 1).await;
-        assert_eq!((done.ok(), told), (Some("done"), 2));
+        let done = retry_until(deadline, attempt, |_, _| reported += 1).await;
+        assert_eq!((done.ok(), reported), (Some("done"), 2));
     }
 
     #[tokio::test(start_paused = true)]

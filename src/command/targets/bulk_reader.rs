@@ -52,7 +52,7 @@ impl<'a> BulkReader<'a> {
         Ok(reader)
     }
 
-    /// Reads what `status` needs: revisions without templates, pods, and the warning events of namespaces with
+    /// Reads what `status` needs: revisions, pods, and the warning events of namespaces with
     /// incomplete rollouts.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl<'a> BulkReader<'a> {
         namespaces.dedup();
         let warnings =
             concurrently(namespaces.iter().map(|namespace| source.list_warnings(namespace.as_deref())));
-        let (read, warnings) = tokio::join!(biased; reader.read_owned(workloads, Details::COUNTS), warnings);
+        let (read, warnings) = tokio::join!(biased; reader.read_owned(workloads, Details::STATUS), warnings);
         read?;
         reader.warnings = namespaces.into_iter().zip(warnings).collect();
         Ok(reader)

@@ -29,9 +29,7 @@ pub struct Details {
 /// What a revision keeps of the object that stores it, besides its facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevisionContent {
-    /// Nothing: it is only counted.
-    Facts,
-    /// The template, to compare it or to go back to it.
+    /// The template, to compare it or to explain its pods.
     Template,
     /// The whole object without `metadata.managedFields`, to print it or to write to it.
     Document,
@@ -43,7 +41,6 @@ impl RevisionContent {
     fn read(self, kind: &KindSpec, object: &Object) -> Revision {
         let revision = Revision::read(kind, object);
         match self {
-            Self::Facts => revision.without_template(),
             Self::Template => revision,
             Self::Document | Self::DocumentWithManagedFields => revision.with_document(object),
         }
@@ -56,7 +53,7 @@ impl Details {
     /// Whole revisions, because a rollback writes to them, and pods.
     pub const PODS: Self = Self { pods: true, revisions: RevisionContent::Document };
     /// What `status` needs of a workload that it does not follow.
-    pub const COUNTS: Self = Self { pods: true, revisions: RevisionContent::Facts };
+    pub const STATUS: Self = Self { pods: true, revisions: RevisionContent::Template };
 }
 
 /// Reads the revisions of a workload, without its pods.

@@ -5,6 +5,7 @@ use std::io::Read;
 use super::manifest::{self, ManifestObject, Manifests};
 use super::target_words::TargetWord;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::model::api::selector::Selector;
 use crate::model::workload::Workload;
 
@@ -19,6 +20,8 @@ pub struct TargetScope {
     pub namespace: Option<String>,
     /// Whether to search all namespaces (`-A`).
     pub all_namespaces: bool,
+    /// Whether a search that finds nothing is a success (`--allow-empty`).
+    pub allow_empty: bool,
     /// The manifests (`-f`).
     pub manifests: Manifests,
     /// The objects in the manifests. Filled by [`TargetScope::read_manifests`].
@@ -42,6 +45,16 @@ impl TargetScope {
                 Err(error) => self.manifest_errors.push(error),
             }
         }
+    }
+}
+
+impl FoundTargets {
+    /// Returns the exit code so far: 1 when nothing matched, because a pipeline must notice a misspelled
+    /// selector. It is 0 with `--allow-empty`, and with `--compat` as in kubectl.
+    #[must_use]
+    pub fn exit(&self, scope: &TargetScope, compat: bool) -> Exit {
+        let is_error = self.nothing_found.is_some() && !scope.allow_empty && !compat;
+        if is_error { Exit::Error } else { Exit::Done }
     }
 }
 

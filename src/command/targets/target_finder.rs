@@ -60,7 +60,7 @@ impl TargetFinder<'_> {
             if namespace != "default" && !self.source.has_namespace(namespace).await? {
                 return Err(no_namespace(namespace));
             }
-            return Err(self.not_found(type_.type_(), namespace, name));
+            return Err(self.not_found(type_.type_(), namespace, name).await);
         };
         self.workload(type_, object)
     }
@@ -75,14 +75,22 @@ impl TargetFinder<'_> {
         found.into_iter().collect()
     }
 
-    /// Returns the "not found" error. Only for a live cluster it has a kubectl command as a hint.
-    fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
+    /// Returns the "not found" error. Its hint is the nearest name in the namespace, or for a live cluster a
+    /// kubectl command.
+    async fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
         let error = Error::new(
             ErrorKind::NotFound,
             format!("no {} {name:?} in namespace {namespace:?}", type_.singular()),
         )
         .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
+        let everything = Selector::default();
+        let names = self.source.list_as(type_, Some(namespace), &everything, |one| one.name().to_owned());
+        let names = names.await.unwrap_or_default(); // the error is about the missing workload
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
         match KindSpec::of_type(type_) {
+            Some(_) if let [near, ..] = similar::get_close_matches(name, &names, 1, 0.6)[..] => {
+                error.hint(format!("did you mean {}/{near}?", type_.singular()))
+            }
             Some(_) if self.source.is_live() => error.hint(command(
                 "kubectl get {}{}",
                 [Word::name(type_.plural(), "TYPE"), Word::in_namespace(namespace)],

@@ -172,12 +172,6 @@ impl Revision {
         Template::new(&self.object.template())
     }
 
-    /// Drops the template. Commands that only count revisions save memory with it.
-    #[must_use]
-    pub fn without_template(self) -> Self {
-        Self { object: RevisionObject::default(), ..self }
-    }
-
     /// Returns the number, or the name of the object if there is no number.
     #[must_use]
     pub fn label(&self) -> String {

@@ -8,7 +8,7 @@ use crate::model::api::object::Object;
 /// What is kept of the ReplicaSet or ControllerRevision that stores a revision, unknown fields included.
 ///
 /// Parsed JSON takes ten times the memory of its text, and most revisions are only counted. So text is
-/// kept and parsed on demand. Commands that never need it keep none.
+/// kept and parsed on demand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RevisionObject {
     template: Box<str>,

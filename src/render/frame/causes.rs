@@ -1,10 +1,11 @@
 //! The causes in a block, each with one line of evidence.
 
 use super::line::FrameLine;
-use super::wrap::wrapped;
 use crate::model::follow::LogLines;
 use crate::model::status::cause::Cause;
 use crate::model::text::plural::plural;
+use crate::render::escape;
+use crate::render::fit_width::{LongWord, wrapped};
 use crate::render::status::{NameContext, RolloutStatus, cause_style, cause_words};
 use crate::render::style::Style;
 
@@ -42,7 +43,8 @@ fn lines_of(
     width: usize,
 ) -> RenderedCause {
     let style = cause_style(cause);
-    let words = wrapped(&format!("  {}", cause_words(cause, status, names)), INDENT, width);
+    let words = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
+    let words = wrapped(&words, INDENT, width, usize::MAX, LongWord::Keep);
     let cause_on = |line: &String| FrameLine::default().with(style, line);
     let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
     if let ([only], Some(evidence)) = (words.as_slice(), &evidence) {

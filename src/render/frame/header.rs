@@ -2,10 +2,10 @@
 
 use super::line::FrameLine;
 use super::state_words::{about, lasting, state_in_row, state_text};
-use super::wrap::wrapped;
 use crate::model::follow::{Now, TargetTracker};
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
+use crate::render::fit_width::{LongWord, wrapped};
 use crate::render::status::NameContext;
 use crate::render::style::Style;
 
@@ -108,7 +108,7 @@ impl BlockHeader {
 /// Returns a part on its own line, wrapped if it is longer.
 fn on_its_own(part: &FrameLine, width: usize) -> impl Iterator<Item = FrameLine> {
     let style = part.spans().first().map_or(Style::Plain, |span| span.style);
-    let lines = wrapped(&format!("  {}", part.text()), "    ", width);
+    let lines = wrapped(&format!("  {}", part.text()), "    ", width, usize::MAX, LongWord::Keep);
     lines.into_iter().map(move |line| FrameLine::default().with(style, line))
 }
 

@@ -1,10 +1,8 @@
 //! One line of a frame: styled spans and their width.
 
-use tabled::grid::util::string::get_text_width;
-
 use crate::render::escape;
+use crate::render::fit_width::{self, beginning, shortened_to};
 use crate::render::style::{Span, Style};
-use crate::render::table::{beginning, shortened_to};
 
 /// One line of a frame. Its text is escaped, so that it stays on one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,13 +41,13 @@ impl FrameLine {
     /// Returns the width in cells of a terminal. Wide characters take two.
     #[must_use]
     pub fn cells(&self) -> usize {
-        self.0.iter().map(|span| get_text_width(&span.text)).sum()
+        self.0.iter().map(|span| fit_width::cells(&span.text)).sum()
     }
 
     /// Returns the width of each character in cells.
     pub(in crate::render) fn characters(&self) -> impl Iterator<Item = usize> {
         let characters = self.0.iter().flat_map(|span| span.text.chars());
-        characters.map(|character| get_text_width(character.encode_utf8(&mut [0; 4])))
+        characters.map(|character| fit_width::cells(character.encode_utf8(&mut [0; 4])))
     }
 
     /// Returns the spans.
@@ -81,7 +79,7 @@ impl FrameLine {
         let mut cut = Self::default();
         let mut left = width;
         for span in self.0 {
-            let cells = get_text_width(&span.text);
+            let cells = fit_width::cells(&span.text);
             if cells >= left {
                 // Cut even a span that just fits, because the spans after it are dropped.
                 let text = shortened_to(&(span.text + "…"), left);
@@ -104,8 +102,8 @@ impl FrameLine {
         let text = self.text();
         let for_the_end = width.saturating_sub(1) / 2;
         let mut ends = text.char_indices().map(|(start, _)| &text[start..]);
-        let end = ends.find(|end| get_text_width(end) <= for_the_end).unwrap_or_default();
-        let beginning = beginning(&text, width.saturating_sub(1 + get_text_width(end)));
+        let end = ends.find(|end| fit_width::cells(end) <= for_the_end).unwrap_or_default();
+        let beginning = beginning(&text, width.saturating_sub(1 + fit_width::cells(end)));
         let style = self.0.first().map_or(Style::Plain, |span| span.style);
         Self::default().with(style, format!("{beginning}…{end}"))
     }

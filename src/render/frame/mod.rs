@@ -5,15 +5,14 @@
 
 mod bars;
 mod causes;
-mod columns;
+pub(super) mod columns;
 mod fit_height;
 mod header;
-mod line;
+pub(super) mod line;
 mod revisions;
 mod state_words;
 mod steps;
 mod workload_block;
-mod wrap;
 
 pub use line::FrameLine;
 pub use steps::{Steps, batch_rows};

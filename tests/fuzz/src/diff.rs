@@ -25,13 +25,13 @@ pub fn one(data: &[u8]) {
     }
     let masked = Diff::between(&before, &after, SecretValues::Masked);
     assert_eq!(masked.is_empty(), shown.is_empty(), "{from} {to}");
-    let _ = told(&shown); // it can be told, too
-    let told = told(&masked);
-    assert!(!told.contains(SECRET), "{from} {to} {told}");
+    let _ = printed(&shown); // it can be printed, too
+    let printed = printed(&masked);
+    assert!(!printed.contains(SECRET), "{from} {to} {printed}");
 }
 
 /// Everything that a diff is shown as.
-fn told(diff: &Diff) -> String {
+fn printed(diff: &Diff) -> String {
     let hunks = diff.hunks(3, None);
     let spans = render::unified("a", "b", &hunks).into_iter().chain(render::rows(&diff.rows()));
     let lines: String = spans.map(|span| span.text).collect();

@@ -42,17 +42,17 @@ fn pods_are_refused() {
         assert_eq!(seen["verdict"], "progressing", "until the Deployment's own deadline");
 
         let missing = json!({"status": {"replicas": 2}});
-        let told = warning(
+        let printed = warning(
             "w",
             "FailedCreate",
             &format!("create Pod web-2 in StatefulSet web failed error: {message}"),
         );
-        let seen = document("StatefulSet", &[with(workload("StatefulSet"), &missing), told]);
+        let seen = document("StatefulSet", &[with(workload("StatefulSet"), &missing), printed]);
         assert_eq!(only(&seen), expected);
 
         let missing = json!({"status": {"currentNumberScheduled": 2}});
-        let told = warning("w", "FailedCreate", &format!("Error creating: {message}"));
-        let seen = document("DaemonSet", &[with(workload("DaemonSet"), &missing), told]);
+        let printed = warning("w", "FailedCreate", &format!("Error creating: {message}"));
+        let seen = document("DaemonSet", &[with(workload("DaemonSet"), &missing), printed]);
         assert_eq!(only(&seen), expected);
     }
 }

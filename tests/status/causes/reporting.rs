@@ -51,11 +51,11 @@ fn secrets_are_masked_by_their_shape() {
     let words = r#"DB_PASSWORD=hunter2 pg postgres://u:p4ss@h/db --password hunter3 "token":"abc123" Authorization: Bearer eyJh.b"#;
     let objects =
         [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crashed("Error", 1, words))];
-    let told =
+    let printed =
         r#"DB_PASSWORD=*** pg postgres://u:***@h/db --password *** "token":"***" Authorization: Bearer ***"#;
     let ended = status("Deployment", &objects, &[]);
-    assert!(ended.stderr.contains(told), "{}", ended.stderr);
-    assert_eq!(document("Deployment", &objects)["causes"][0]["evidence"], told);
+    assert!(ended.stderr.contains(printed), "{}", ended.stderr);
+    assert_eq!(document("Deployment", &objects)["causes"][0]["evidence"], printed);
 }
 
 /// Some summaries quote a component.

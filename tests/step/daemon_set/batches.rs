@@ -56,7 +56,7 @@ async fn selected_nodes_are_stepped_and_the_others_stay_held() {
         ended.transcript
     );
     let again = nodes.step("").await;
-    ends(&again, 5); // so that a script does not go round for ever
+    ends(&again, 5); // so that a script does not loop endlessly
     assert!(again.stderr.contains("--node-selector="), "{}", again.transcript);
     let on = nodes.lab.run("step daemonset/agent --all --node-selector=").await;
     ends(&on, 0);

@@ -91,7 +91,7 @@ async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     assert!(ended.stderr.contains("timed out after"), "{}", ended.transcript);
 }
 
-/// Which node it is, nobody but the controller knows.
+/// Only the controller knows the node.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_node_is_not_named() {
     let nodes = Nodes::held("app:2.0").await;

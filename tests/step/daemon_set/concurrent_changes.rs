@@ -52,10 +52,10 @@ async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
     let ended = nodes.step("--by 3 --soak 90s -o json").await;
     ends(&ended, 0);
     let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    assert_eq!(told("added-by-cluster").len(), 1, "{}", ended.transcript);
-    assert_eq!(told("soak-restarted"), Vec::<&Value>::new());
-    let took = told("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
+    let printed = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    assert_eq!(printed("added-by-cluster").len(), 1, "{}", ended.transcript);
+    assert_eq!(printed("soak-restarted"), Vec::<&Value>::new());
+    let took = printed("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
     assert!((90.0..120.0).contains(&took), "{took} seconds: {}", ended.transcript);
 }
 

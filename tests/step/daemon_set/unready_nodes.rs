@@ -58,7 +58,7 @@ async fn a_node_that_becomes_ready_is_stepped() {
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
-/// The pod of a node, which somebody deleted, and which never ends.
+/// A deleted pod that never terminates.
 fn deleted_and_not_ended(nodes: &Nodes, node: &str) -> Key {
     let (pod, author) = (nodes.pod_on(node), Author::new("kubectl"));
     nodes.lab.cluster.store(|store| {

@@ -11,7 +11,7 @@ use crate::world::{Millis, World, partition};
 
 #[derive(Default)]
 pub(super) struct BatchOrder {
-    /// How many pods may be let go, or run the new revision without that, before the next batch begins.
+    /// How many pods may be released, or run the new revision otherwise, before the next batch begins.
     goal: usize,
     /// The pods of the last batch, and those that the cluster added since.
     last: Option<BTreeSet<i64>>,
@@ -34,7 +34,7 @@ impl Oracle for BatchOrder {
         if scene.goes_back() {
             self.last = None;
             self.goal = 0;
-            self.is_refused = false; // what goes back was refused, and what it goes back to was not
+            self.is_refused = false; // a rollback restores a revision that did not fail
             return Ok(());
         }
         if scene.before.is_daemon_set() {
@@ -61,13 +61,13 @@ impl Oracle for BatchOrder {
 }
 
 impl BatchOrder {
-    /// What becomes of pods without us moves the end of the batch: a scale-up adds some that nobody let go,
-    /// a scale-down takes some away that were, and some go on their own.
+    /// Changes by other clients move the end of the batch: a scale-up adds pods that were not released, a scale-down
+    /// removes released ones, and some pods fail.
     fn follow_others(&mut self, scene: &Scene<'_>) {
         let count = |world| let_go(world, world).len();
         if scene.writer().is_some() {
             if scene.begins_anew() {
-                (self.goal, self.reach) = (count(scene.after), None); // it begins with what is let go
+                (self.goal, self.reach) = (count(scene.after), None); // it begins with the released pods
                 self.is_refused = false;
             }
             if scene.after.is_stepped() {
@@ -108,7 +108,7 @@ impl BatchOrder {
         said
     }
 
-    /// How many may be let go, in all, until the batch that begins is over.
+    /// Returns how many pods may be released in total until the new batch is done.
     fn goal_of(&self, scene: &Scene<'_>, view: &World) -> usize {
         let before = let_go(view, scene.before).len();
         let goal = next_goal(scene, view, before);
@@ -118,7 +118,7 @@ impl BatchOrder {
         }
     }
 
-    /// The check did not say no of the last batch, as far as that is there.
+    /// The check of the last batch did not fail, if its pods still exist.
     fn check_check(&self, scene: &Scene<'_>, what: &str) -> Result<(), String> {
         let mut last = self.last.iter().flatten();
         if self.is_refused && last.any(|place| scene.before.wants(*place)) {
@@ -187,7 +187,7 @@ fn let_go(pods: &World, set: &World) -> BTreeSet<i64> {
     places.filter(|place| released.contains(place) || pods.is_updated(*place)).collect()
 }
 
-/// How many places may be let go when a batch begins and so many are.
+/// Returns how many slots may be released when a batch begins, given the number of released ones.
 fn next_goal(scene: &Scene<'_>, view: &World, before: usize) -> usize {
     let replicas = view.replicas();
     if scene.pace.has_canary && before == 0 {

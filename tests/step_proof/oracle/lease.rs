@@ -29,7 +29,7 @@ impl Oracle for Leases {
         said
     }
 
-    /// Nothing of a process that ended by itself is left.
+    /// A process that ended normally left no lease.
     fn ended(&mut self, (number, process): (usize, &Process), world: &World) -> Result<(), String> {
         let (Some(exit), Some(mine)) = (process.exit, self.holders.get(&number)) else { return Ok(()) };
         if process.is_disturbed {
@@ -55,7 +55,7 @@ impl Leases {
         let is_anothers = before.is_some_and(|before| self.holders.get(&process) != Some(&before));
         let is_told = scene.words.is_some_and(|words| words.take_over);
         let age = self.last.as_ref().map_or(LASTS, |(_, since)| scene.now() - since);
-        // Where somebody ended the hold, no process that still lives can write any more: each tests the strategy.
+        // After another client ended the hold, no process can write, because each write tests the strategy.
         if is_anothers && !is_told && age < LASTS && scene.before.is_stepped() {
             return Err(format!("process {process} took a lease that was {age} ms old"));
         }

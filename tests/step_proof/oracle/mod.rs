@@ -26,7 +26,7 @@ pub(crate) struct Scene<'a> {
     /// What it had seen when it listed the pods for the last time, and at which revision.
     pub(crate) look: Option<(u64, &'a World)>,
     pub(crate) pace: &'a Pace,
-    /// What the process that made it was told.
+    /// The options of the process that made it.
     pub(crate) words: Option<&'a Words>,
 }
 
@@ -35,7 +35,7 @@ impl Scene<'_> {
         self.change.at
     }
 
-    /// What was there as far as the process can have known, the newest first.
+    /// The states that the process can have observed, newest first.
     pub(crate) fn views(&self) -> impl Iterator<Item = &World> {
         [self.before].into_iter().chain(self.views.iter().copied())
     }
@@ -152,7 +152,7 @@ struct Paces {
     now: Pace,
     /// The processes whose words are in it.
     entered: BTreeSet<usize>,
-    /// Whether somebody ended the hold while the plan was written down.
+    /// Whether another client ended the hold while the plan was stored.
     is_void: bool,
 }
 
@@ -161,7 +161,7 @@ impl Paces {
         if change.by == By::Other && before.strategy() != after.strategy() {
             self.is_void = !after.is_stepped();
         }
-        // Who only gives up its lease, in a hold that somebody ended, begins nothing.
+        // Releasing the lease in an ended hold begins nothing.
         let (By::Process(process), Some(words), true) = (change.by, words, after.is_stepped()) else {
             return;
         };

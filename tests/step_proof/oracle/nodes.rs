@@ -36,7 +36,7 @@ impl Oracle for Nodes {
         let soak = scene.pace.soak.max(scene.pace.final_soak);
         if scene.goes_back() {
             self.batch.clear();
-            self.is_refused = false; // what goes back was refused, and what it goes back to was not
+            self.is_refused = false; // a rollback restores a revision that did not fail
             return Ok(());
         }
         if scene.ends_plan() && self.is_refused {
@@ -46,7 +46,7 @@ impl Oracle for Nodes {
             return self.check_soaked(scene, soak, "the plan ends");
         }
         if scene.begins_anew() {
-            self.batch.retain(|node| scene.before.is_updated(*node)); // the others were not let go
+            self.batch.retain(|node| scene.before.is_updated(*node)); // the others were not released
             self.is_refused = false;
         }
         let batch = batch(scene.after);
@@ -177,7 +177,7 @@ fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
     pod.filter(|pod| pod.is_available(view.min_ready(), now)).is_some_and(|pod| pod.has_soaked(soak, now))
 }
 
-/// Nobody takes a pod of the new revision down, as long as a plan releases it.
+/// No process deletes a pod of the new revision while a plan releases that revision.
 fn removed_updated(scene: &Scene<'_>) -> Result<(), String> {
     let (Some(process), crate::timeline::What::Pod(name, after)) = (scene.process(), &scene.change.what)
     else {

@@ -1,4 +1,4 @@
-//! What an exit code promises is so when the process ends.
+//! The exit code of a process is true when the process ends.
 
 use super::{Oracle, Scene};
 use crate::timeline::Process;
@@ -17,7 +17,7 @@ impl Oracle for Outcomes {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         self.now = scene.now();
         self.wrote.extend(scene.writer());
-        // Who brings the way back of another to its end took them back as well.
+        // The process that completes the rollback of another one also counts as having rolled back.
         if scene.goes_back() || scene.ends_plan() && scene.before.goes_back() {
             self.back.extend(scene.writer());
         }
@@ -33,7 +33,7 @@ impl Oracle for Outcomes {
             Some(0) if world.is_stepped() => (true, ""),
             Some(0) => (all_updated(), "exit 0 without a plan, and pods are outdated"),
             Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
-            // Two may see the same way back to its end, of which one forgets the note.
+            // Two processes may wait for the same rollback; one of them removes its marker.
             Some(4)
                 if self.back.contains(&number) || process.transcript.contains("rolled back to revision") =>
             {

@@ -6,7 +6,7 @@ use simcluster::Verb;
 
 use crate::timeline::{Asked, Timeline};
 
-/// What must be tested. Where a map on the way is not there, its absence is tested.
+/// The paths that a write must test. If a map on the path is absent, its absence must be tested.
 const TESTED: [&str; 4] = [
     "/metadata/uid",
     "/spec/template",

@@ -10,14 +10,14 @@ use crate::timeline::By;
 pub(super) struct Strategies {
     /// The strategy as it was before it was held by us.
     original: Option<Value>,
-    /// Whether somebody else's is there by now.
+    /// Whether another client has set the present strategy.
     is_foreign: bool,
     /// What the plan was made for.
     image: Option<String>,
 }
 
 impl Strategies {
-    /// A plan is for one template, until it is begun anew.
+    /// A plan is for one template, until a new plan begins.
     fn check_template(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         let (before, after) = (scene.before, scene.after);
         let is_anew = !before.is_stepped() || scene.words.is_some_and(|words| words.new_plan);

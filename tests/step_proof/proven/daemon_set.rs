@@ -49,7 +49,7 @@ impl History {
     }
 }
 
-/// The last change was decided on a look at this revision.
+/// Sets the store revision of the refresh that the last change was decided on.
 fn last_look(history: &mut History, look: u64) {
     let change = history.timeline.changes.last_mut().unwrap();
     (change.read, change.looked) = (Some(look), Some(look));
@@ -111,7 +111,7 @@ fn before_waves() -> History {
     history
 }
 
-/// One look, and then as many removals as it leaves free: this was wrong when each removal took a look.
+/// One refresh may precede a whole wave of deletions.
 #[test]
 fn two_waves_from_one_refresh() {
     let mut history = before_waves();
@@ -132,7 +132,7 @@ fn two_waves_from_one_refresh() {
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
 
-/// The first two are back by then, and nobody has looked.
+/// The first two pods are available again, but there was no refresh since.
 #[test]
 fn a_wave_larger_than_max_unavailable() {
     let mut history = before_waves();

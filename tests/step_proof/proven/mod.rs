@@ -1,4 +1,4 @@
-//! Each oracle finds what it is for: histories made by hand, a good one and what is wrong with others.
+//! Tests of the oracles: each one finds its violation in a constructed history, and nothing in a correct one.
 
 mod daemon_set;
 mod stateful_set;
@@ -96,7 +96,7 @@ impl History {
         self.hold(&json!({"reason": "plan", "lease": lease, "set": set, "plan": plan}), By::Process(process));
     }
 
-    /// A pod of the new revision comes to a place, and is ready.
+    /// Adds a ready pod of the new revision to a slot.
     fn comes(&mut self, place: i64) {
         let pod = self.pod(place, "app:2.0", Some(self.now));
         self.push(By::Cluster, What::Pod(format!("db-{place}"), Some(pod)));

@@ -286,7 +286,7 @@ fn a_released_lease_needs_no_further_report() {
     history.push(By::Other, What::Set(set));
     let hold = json!({"reason": "plan", "set": strategy(4), "plan": {}});
     history.hold(&hold, By::Process(0)); // it sees that, and leaves
-    history.plan(1, Some(2), 1); // begun anew, with no soak
+    history.plan(1, Some(2), 1); // a new plan without a soak
     history.replace(3);
     history.replace(2);
     history.plan(1, Some(1), 2);

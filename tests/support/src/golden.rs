@@ -1,4 +1,4 @@
-//! Every recording of a verb, held against us.
+//! Compares every recorded output of a verb with ours.
 
 use std::collections::BTreeMap;
 

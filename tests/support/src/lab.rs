@@ -1,4 +1,4 @@
-//! A cluster with controllers in tokio's time, and command lines that reach it without a socket.
+//! A cluster with controllers on tokio's clock, and command lines that reach it without a socket.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 #![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
@@ -50,7 +50,7 @@ impl Drop for Lab {
 }
 
 impl Lab {
-    /// A lab whose controllers take their tasks in turn.
+    /// A lab whose controllers run one task at a time.
     pub fn new() -> Self {
         Self::with(Controllers::new())
     }
@@ -108,7 +108,7 @@ impl Lab {
         Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_through(client).await
     }
 
-    /// Does something after so many milliseconds, while somebody follows.
+    /// Runs an action after the given milliseconds, while a command follows.
     pub fn later(&self, milliseconds: u64, act: impl FnOnce(&Hands) + Send + 'static) {
         let hands = self.hands();
         tokio::spawn(async move {
@@ -169,9 +169,9 @@ impl Lab {
         for state in states {
             let workload = Workload::of(Object::read(Value::clone(&state)).unwrap()).unwrap();
             match kubectl_status(&workload, None) {
-                Ok(told) => {
-                    lines.push(told.line);
-                    if told.done {
+                Ok(printed) => {
+                    lines.push(printed.line);
+                    if printed.done {
                         break;
                     }
                 }
@@ -208,7 +208,7 @@ pub fn key(resource: &'static Resource, name: &str) -> Key {
     Key::new(resource, "default", name)
 }
 
-/// Someone who changes things, also while somebody follows.
+/// Makes external changes, also while a command runs.
 #[derive(Clone, Debug)]
 pub struct Hands {
     /// The cluster whose hands they are.

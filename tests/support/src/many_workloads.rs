@@ -1,4 +1,4 @@
-//! Workloads by the thousand, made of one that was recorded.
+//! Generates thousands of workloads from a recorded one.
 
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ fn owned_by(kind: &str, namespace: &str, name: &str) -> Value {
     }])
 }
 
-/// Gives a template the labels of its workload, and an image of its own.
+/// Sets the labels of a workload and a distinct image in its template.
 fn dress(template: &mut Value, name: &str, number: usize) {
     template["metadata"]["labels"] = json!({"app": name});
     template["spec"]["containers"][0]["image"] = format!("shop/web:{number}").into();

@@ -1,4 +1,4 @@
-//! Numbers from a seed, so that whatever was drawn can be drawn again.
+//! Random numbers from a seed, so that a run can be repeated.
 
 /// A source of chance (`SplitMix64`).
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ impl Recorded {
     /// Every recorded command of a verb of `kubectl rollout`, in the order of their names.
     ///
     /// # Panics
-    /// When the recordings cannot be read; the test cannot go on then.
+    /// When the recordings cannot be read; the test cannot continue then.
     #[must_use]
     pub fn of_verb(verb: &str) -> Vec<Self> {
         let mut recorded: Vec<_> = texts()

@@ -1,4 +1,4 @@
-//! What real nodes did, played again as it was recorded: objects, warnings and logs, each at its time.
+//! Replays a recording of real nodes: objects, warnings and logs, each at its time.
 
 #![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]

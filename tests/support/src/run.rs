@@ -1,4 +1,4 @@
-//! One command line in a world of its own.
+//! Runs one command line in an isolated world.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -89,7 +89,7 @@ impl Run {
         self
     }
 
-    /// Sets the wall clock, which then stands still.
+    /// Sets the wall clock to a fixed time.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
         self.now = now;
@@ -111,10 +111,10 @@ impl Run {
         self
     }
 
-    /// Runs to the end on a runtime of its own.
+    /// Runs the command to its end on a separate runtime.
     ///
     /// # Panics
-    /// When the machine cannot start a runtime; the test cannot go on then.
+    /// When the machine cannot start a runtime; the test cannot continue then.
     #[must_use]
     #[expect(clippy::expect_used, reason = "test support: without a runtime there is no test")]
     pub fn run(self) -> Ended {

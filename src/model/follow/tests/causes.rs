@@ -101,10 +101,10 @@ fn a_cause_that_is_gone_after_its_grace_period_is_not_fatal() {
     let mut play = Play::of(fail_fast(), with_pod(&no_image()));
     play.truth = deployment(BEGUN);
     play.pass(31);
-    assert_eq!((play.outcome(), play.looks()), (None, 1));
+    assert_eq!((play.outcome(), play.refreshes()), (None, 1));
     // A cause that returns soon has lasted without a gap.
     play.becomes(with_pod(&no_image()));
-    assert_eq!(play.looks(), 2);
+    assert_eq!(play.refreshes(), 2);
     assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
 }
 
@@ -189,19 +189,19 @@ fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
             json["status"] = json!({"conditions": condition});
             owned.push(crate::model::api::object::Object::read(json).unwrap());
         }
-        play.event(play.truth.news_of(&owned));
+        play.event(play.truth.event_of(&owned));
         play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
     };
     let mut play = Play::of(fail_fast(), deployment(BEGUN));
     play.in_reach = false; // refreshes would replace the revisions of the test
     show(&mut play, refused([3, 1, 3, 3], 1));
     play.pass(100);
-    assert_eq!(play.looks(), 0);
+    assert_eq!(play.refreshes(), 0);
     show(&mut play, refused([3, 1, 3, 3], 0));
     play.pass(20);
     show(&mut play, refused([3, 2, 3, 3], 0));
     play.pass(29);
-    assert_eq!(play.looks(), 0, "it moved");
+    assert_eq!(play.refreshes(), 0, "it moved");
     play.pass(1);
-    assert_eq!(play.looks(), 1);
+    assert_eq!(play.refreshes(), 1);
 }

@@ -112,7 +112,7 @@ fn stable_is_interrupted_by_missed_restarts_too() {
     let mut play = Play::of(options(), with_pod(0));
     play.truth = with_pod(1);
     play.pass(59);
-    assert_eq!((play.outcome(), play.looks()), (None, 1));
+    assert_eq!((play.outcome(), play.refreshes()), (None, 1));
     play.pass(1);
     assert_eq!(play.outcome(), Some(&Outcome::Reached));
 
@@ -121,7 +121,7 @@ fn stable_is_interrupted_by_missed_restarts_too() {
     play.pass(20);
     play.becomes(with_pod(1));
     play.pass(29);
-    assert_eq!((play.outcome(), play.looks()), (None, 0));
+    assert_eq!((play.outcome(), play.refreshes()), (None, 0));
 
     // While the API server is unreachable no goal counts as reached.
     let mut play = Play::of(options(), with_pod(0));

@@ -110,10 +110,10 @@ impl Truth {
     }
 
     pub(super) fn revisions(&self) -> TargetEvent {
-        self.news_of(&self.owned())
+        self.event_of(&self.owned())
     }
 
-    pub(super) fn news_of(&self, owned: &[Object]) -> TargetEvent {
+    pub(super) fn event_of(&self, owned: &[Object]) -> TargetEvent {
         let kind = self.workload().kind();
         TargetEvent::Revisions(Some(owned.iter().map(|object| Revision::read(kind, object).into()).collect()))
     }
@@ -185,14 +185,14 @@ pub(super) struct Play {
     pub(super) in_reach: bool,
     pub(super) reported: Vec<Report>,
     elapsed: Duration,
-    looks: usize,
+    refreshes: usize,
 }
 
 impl Play {
     /// Starts to follow, without any event.
     pub(super) fn unseen(options: Options, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
-        Self { follower, truth, in_reach: true, reported: Vec::new(), elapsed: Duration::ZERO, looks: 0 }
+        Self { follower, truth, in_reach: true, reported: Vec::new(), elapsed: Duration::ZERO, refreshes: 0 }
     }
 
     /// Starts to follow, and sends everything.
@@ -207,7 +207,7 @@ impl Play {
         let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
         let event_of_target = FollowerEvent::Target(TargetId(0), event);
         let reports = self.follower.apply(event_of_target, Now { elapsed: self.elapsed, server_time });
-        self.hear(reports);
+        self.record_reports(reports);
     }
 
     /// Sends the whole state.
@@ -240,15 +240,15 @@ impl Play {
         let now = SignedDuration::try_from(self.elapsed).unwrap();
         let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
         let reports = self.follower.apply(FollowerEvent::Tick, Now { elapsed: self.elapsed, server_time });
-        self.hear(reports);
+        self.record_reports(reports);
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {
         self.follower.targets()[0].result().map(|result| &result.outcome)
     }
 
-    pub(super) fn looks(&self) -> usize {
-        self.looks
+    pub(super) fn refreshes(&self) -> usize {
+        self.refreshes
     }
 
     /// Returns the lines that were reported.
@@ -269,14 +269,14 @@ impl Play {
         causes.collect()
     }
 
-    fn hear(&mut self, reports: Vec<Report>) {
-        let looks = reports
+    fn record_reports(&mut self, reports: Vec<Report>) {
+        let refreshes = reports
             .iter()
             .filter(|event| matches!(event, Report::Request(FollowerRequest::Refresh(_))))
             .count();
         self.reported.extend(reports);
-        self.looks += looks;
-        if looks > 0 && self.in_reach {
+        self.refreshes += refreshes;
+        if refreshes > 0 && self.in_reach {
             let request_refresh = self.truth.request_refresh();
             self.event(request_refresh);
         }

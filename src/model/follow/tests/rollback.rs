@@ -26,21 +26,21 @@ fn written() -> Truth {
     )
 }
 
-fn asked(play: &Play) -> usize {
+fn rollback_requests(play: &Play) -> usize {
     play.reported
         .iter()
         .filter(|event| matches!(event, Report::Request(FollowerRequest::RollBack(_))))
         .count()
 }
 
-fn failed_and_asked() -> Play {
+fn failed_with_request() -> Play {
     let mut play = Play::of(undoing(), broken());
     play.pass(31);
-    assert_eq!((asked(&play), play.outcome()), (1, None));
+    assert_eq!((rollback_requests(&play), play.outcome()), (1, None));
     play
 }
 
-fn hand_in(play: &mut Play, written: &Truth) {
+fn apply_result(play: &mut Play, written: &Truth) {
     play.event(TargetEvent::RolledBack(Ok(Box::new(written.workload()))));
 }
 
@@ -53,20 +53,24 @@ fn failure() -> Outcome {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is held against what may be none")]
-fn back_to(revision: &str, outcome: Outcome) -> Option<RollbackResult> {
+fn rolled_back_to(revision: &str, outcome: Outcome) -> Option<RollbackResult> {
     Some(RollbackResult::RolledBack { revision: revision.to_owned(), outcome })
 }
 
 #[test]
 fn a_failure_requests_one_rollback_and_follows_it() {
-    let mut play = failed_and_asked();
+    let mut play = failed_with_request();
     play.pass(60);
     play.show();
-    assert_eq!((asked(&play), play.outcome()), (1, None), "nothing is judged while it is written");
-    hand_in(&mut play, &written());
+    assert_eq!(
+        (rollback_requests(&play), play.outcome()),
+        (1, None),
+        "nothing is judged while it is written"
+    );
+    apply_result(&mut play, &written());
     play.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
     let TargetResult { outcome, rollback, .. } = end(&play);
-    assert_eq!((outcome, rollback), (failure(), back_to("1", Outcome::Reached)));
+    assert_eq!((outcome, rollback), (failure(), rolled_back_to("1", Outcome::Reached)));
     let of_the_way_back = |event: &&Report| matches!(event, Report::Status { is_rollback: true, .. });
     assert!(play.reported.iter().any(|event| of_the_way_back(&event)));
 }
@@ -74,8 +78,8 @@ fn a_failure_requests_one_rollback_and_follows_it() {
 /// A watch event may still carry the state from before the write.
 #[test]
 fn events_from_before_the_rollback_are_ignored() {
-    let mut play = failed_and_asked();
-    hand_in(&mut play, &written());
+    let mut play = failed_with_request();
+    apply_result(&mut play, &written());
     let late = broken();
     play.event(TargetEvent::Workload(Box::new(late.workload())));
     play.event(late.request_refresh());
@@ -83,22 +87,22 @@ fn events_from_before_the_rollback_are_ignored() {
     play.pass(300);
     assert_eq!(play.outcome(), None);
     play.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
-    assert_eq!(end(&play).rollback, back_to("1", Outcome::Reached));
+    assert_eq!(end(&play).rollback, rolled_back_to("1", Outcome::Reached));
 }
 
 #[test]
 fn a_failed_rollback_is_not_rolled_back() {
-    let mut play = failed_and_asked();
+    let mut play = failed_with_request();
     let broken_too = || written().with_pod("again", 1, false, &no_image());
-    hand_in(&mut play, &broken_too());
+    apply_result(&mut play, &broken_too());
     play.becomes(Truth { observed_generation: 3, ..broken_too() });
     play.pass(100);
-    assert_eq!((asked(&play), end(&play).rollback), (1, back_to("1", failure())));
+    assert_eq!((rollback_requests(&play), end(&play).rollback), (1, rolled_back_to("1", failure())));
 }
 
 #[test]
 fn a_refused_rollback_ends_with_the_reason() {
-    let mut play = failed_and_asked();
+    let mut play = failed_with_request();
     play.event(TargetEvent::RolledBack(Err(Error::new(ErrorKind::Refused, "admission says no"))));
     let TargetResult { outcome, rollback, .. } = end(&play);
     assert_eq!(
@@ -109,8 +113,8 @@ fn a_refused_rollback_ends_with_the_reason() {
 
 #[test]
 fn another_template_during_a_rollback_ends_it() {
-    let mut play = failed_and_asked();
-    hand_in(&mut play, &written());
+    let mut play = failed_with_request();
+    apply_result(&mut play, &written());
     play.becomes(Truth { generation: 4, revision: 5, ..written() });
     assert!(matches!(
         end(&play).rollback,
@@ -121,8 +125,9 @@ fn another_template_during_a_rollback_ends_it() {
 /// A rollback happens only from the start state, and only to the revision that was stable then.
 #[test]
 fn only_the_start_state_is_rolled_back() {
-    let not_undone =
-        |play: &Play| asked(play) == 0 && matches!(end(play).rollback, Some(RollbackResult::NotStarted(_)));
+    let not_undone = |play: &Play| {
+        rollback_requests(play) == 0 && matches!(end(play).rollback, Some(RollbackResult::NotStarted(_)))
+    };
     // Another client rolls out revision 3, and that fails.
     let mut play = Play::of(undoing(), broken());
     play.pass(10);
@@ -143,34 +148,34 @@ fn only_the_start_state_is_rolled_back() {
     // A timeout and a deletion are not failures.
     let mut play = Play::of(Options { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
     play.pass(10);
-    assert_eq!((asked(&play), end(&play).rollback), (0, None));
+    assert_eq!((rollback_requests(&play), end(&play).rollback), (0, None));
     let mut play = Play::of(undoing(), broken());
     play.event(TargetEvent::Deleted);
-    assert_eq!((asked(&play), end(&play).rollback), (0, None));
+    assert_eq!((rollback_requests(&play), end(&play).rollback), (0, None));
 }
 
-/// Kinds without a deadline of their own get one; a Deployment keeps its own.
+/// Kinds without a progress deadline get one; a Deployment keeps its own.
 #[test]
 fn stateful_sets_and_daemon_sets_have_their_own_deadline() {
     let options = || Options { set_deadline: Some(Duration::from_secs(600)), ..undoing() };
     let compare_template = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
     let mut play = Play::of(options(), compare_template(stateful_set(BEGUN, 0)));
     play.pass(599);
-    assert_eq!(asked(&play), 0);
+    assert_eq!(rollback_requests(&play), 0);
     play.pass(2);
     let failed = play.follower.targets()[0].rollback().map(|rollback| &rollback.failed.outcome);
     assert!(matches!(failed, Some(Outcome::Failed(RolloutFailure::Deadline(_)))), "{failed:?}");
     let mut play = Play::of(options(), compare_template(deployment(BEGUN)));
     play.pass(10_000);
-    assert_eq!((asked(&play), play.outcome()), (0, None));
+    assert_eq!((rollback_requests(&play), play.outcome()), (0, None));
 }
 
 #[test]
 fn an_interrupted_rollback_is_reported_as_interrupted() {
-    let mut play = failed_and_asked();
-    hand_in(&mut play, &written());
+    let mut play = failed_with_request();
+    apply_result(&mut play, &written());
     let moment =
         Now { elapsed: Duration::from_secs(40), server_time: "2026-11-20T13:00:40Z".parse().unwrap() };
     play.follower.apply(FollowerEvent::Stopped(StopSignal::Interrupted), moment);
-    assert_eq!(end(&play).rollback, back_to("1", Outcome::Interrupted));
+    assert_eq!(end(&play).rollback, rolled_back_to("1", Outcome::Interrupted));
 }

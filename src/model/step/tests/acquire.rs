@@ -1,4 +1,4 @@
-//! What a command finds, and what it does not begin with.
+//! Acquiring the lease: what a command finds, continues, replaces or refuses.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn step_waits_until_the_controller_observed_the_change() {
     world.change("/spec/template", template(3));
     let mut play = Play::of(Request::default(), world);
     play.pass(30);
-    assert_eq!(play.told, [StepReport::Waiting("the controller to observe the change".to_owned())]);
+    assert_eq!(play.reports, [StepReport::Waiting("the controller to observe the change".to_owned())]);
     play.world.controls = true;
     assert_eq!(play.run(), StepOutcome::Reached { updated: 1, of: 3 });
 }
@@ -97,7 +97,7 @@ fn a_paused_plan_or_one_for_another_template_is_not_continued() {
     );
 }
 
-/// What can only be switched on is taken back, and what was released stays so: a pod on its way too.
+/// A new plan withdraws flags that cannot be unset, and keeps released pods released, also one being replaced.
 #[test]
 fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     let mut request = all_by(3);
@@ -105,8 +105,8 @@ fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     request.pace.ignore_unready_nodes = Some(true);
     request.pace.soak = Some(seconds(60));
     let mut first = Play::of(request, World::paused(5));
-    first.pass(2); // one was let go, and is not there yet
-    assert_eq!((first.world.partition(), first.world.on(2)), (4, 0), "{:?}", first.told);
+    first.pass(2); // one pod was released, and is not replaced yet
+    assert_eq!((first.world.partition(), first.world.on(2)), (4, 0), "{:?}", first.reports);
     let mut play = first.then("two", Request { new_plan: true, take_over: true, ..Request::default() });
     play.pass(1);
     let written = &play.world.hold().unwrap()["plan"];
@@ -116,7 +116,7 @@ fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     );
     assert_eq!(written["pace"].get("ignoreUnreadyNodes"), None);
     assert_eq!(play.world.partition(), 4);
-    let began = play.told.iter().find_map(|event| match event {
+    let began = play.reports.iter().find_map(|event| match event {
         StepReport::Began { how, already_updated } => Some((*how, already_updated.clone())),
         _ => None,
     });
@@ -125,7 +125,7 @@ fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     assert_eq!(play.begun(), ["1 db-3"]);
 }
 
-/// Below its own partition too: it is watched, and not called done before it is.
+/// Also below the original partition: the plan waits for the pods that were released there.
 #[test]
 fn a_new_plan_goes_below_the_original_partition_only_if_pods_were_released_there() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
@@ -149,7 +149,7 @@ fn a_hold_ended_by_another_client_is_replaced_with_the_present_strategy() {
     world.change("/spec/updateStrategy", theirs.clone());
     let mut play = Play::of(all_by(2), world);
     assert_eq!(play.run(), StepOutcome::Complete);
-    assert!(play.told.iter().any(|event| matches!(event, StepReport::HoldEnded { .. })));
+    assert!(play.reports.iter().any(|event| matches!(event, StepReport::HoldEnded { .. })));
     assert_eq!(play.world.object["spec"]["updateStrategy"], theirs);
 }
 
@@ -162,7 +162,7 @@ fn a_lease_is_taken_over_after_it_was_unchanged_for_a_minute() {
     let mut second = first.then("two", Request::default());
     second.pass(58);
     assert!(
-        matches!(&second.told[..], [StepReport::LeaseHeld { lease, .. }] if lease.by.as_deref() == Some("ada@one"))
+        matches!(&second.reports[..], [StepReport::LeaseHeld { lease, .. }] if lease.by.as_deref() == Some("ada@one"))
     );
     second.pass(10);
     assert_eq!(second.world.hold().unwrap()["lease"]["holder"], "two");
@@ -205,7 +205,7 @@ fn a_partition_that_lets_no_pod_update_holds() {
     assert_eq!(play.run(), StepOutcome::Stopped(StopReason::OwnPartition { partition: 3 }));
 }
 
-/// An update broke when most pods ran it, and another template is to mend it.
+/// An update failed when most pods ran it, and another template replaces it.
 #[test]
 fn a_plan_that_replaces_a_failed_update_rolls_back_to_the_revision_before_that_update() {
     let mut world = World::paused(5);

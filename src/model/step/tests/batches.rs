@@ -1,4 +1,4 @@
-//! Plans that go well.
+//! Plans that succeed.
 
 use serde_json::json;
 
@@ -37,10 +37,10 @@ fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
     let mut play = Play::of(request, World::paused(5));
     assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!(play.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
-    assert!(play.told.contains(&StepReport::FinalSoak(seconds(120))));
+    assert!(play.reports.contains(&StepReport::FinalSoak(seconds(120))));
     assert!((3 * 60 + 120..400).contains(&play.elapsed()), "{}", play.elapsed());
     let healthy: Vec<_> = play
-        .told
+        .reports
         .iter()
         .filter_map(|event| match event {
             StepReport::Batch(Batch { stage: BatchStage::Done { healthy }, .. }) => Some(healthy.as_secs()),
@@ -57,7 +57,7 @@ fn a_larger_max_unavailable_releases_a_whole_batch() {
     let mut play = Play::of(request, World::paused(5));
     play.bound = Some(2);
     assert_eq!(play.run(), StepOutcome::Complete);
-    let together = play.told.windows(2).any(|pair| {
+    let together = play.reports.windows(2).any(|pair| {
         matches!(pair, [StepReport::Released { batch: 2, .. }, StepReport::Released { batch: 2, .. }])
     });
     assert!(together);
@@ -133,7 +133,7 @@ fn a_running_rollout_is_held_first() {
     (0..6).for_each(|_| world.tick());
     let mut play = Play::of(Request::default(), world);
     assert_eq!(play.run(), StepOutcome::Reached { updated: 3, of: 5 });
-    let went = play.told.iter().find_map(|event| match event {
+    let went = play.reports.iter().find_map(|event| match event {
         StepReport::Began { how: Beginning::New, already_updated } => Some(already_updated.clone()),
         _ => None,
     });

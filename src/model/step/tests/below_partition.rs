@@ -1,4 +1,4 @@
-//! Going back from below the partition that a set has itself.
+//! Rollbacks of pods below the original partition.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn own() -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}})
 }
 
-/// Five pods, of which the set's own partition keeps three, to be stepped to the last.
+/// Five pods, of which the original partition holds three, to be stepped with `--to 100%`.
 fn world() -> World {
     World::paused_with(5, &own())
 }
@@ -30,7 +30,7 @@ fn to_the_last(on_failure: OnFailure) -> Request {
     Request { pace: given, reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() }
 }
 
-/// The same as far as db-2, of which the check says no.
+/// The same plan up to db-2, whose check fails.
 pub(super) fn refused_at_2() -> Play {
     let mut play = Play::of(to_the_last(OnFailure::Undo), world());
     while play.world.partition() > 2 {
@@ -40,8 +40,8 @@ pub(super) fn refused_at_2() -> Play {
     play
 }
 
-/// And on its way back, with db-4 just gone.
-pub(super) fn on_the_way_back() -> Play {
+/// The same plan during its rollback, when db-4 was just deleted.
+pub(super) fn during_rollback() -> Play {
     let mut play = refused_at_2();
     while play.world.update() == 2 {
         play.pass(1);
@@ -92,7 +92,7 @@ fn stuck_pods_below_the_original_partition_are_replaced() {
     };
     assert_eq!(back.as_ref(), Some(&done()));
     is_as_it_was(&play.world);
-    let heals = play.told.iter().filter_map(|event| match event {
+    let heals = play.reports.iter().filter_map(|event| match event {
         StepReport::ReplacesStuckPod(pod) => Some(pod.as_str()),
         _ => None,
     });
@@ -137,7 +137,7 @@ fn a_rollback_above_the_original_partition_is_one_patch() {
 
 #[test]
 fn the_lease_is_held_until_every_pod_is_back() {
-    let mut play = on_the_way_back();
+    let mut play = during_rollback();
     let turn = |play: &Play| play.world.hold().unwrap()["lease"]["turn"].as_u64().unwrap();
     let before = turn(&play);
     play.world.controls = false;
@@ -154,7 +154,7 @@ fn a_rollback_survives_lost_answers_and_an_unreachable_server() {
     play.loses_answers = true;
     assert_eq!(play.run(), refused(done()));
     is_as_it_was(&play.world);
-    let mut play = on_the_way_back();
+    let mut play = during_rollback();
     play.is_away = true;
     play.pass(200);
     assert_eq!((play.world.on(1), play.stepper.outcome()), (5, None));
@@ -165,7 +165,7 @@ fn a_rollback_survives_lost_answers_and_an_unreachable_server() {
 
 #[test]
 fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
-    let mut play = on_the_way_back();
+    let mut play = during_rollback();
     play.world.pause();
     assert_eq!(play.run(), refused(unfinished("the plan was paused meanwhile")));
     assert_eq!(play.world.hold().unwrap().get("lease"), None);
@@ -180,7 +180,7 @@ fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
 
 #[test]
 fn a_process_that_takes_over_completes_the_rollback() {
-    let play = on_the_way_back();
+    let play = during_rollback();
     let Play { world, mut stepper, .. } = play;
     let mut other = Play::by("two", Request { take_over: true, ..Request::default() }, world);
     other.bound = None;
@@ -194,13 +194,13 @@ fn a_process_that_takes_over_completes_the_rollback() {
 
 #[test]
 fn an_external_change_during_the_rollback_is_kept() {
-    let mut play = on_the_way_back();
+    let mut play = during_rollback();
     play.bound = None;
     play.world.change("/spec/template", template(3));
     assert_eq!(play.run(), refused(unfinished("another client changed the template meanwhile")));
     let mut play = play.then("two", Request::default());
     assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
-    let mut play = on_the_way_back();
+    let mut play = during_rollback();
     let Resume::End(patch) = resume(&play.world.workload(), true).unwrap() else { panic!("held") };
     play.world.write(&patch);
     assert_eq!(
@@ -238,7 +238,7 @@ fn a_step_without_options_continues_an_interrupted_rollback() {
 
 #[test]
 fn an_interrupted_rollback_releases_the_lease() {
-    let mut play = on_the_way_back();
+    let mut play = during_rollback();
     play.see(StepEvent::Stopped(StopSignal::Interrupted));
     assert_eq!(play.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
     assert_eq!(play.stepper.rollback().map(|(_, revision)| revision), Some("1"));

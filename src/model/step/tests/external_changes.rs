@@ -1,4 +1,4 @@
-//! What others do in the middle of a plan.
+//! Changes by other clients during a plan.
 
 use serde_json::json;
 
@@ -47,8 +47,7 @@ fn an_external_change_stops_the_plan() {
     assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 }
 
-/// A change that comes while the lease has to be renewed: who renews it over the change would take that
-/// for its own.
+/// A change that arrives when the lease must be renewed. A renewal would make the change look like one of `step`.
 #[test]
 fn an_external_change_is_detected_before_the_lease_is_renewed() {
     let mut play = soaking(4);
@@ -95,7 +94,7 @@ fn pods_added_by_a_scale_up_are_reported_and_soaked() {
     let end = play.run();
     assert_eq!((end, play.world.on(2)), (StepOutcome::Complete, 6));
     let added: Vec<String> = play
-        .told
+        .reports
         .iter()
         .filter_map(|event| match event {
             StepReport::AddedByCluster(added) => Some(added.clone()),
@@ -111,7 +110,7 @@ fn a_scale_down_of_all_released_pods_returns_to_the_canary() {
     let mut play = soaking(4);
     play.world.change("/spec/replicas", json!(3));
     assert_eq!(play.run(), StepOutcome::Complete);
-    assert!(play.told.contains(&StepReport::BackToCanary));
+    assert!(play.reports.contains(&StepReport::BackToCanary));
     assert_eq!(play.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
 }
 

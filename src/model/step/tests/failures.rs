@@ -1,4 +1,4 @@
-//! Plans that do not go well.
+//! Plans with failures.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
     assert_eq!(back, Some(&RollbackOutcome::Done { revision: "1".to_owned() }));
     assert_eq!((play.world.on(1), play.world.unavailable(), play.world.hold()), (5, 0, None));
     assert_eq!(play.world.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
-    assert!(play.told.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
+    assert!(play.reports.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_restarted_pod_restarts_the_soak() {
     play.pass(55);
     assert_eq!(play.world.partition(), 1);
     let anew = play
-        .told
+        .reports
         .iter()
         .filter(|event| matches!(event, StepReport::SoakRestarted { pod, .. } if pod == "db-1"));
     assert_eq!(anew.count(), 1);
@@ -115,7 +115,7 @@ fn unavailable_pods_block_the_next_batch() {
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-1"]);
     assert_eq!(play.world.on(2), 0);
     assert_eq!(play.world.hold().unwrap()["reason"], "pause");
-    // The controller goes on only once it is well; the force is in that it is released.
+    // The controller waits until the pod is ready; --force only releases the slot.
     let mut play = play.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
     play.bound = Some(2);
     play.pass(10);
@@ -132,7 +132,7 @@ fn a_stateful_set_pod_on_an_unready_node_is_not_skipped() {
     let pod = ("db-1".to_owned(), "n1".to_owned());
     assert_eq!(play.run(), StepOutcome::Stopped(StopReason::OnUnreadyNode { pod: pod.0, node: pod.1 }));
     assert_eq!((play.world.on(2), play.world.partition()), (2, 2));
-    assert!(play.told.contains(&StepReport::Skipped(vec!["db-1".to_owned()])));
+    assert!(play.reports.contains(&StepReport::Skipped(vec!["db-1".to_owned()])));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn the_next_process_replaces_a_broken_released_pod() {
     let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
     assert_eq!(play.run(), StepOutcome::Complete);
     assert_eq!(play.world.on(3), 5);
-    assert!(play.told.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
+    assert!(play.reports.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_long_outage_does_not_end_a_plan_with_an_acquired_lease() {
     assert_eq!(play.run(), StepOutcome::Complete);
 }
 
-/// A pod that is missing costs nothing, but it may come back as it was once it is let go.
+/// Releasing a missing pod makes nothing unavailable now, but it may come back outdated and then be replaced.
 #[test]
 fn no_pod_is_released_while_too_many_are_unavailable() {
     let mut request = all_by(5);
@@ -260,8 +260,8 @@ fn no_pod_is_released_while_too_many_are_unavailable() {
     assert_eq!(play.run(), StepOutcome::Complete);
 }
 
-/// An update broke in its second batch, and another template is to mend it. The controller waits for the
-/// broken pod, whichever pod is let go.
+/// An update failed in its second batch, and another template replaces it. The controller waits for the broken pod,
+/// whichever pod is released.
 #[test]
 fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
     let mut play = Play::of(all_by(2), World::paused(5));
@@ -274,7 +274,10 @@ fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
     let mut play = play.then("two", Request { new_plan: true, ..all_by(2) });
     play.pass(10);
     play.world.crashing.clear(); // the old revision works
-    assert_eq!(play.run(), StepOutcome::Complete, "{:?}", play.told);
-    assert_eq!(play.told.iter().filter(|event| matches!(event, StepReport::ReplacesStuckPod(_))).count(), 1);
+    assert_eq!(play.run(), StepOutcome::Complete, "{:?}", play.reports);
+    assert_eq!(
+        play.reports.iter().filter(|event| matches!(event, StepReport::ReplacesStuckPod(_))).count(),
+        1
+    );
     assert_eq!(play.world.on(3), 5);
 }

@@ -1,5 +1,5 @@
-//! The annotation is the only memory: a process that forgets everything else after each of its actions still does
-//! nothing unsafe, and ends the plan.
+//! The annotation is the only memory: a process that loses its timers after each action stays safe, and completes the
+//! plan.
 
 use super::failures::broken;
 use super::play::{Play, all_by, seconds};

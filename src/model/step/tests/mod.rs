@@ -1,5 +1,4 @@
-//! The stepper against a small cluster that plays a StatefulSet's controller, in a time that the test
-//! turns.
+//! Tests of the stepper with a simulated StatefulSet, its controller, and a clock that the test advances.
 
 mod acquire;
 mod batches;

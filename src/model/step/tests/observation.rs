@@ -1,4 +1,4 @@
-//! What can be seen of the small cluster, as objects of the API.
+//! The API objects of the simulated cluster.
 
 use serde_json::{Value, json};
 

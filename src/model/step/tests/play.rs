@@ -1,4 +1,4 @@
-//! A command that steps, and the world it sees.
+//! A `step` command in a simulated world.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,27 +11,27 @@ use crate::model::step::action::Purpose;
 use crate::model::step::stepper::ClusterRequest;
 use crate::model::step::*;
 
-/// A command, what it told, and what holds at every moment.
+/// A command, its reports, and the invariants at every moment.
 #[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated world")]
 pub(super) struct Play {
     pub(super) stepper: Stepper,
     pub(super) world: World,
-    pub(super) told: Vec<StepReport>,
+    pub(super) reports: Vec<StepReport>,
     pub(super) acts: usize,
-    /// What the check says, and when it is asked.
+    /// The results of the check, in order.
     pub(super) check: CheckResult,
     pub(super) checks: usize,
-    /// How many pods may be down at a time; none not to look.
+    /// How many pods may be unavailable; none for no assertion.
     pub(super) bound: Option<usize>,
-    /// How long the next looks at everything take, in seconds.
-    pub(super) looks_take: VecDeque<u64>,
-    /// What the next removals are answered with, without anything happening.
+    /// How long the next refreshes take, in seconds.
+    pub(super) refresh_times: VecDeque<u64>,
+    /// The results of the next deletions, which are not executed.
     pub(super) removals: VecDeque<DeletionResult>,
-    /// Whether the server is out of reach.
+    /// Whether the server is unreachable.
     pub(super) is_away: bool,
-    /// Whether writes are made, and their answers lost.
+    /// Whether writes are executed and their responses lost.
     pub(super) loses_answers: bool,
-    /// After how many acts the process dies; with the answer to the last one lost.
+    /// After how many tasks the process dies, before the result of the last one arrives.
     pub(super) dies_at: Option<usize>,
     /// Whether the process forgets all but the annotation after each of its writes and deletions.
     pub(super) forgets: bool,
@@ -64,12 +64,12 @@ impl Play {
         let mut play = Self {
             stepper,
             world,
-            told: Vec::new(),
+            reports: Vec::new(),
             acts: 0,
             check: CheckResult::Passed,
             checks: 0,
             bound: Some(1),
-            looks_take: VecDeque::new(),
+            refresh_times: VecDeque::new(),
             removals: VecDeque::new(),
             is_away: false,
             loses_answers: false,
@@ -94,7 +94,7 @@ impl Play {
         Now { elapsed: seconds(self.world.seconds - self.began), server_time: self.world.wall() }
     }
 
-    /// Hands something in, and does what is asked for.
+    /// Applies an event, and executes the tasks.
     pub(super) fn see(&mut self, seen: StepEvent) {
         let mut queue = VecDeque::from([seen]);
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
@@ -107,7 +107,7 @@ impl Play {
             }
             for output in outputs {
                 match output {
-                    StepperOutput::Report(event) => self.told.push(event),
+                    StepperOutput::Report(event) => self.reports.push(event),
                     StepperOutput::Perform(act) => {
                         self.acts += 1;
                         let answers = self.answer(act);
@@ -122,7 +122,7 @@ impl Play {
         }
     }
 
-    /// Loses what the process measured itself.
+    /// Discards the timers of the process.
     fn forget(&mut self) {
         let timers = std::mem::take(&mut self.stepper.timers);
         self.stepper.timers.ownership = timers.ownership;
@@ -141,7 +141,7 @@ impl Play {
             Task::Refresh => {
                 let look =
                     vec![StepEvent::Nodes(Some(self.world.nodes())), StepEvent::Target(self.world.look())];
-                (0..self.looks_take.pop_front().unwrap_or_default()).for_each(|_| self.world.tick());
+                (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.world.tick());
                 look
             }
             Task::Write(_) if self.is_away => {
@@ -172,14 +172,14 @@ impl Play {
         }
     }
 
-    /// Shows what a watch shows.
+    /// Sends a watch event.
     fn show(&mut self) {
         let TargetEvent::Refreshed(observed) = self.world.look() else { return };
         self.see(StepEvent::Target(TargetEvent::Workload(Box::new(observed.workload))));
         self.see(StepEvent::Target(TargetEvent::Pods(observed.pods)));
     }
 
-    /// Lets seconds go by, until it is over.
+    /// Advances the clock by seconds, or until the command ends.
     pub(super) fn pass(&mut self, seconds_: u64) {
         for _ in 0..seconds_ {
             if self.is_over() {
@@ -200,15 +200,15 @@ impl Play {
         self.is_dead || self.stepper.outcome().is_some()
     }
 
-    /// Lets time go by until it ends.
+    /// Runs the command to its end.
     pub(super) fn run(&mut self) -> StepOutcome {
         self.pass(5_000);
-        self.stepper.outcome().cloned().unwrap_or_else(|| panic!("no end after {:?}", self.told))
+        self.stepper.outcome().cloned().unwrap_or_else(|| panic!("no end after {:?}", self.reports))
     }
 
-    /// The batches that began, by their places.
+    /// Returns the batches that began, with their slots.
     pub(super) fn begun(&self) -> Vec<String> {
-        let batches = self.told.iter().filter_map(|event| match event {
+        let batches = self.reports.iter().filter_map(|event| match event {
             StepReport::Batch(batch) if batch.stage == BatchStage::Updating => {
                 let names: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
                 let canary = if batch.is_canary { "canary " } else { "" };

@@ -1,4 +1,4 @@
-//! The way back.
+//! Rollbacks.
 
 use super::observation::template;
 use super::play::{Play, all_by, seconds};
@@ -6,7 +6,7 @@ use super::world::World;
 use crate::model::change::hold::{OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
-/// A step whose check says no after as many pods at once, and which is to go back then.
+/// A request with batches of this size and `--on-failure undo`, whose check fails.
 fn refused(pods: u32) -> Request {
     let mut request = all_by(pods);
     request.pace.canary = Some(false);
@@ -58,8 +58,8 @@ fn a_rollback_without_progress_times_out() {
     assert!((15..30).contains(&left), "{left}");
 }
 
-/// The process that took everything back is killed right then.
-fn killed_on_the_way_back() -> Play {
+/// The process is killed right after it wrote the rollback.
+fn killed_during_rollback() -> Play {
     let mut play = plays(refused(3), World::paused(5));
     while play.world.update() == 2 {
         play.pass(1);
@@ -72,7 +72,7 @@ fn killed_on_the_way_back() -> Play {
 
 #[test]
 fn an_interrupted_rollback_is_continued_and_ends_as_a_failure() {
-    let play = killed_on_the_way_back();
+    let play = killed_during_rollback();
     let mut play = play.then("two", Request::default());
     assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     assert_eq!((play.world.on(1), play.world.hold()), (5, None));
@@ -83,18 +83,18 @@ fn an_interrupted_rollback_is_continued_and_ends_as_a_failure() {
 
 #[test]
 fn rollback_marker_does_not_block_other_commands() {
-    let mut play = killed_on_the_way_back();
+    let mut play = killed_during_rollback();
     play.world.change("/spec/template", template(3));
     let mut play = play.then("two", all_by(5));
     assert_eq!(play.run(), StepOutcome::Complete, "of another template");
     assert_eq!((play.world.on(3), play.world.hold()), (5, None));
 
-    let play = killed_on_the_way_back();
+    let play = killed_during_rollback();
     let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
     assert_eq!(play.run(), StepOutcome::Complete, "at our own pace");
     assert_eq!((play.world.on(1), play.world.hold()), (5, None));
 
-    let mut play = killed_on_the_way_back();
+    let mut play = killed_during_rollback();
     play.world.pause();
     assert_eq!(play.world.hold().unwrap()["reason"], "pause");
 }

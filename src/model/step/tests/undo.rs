@@ -1,6 +1,6 @@
-//! `undo` by hand of a plan that went below the partition that a set has itself.
+//! `undo` of a plan that released pods below the original partition.
 
-use super::below_partition::{done, is_as_it_was, on_the_way_back, refused_at_2};
+use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::play::{identity, seconds};
 use super::world::World;
 use crate::model::change::hold::Hold;
@@ -9,8 +9,8 @@ use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, und
 use crate::model::follow::Now;
 use crate::model::step::*;
 
-/// What the verb `undo` writes.
-fn undo_by_hand(world: &mut World) {
+/// Writes the patch of `undo`.
+fn write_undo(world: &mut World) {
     let observed = world.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();
     let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
@@ -28,7 +28,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
         if is_paused {
             play.world.pause();
         }
-        undo_by_hand(&mut play.world);
+        write_undo(&mut play.world);
         let workload = play.world.workload();
         let hold = Hold::of(&workload).unwrap().unwrap();
         assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lease().is_none());
@@ -47,7 +47,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
 fn undo_stops_a_running_step() {
     let mut play = refused_at_2();
     play.check = CheckResult::Passed;
-    undo_by_hand(&mut play.world);
+    write_undo(&mut play.world);
     let end = play.run();
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
     assert!(is_rollback_held(&play.world.workload()));
@@ -55,7 +55,7 @@ fn undo_stops_a_running_step() {
 
 #[test]
 fn a_preview_reports_a_rollback() {
-    let play = on_the_way_back();
+    let play = during_rollback();
     let now = Now { elapsed: seconds(0), server_time: play.world.wall() };
     let seen = preview(&Request::default(), &play.world.observed(), None, now);
     assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
@@ -63,7 +63,7 @@ fn a_preview_reports_a_rollback() {
 
 #[test]
 fn undo_does_not_reverse_an_interrupted_rollback() {
-    let play = on_the_way_back();
+    let play = during_rollback();
     let observed = play.world.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();
     assert!(is_live(&observed, target));

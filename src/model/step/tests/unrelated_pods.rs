@@ -1,4 +1,4 @@
-//! What goes wrong at places that are none of the batch's.
+//! Failures of pods and nodes outside the present batch.
 
 use super::failures::failure;
 use super::play::{Play, all_by, seconds};
@@ -6,7 +6,7 @@ use super::world::World;
 use crate::model::change::hold::OnFailure;
 use crate::model::step::*;
 
-/// Those of the batch that wait for their turn are as available as ever.
+/// The other pods of the batch, which are not released yet, stay available.
 #[test]
 fn a_batch_fails_for_its_unavailable_pod_only() {
     let mut request = all_by(3);
@@ -42,7 +42,7 @@ fn a_batch_without_room_for_another_pod_has_not_failed() {
     assert!(play.elapsed() > 600, "{}", play.elapsed());
 }
 
-/// db-4 and the node below it, which fails for good.
+/// Makes db-4 and its node fail permanently.
 fn lose_the_first(play: &mut Play) {
     play.world.pods.get_mut(&4).unwrap().sick_until = 1_000_000;
     play.world.unready_nodes.insert("n4".to_owned());
@@ -67,7 +67,7 @@ fn a_node_that_fails_after_its_batch_counts_as_unavailable_but_fails_no_batch() 
     let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
     assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-4"]);
     assert_eq!((play.world.on(2), play.world.partition()), (2, 3));
-    assert!(play.told.contains(&StepReport::Skipped(vec!["db-4".to_owned()])), "{:?}", play.told);
+    assert!(play.reports.contains(&StepReport::Skipped(vec!["db-4".to_owned()])), "{:?}", play.reports);
 }
 
 /// The controller does not call a set complete that has a pod that is not ready.
@@ -77,7 +77,7 @@ fn step_does_not_wait_for_completion_that_an_unready_node_prevents() {
     while play.world.partition() > 0 {
         play.pass(1);
     }
-    play.pass(2); // db-0 is on its way
+    play.pass(2); // db-0 is being replaced
     lose_the_first(&mut play);
     assert_eq!(play.run(), StepOutcome::Stopped(StopReason::OnUnreadyNodes(vec!["n4".to_owned()])));
     assert_eq!((play.world.on(2), play.world.partition()), (5, 0));

@@ -17,7 +17,7 @@ use crate::model::workload::strategy;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
-/// How long a pod takes until it is ready, where nothing else is said.
+/// The default time until a pod is ready.
 const START_UP: u64 = 3;
 
 /// A StatefulSet `db` whose template is that of revision 2, and which is all on revision 1.
@@ -160,7 +160,7 @@ impl World {
             .count()
     }
 
-    /// Merges something into the spec, as somebody else does.
+    /// Changes the spec, as another client.
     pub(super) fn change(&mut self, pointer: &str, value: Value) {
         *self.object.pointer_mut(pointer).unwrap() = value;
         self.bump();
@@ -171,7 +171,7 @@ impl World {
         self.object["metadata"]["generation"] = (generation + 1).into();
     }
 
-    /// What the API server makes of a patch.
+    /// Applies a patch as the API server does.
     pub(super) fn write(&mut self, patch: &Patch) -> WriteResult {
         let now = self.workload();
         if let Some(conflict) = Conflict::of(patch, now.object()) {

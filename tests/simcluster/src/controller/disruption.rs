@@ -20,8 +20,8 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let mut plan = Plan::default();
     let Some(budget) = store.get(key) else { return plan };
     let pods: Vec<Arc<Value>> = matching(store, budget);
-    let mut told = Value::clone(budget);
-    let status = object::members(object::members(&mut told).entry("status").or_insert(Value::Null));
+    let mut printed = Value::clone(budget);
+    let status = object::members(object::members(&mut printed).entry("status").or_insert(Value::Null));
     let counted = wanted(store, &budget["spec"], &pods).map(|(expected, desired)| {
         let healthy = count::of(pods.iter().filter(|pod| is_healthy(pod)));
         let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
@@ -37,8 +37,8 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let allowed = counted.as_ref().map_or(0, |allowed| *allowed);
     status.insert("disruptionsAllowed".to_owned(), allowed.into());
     status.insert("conditions".to_owned(), json!([condition(store, budget, &counted)]));
-    if told["status"] != budget["status"] {
-        plan.update(key, Part::Status, told);
+    if printed["status"] != budget["status"] {
+        plan.update(key, Part::Status, printed);
     }
     plan
 }
@@ -98,7 +98,7 @@ fn expected(store: &Store, pods: &[Arc<Value>]) -> Result<i64, String> {
     let mut scales = BTreeMap::new();
     for pod in pods {
         if controller_of(pod).is_none() {
-            continue; // told in an event, and not counted
+            continue; // printed in an event, and not counted
         }
         let (uid, scale) = scale_above(store, pod)?;
         scales.insert(uid, scale);

@@ -66,8 +66,8 @@ impl Event {
     /// Equal news have equal names, so that none has to be searched for.
     fn name(&self) -> String {
         let sameness = format!("{}{}{}", self.regarding["uid"], self.reason, self.message);
-        let told = safe_encoded(&fnv1a(sameness.as_bytes(), None).to_string());
-        format!("{}.{}.{told}", object::text(&self.regarding, &["name"]), self.reason.to_lowercase())
+        let printed = safe_encoded(&fnv1a(sameness.as_bytes(), None).to_string());
+        format!("{}.{}.{printed}", object::text(&self.regarding, &["name"]), self.reason.to_lowercase())
     }
 
     fn object(&self, name: &str, now: &str) -> Value {

@@ -75,8 +75,9 @@ fn pods_on(store: &Store, node: &str) -> i64 {
 
 /// Says that no node would do, the first time.
 fn refuse(store: &Store, key: &Key, pod: &Value, message: String, plan: &mut Plan) {
-    let told = object::list(pod, &["status", "conditions"]).iter().any(|known| known["message"] == *message);
-    if told {
+    let printed =
+        object::list(pod, &["status", "conditions"]).iter().any(|known| known["message"] == *message);
+    if printed {
         return;
     }
     let mut refused = pod.clone();

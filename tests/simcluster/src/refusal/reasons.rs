@@ -58,17 +58,14 @@ impl Refusal {
     #[must_use]
     pub fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Self {
         let kind = resource.qualified_kind();
-        let told: Vec<String> =
+        let printed: Vec<String> =
             causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-        let told = match told.as_slice() {
+        let printed = match printed.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {told}")).naming(
-            resource.group,
-            resource.kind,
-            name,
-        );
+        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {printed}"))
+            .naming(resource.group, resource.kind, name);
         refusal.details["causes"] = causes_json(causes);
         refusal
     }

@@ -27,8 +27,8 @@ async fn a_watch_is_cut_in_the_middle_of_an_event() {
 async fn a_watch_closes_after_some_events() {
     let (_, service) = shop_with(watch_deployments(), Act::CloseWatch(1));
     let mut watch = Watch::open(&service, &app("deployments?watch=true")).await;
-    assert_eq!(watch.told().await, "ADDED checkout");
-    assert_eq!(watch.told().await, "end");
+    assert_eq!(watch.printed().await, "ADDED checkout");
+    assert_eq!(watch.printed().await, "end");
 }
 
 #[tokio::test(start_paused = true)]
@@ -37,17 +37,17 @@ async fn a_watch_falls_silent_and_does_not_end() {
     let mut watch =
         Watch::open(&service, &app("deployments?watch=true&timeoutSeconds=30&allowWatchBookmarks=true"))
             .await;
-    assert_eq!(watch.told().await, "ADDED checkout");
-    assert!(timeout(Duration::from_secs(3600), watch.told()).await.is_err());
+    assert_eq!(watch.printed().await, "ADDED checkout");
+    assert!(timeout(Duration::from_secs(3600), watch.printed()).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_expires() {
     let (_, service) = shop_with(watch_deployments(), Act::ExpireWatch(1));
     let mut watch = Watch::open(&service, &app("deployments?watch=true")).await;
-    assert_eq!(watch.told().await, "ADDED checkout");
+    assert_eq!(watch.printed().await, "ADDED checkout");
     assert_eq!(watch.next().await.unwrap()["object"]["code"], 410);
-    assert_eq!(watch.told().await, "end");
+    assert_eq!(watch.printed().await, "end");
 }
 
 #[tokio::test(start_paused = true)]

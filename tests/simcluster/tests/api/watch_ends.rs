@@ -12,7 +12,7 @@ async fn a_watch_ends_after_its_timeout() {
     let started = tokio::time::Instant::now();
     let mut watch =
         Watch::open(&service, &app("deployments?watch=true&resourceVersion=1588&timeoutSeconds=5")).await;
-    assert_eq!(watch.told().await, "end");
+    assert_eq!(watch.printed().await, "end");
     assert_eq!(started.elapsed(), Duration::from_secs(5));
 }
 
@@ -67,5 +67,5 @@ async fn a_watch_sees_what_a_test_writes_to_the_store() {
         })
     });
     assert_eq!(edited.unwrap()["spec"]["replicas"], 9);
-    assert_eq!(watch.told().await, "MODIFIED web");
+    assert_eq!(watch.printed().await, "MODIFIED web");
 }

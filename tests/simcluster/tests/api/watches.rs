@@ -13,10 +13,10 @@ async fn a_watch_from_a_list_sees_what_comes_after_it() {
     scale(&service, "deployments/web", 7).await;
     let mut watch =
         Watch::open(&service, &app(&format!("deployments?watch=true&resourceVersion={listed}"))).await;
-    assert_eq!(watch.told().await, "MODIFIED web", "it was missed and is made up for");
+    assert_eq!(watch.printed().await, "MODIFIED web", "it was missed and is made up for");
     scale(&service, "statefulsets/db", 7).await;
     scale(&service, "deployments/checkout", 7).await;
-    assert_eq!(watch.told().await, "MODIFIED checkout", "other resources are not its business");
+    assert_eq!(watch.printed().await, "MODIFIED checkout", "other resources are not its business");
     delete(&service, &app("deployments/web"), &Value::Null).await;
     let gone = watch.next().await.unwrap();
     assert_eq!((&gone["type"], object::name(&gone["object"])), (&json!("DELETED"), "web"));
@@ -31,8 +31,8 @@ async fn a_watch_without_a_revision_begins_with_all_objects() {
     let service = shop().service();
     for uri in ["deployments?watch=true", "deployments?watch=true&resourceVersion=0"] {
         let mut watch = Watch::open(&service, &app(uri)).await;
-        assert_eq!(watch.told().await, "ADDED checkout");
-        assert_eq!(watch.told().await, "ADDED web");
+        assert_eq!(watch.printed().await, "ADDED checkout");
+        assert_eq!(watch.printed().await, "ADDED web");
     }
 }
 
@@ -41,13 +41,13 @@ async fn a_streamed_list_ends_with_a_bookmark() {
     let service = shop().service();
     let uri = "deployments?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&fieldSelector=metadata.name%3Dweb";
     let mut watch = Watch::open(&service, &app(uri)).await;
-    assert_eq!(watch.told().await, "ADDED web");
+    assert_eq!(watch.printed().await, "ADDED web");
     let bookmark = watch.next().await.unwrap();
     assert_eq!(bookmark["type"], "BOOKMARK");
     assert_eq!(bookmark["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
     assert_eq!(object::resource_version(&bookmark["object"]), 1590);
     scale(&service, "deployments/web", 7).await;
-    assert_eq!(watch.told().await, "MODIFIED web");
+    assert_eq!(watch.printed().await, "MODIFIED web");
     let refused = get(&service, &app("deployments?watch=true&sendInitialEvents=true")).await;
     assert_eq!(
         (refused.code, &refused.json()["details"]["causes"][0]["field"]),
@@ -65,7 +65,7 @@ async fn objects_enter_and_leave_a_selection() {
             .await
     };
     label(json!("gold")).await;
-    assert_eq!(watch.told().await, "ADDED db-0");
+    assert_eq!(watch.printed().await, "ADDED db-0");
     label(json!(null)).await;
     let gone = watch.next().await.unwrap();
     assert_eq!(

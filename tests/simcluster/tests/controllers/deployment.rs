@@ -5,7 +5,7 @@ use simcluster::controller::Quota;
 use simcluster::resource::{DEPLOYMENTS, PODS, REPLICASETS};
 use simcluster::{Controllers, Key, object};
 
-use crate::lab::{LONG, Lab, told};
+use crate::lab::{LONG, Lab, printed};
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
@@ -51,9 +51,9 @@ fn an_old_template_that_comes_back_gets_the_next_number() {
         lab.settle();
     }
     assert_eq!(annotation(&lab.get(&web), REVISION), "6");
-    let told: Vec<_> =
+    let printed: Vec<_> =
         sets(&lab).into_iter().map(|(image, number, size)| format!("{number} {image} {size}")).collect();
-    assert_eq!(told, ["3 app:3.0 0", "5 app:2.0 0", "6 app:1.0 2"]);
+    assert_eq!(printed, ["3 app:3.0 0", "5 app:2.0 0", "6 app:1.0 2"]);
     assert_eq!(annotation(&set_of(&lab, "app:1.0"), "deployment.kubernetes.io/revision-history"), "1,4");
 }
 
@@ -121,7 +121,7 @@ fn a_paused_deployment_is_scaled_and_changes_nothing_else() {
     let web = lab.deployment(2, &json!({ "paused": true }));
     lab.settle();
     assert_eq!(
-        told(&lab.get(&web)),
+        printed(&lab.get(&web)),
         "1 obs=1 rev= -/-/-/-/0 DeploymentPaused",
         "nothing was ever rolled out"
     );
@@ -145,9 +145,12 @@ fn the_deadline_expires_only_without_progress() {
     assert_eq!(reason(&lab), "ReplicaSetUpdated");
     lab.run_for(4);
     assert_eq!(reason(&lab), "ProgressDeadlineExceeded");
-    let told = condition(&lab.get(&web), "Progressing");
+    let printed = condition(&lab.get(&web), "Progressing");
     let new = set_of(&lab, "app:2.0-crash");
-    assert_eq!(told["message"], format!("ReplicaSet \"{}\" has timed out progressing.", object::name(&new)));
+    assert_eq!(
+        printed["message"],
+        format!("ReplicaSet \"{}\" has timed out progressing.", object::name(&new))
+    );
     lab.patch(&web, &json!({ "spec": { "progressDeadlineSeconds": i32::MAX } }));
     lab.settle();
     assert_eq!(condition(&lab.get(&web), "Progressing"), Value::Null, "no deadline, no condition");
@@ -182,9 +185,9 @@ fn min_ready_seconds_delay_a_rollout() {
     lab.settle();
     lab.image(&web, "app:2.0");
     lab.run_for(18);
-    assert_eq!(told(&lab.get(&web)), "2 obs=2 rev=2 2/1/2/1/0 ReplicaSetUpdated");
+    assert_eq!(printed(&lab.get(&web)), "2 obs=2 rev=2 2/1/2/1/0 ReplicaSetUpdated");
     lab.run_for(5);
-    assert_eq!(told(&lab.get(&web)), "2 obs=2 rev=2 1/1/1/1/0 NewReplicaSetAvailable");
+    assert_eq!(printed(&lab.get(&web)), "2 obs=2 rev=2 1/1/1/1/0 NewReplicaSetAvailable");
 }
 
 #[test]
@@ -252,7 +255,7 @@ fn of_two_equal_sets_the_older_one_is_current() {
     let twin = lab.create(&REPLICASETS, &twin);
     lab.settle();
     assert_eq!(lab.get(&twin)["spec"]["replicas"], 0, "an old set gives its pods up");
-    assert_eq!(told(&lab.get(&web)), "1 obs=1 rev=1 1/1/1/1/0 NewReplicaSetAvailable");
+    assert_eq!(printed(&lab.get(&web)), "1 obs=1 rev=1 1/1/1/1/0 NewReplicaSetAvailable");
 }
 
 #[test]
@@ -262,10 +265,10 @@ fn every_controller_has_its_own_field_manager() {
     lab.settle();
     let managers = |value: &Value| -> Vec<String> {
         let entries = object::list(value, &["metadata", "managedFields"]).iter();
-        let told = |entry: &Value| {
+        let printed = |entry: &Value| {
             format!("{} {}", object::text(entry, &["manager"]), object::text(entry, &["subresource"]))
         };
-        entries.map(told).collect()
+        entries.map(printed).collect()
     };
     assert_eq!(managers(&lab.get(&web)), ["kubectl-create ", "kube-controller-manager status"]);
     let (name, _) = lab.images().remove(0);

@@ -20,7 +20,7 @@ fn evict(lab: &Lab, pod: &str) -> Result<(), Refusal> {
 }
 
 /// `expected/desired/healthy/allowed reason`.
-fn told(lab: &Lab, budget: &Key) -> String {
+fn printed(lab: &Lab, budget: &Key) -> String {
     let status = lab.get(budget)["status"].clone();
     let count =
         |member: &str| status[member].as_i64().map_or_else(|| "-".to_owned(), |count| count.to_string());
@@ -41,7 +41,7 @@ fn a_budget_uses_the_scale_of_the_controller() {
     ];
     lab.settle();
     for (budget, expected) in &budgets {
-        assert_eq!(told(&lab, budget), *expected, "{}", budget.name);
+        assert_eq!(printed(&lab, budget), *expected, "{}", budget.name);
     }
 }
 
@@ -57,7 +57,7 @@ fn of_a_daemon_set_only_a_number_as_min_available_is_counted() {
         lab.daemon_set(&json!({}));
         let budget = budget(&lab, "agent", "agent", &spec);
         lab.settle();
-        assert_eq!(told(&lab, &budget), expected, "{spec}");
+        assert_eq!(printed(&lab, &budget), expected, "{spec}");
         let first = lab.images().remove(0).0;
         assert_eq!(evict(&lab, &first).is_ok(), spec["minAvailable"] == 2, "{spec}");
     }

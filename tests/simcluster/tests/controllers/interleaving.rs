@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use simcluster::resource::PODS;
 use simcluster::{Controllers, Key, Order, Pace};
 
-use crate::lab::{Lab, told};
+use crate::lab::{Lab, printed};
 
 /// Rolls all three kinds twice, with changes while a rollout is under way; the state they end in.
 fn end_of_run(seed: u64) -> Vec<String> {
@@ -34,7 +34,7 @@ fn end_of_run(seed: u64) -> Vec<String> {
     let counts = |value: &Value, members: &[&str]| {
         members.iter().map(|member| value["status"][*member].to_string()).collect::<Vec<_>>().join("/")
     };
-    let state = told(&lab.get(&web));
+    let state = printed(&lab.get(&web));
     let images: Vec<String> = lab.images().into_iter().map(|(_, image)| image).collect();
     vec![
         state.split_once(" 3/").map(|(_, rest)| format!("3/{rest}")).unwrap_or(state),

@@ -161,7 +161,7 @@ pub(crate) fn with(mut base: Value, more: &Value) -> Value {
 
 /// The state of a Deployment in the words of the recorded traces: generation, observed generation, revision,
 /// `replicas/updated/ready/available/terminating` and the reason of `Progressing`.
-pub(crate) fn told(deployment: &Value) -> String {
+pub(crate) fn printed(deployment: &Value) -> String {
     let status = &deployment["status"];
     let count = |member: &str| match status.get(member).and_then(Value::as_i64) {
         None | Some(0) if member != "terminatingReplicas" => "-".to_owned(),

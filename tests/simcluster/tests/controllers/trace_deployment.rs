@@ -3,18 +3,18 @@
 use serde_json::json;
 use simcluster::Controller;
 
-use crate::lab::{Lab, told};
+use crate::lab::{Lab, printed};
 
 #[test]
 fn roll_forward() {
     let mut lab = Lab::new();
     let web = lab.deployment(3, &json!({}));
     lab.settle();
-    assert_eq!(told(&lab.get(&web)), "1 obs=1 rev=1 3/3/3/3/0 NewReplicaSetAvailable");
+    assert_eq!(printed(&lab.get(&web)), "1 obs=1 rev=1 3/3/3/3/0 NewReplicaSetAvailable");
     let before = lab.revision();
     lab.image(&web, "app:2.0");
     lab.settle();
-    let seen = lab.states(&web, before, told);
+    let seen = lab.states(&web, before, printed);
     assert_eq!(
         seen,
         [
@@ -51,11 +51,11 @@ fn stuck(lab: &mut Lab, replicas: i64) -> simcluster::Key {
 fn bad_image_and_undo() {
     let mut lab = Lab::new();
     let web = stuck(&mut lab, 3);
-    assert_eq!(told(&lab.get(&web)), "3 obs=3 rev=3 4/1/3/3/0 ProgressDeadlineExceeded");
+    assert_eq!(printed(&lab.get(&web)), "3 obs=3 rev=3 4/1/3/3/0 ProgressDeadlineExceeded");
     let before = lab.revision();
     lab.image(&web, "app:2.0");
     lab.settle();
-    let seen = lab.states(&web, before, told);
+    let seen = lab.states(&web, before, printed);
     assert_eq!(
         seen,
         [
@@ -77,7 +77,7 @@ fn bad_image_and_undo_with_one_replica() {
     let before = lab.revision();
     lab.image(&web, "app:2.0");
     lab.settle();
-    let seen = lab.states(&web, before, told);
+    let seen = lab.states(&web, before, printed);
     assert_eq!(
         seen,
         [
@@ -102,7 +102,7 @@ fn pause_change_resume() {
     lab.settle();
     lab.image(&web, "app:2.0");
     lab.settle();
-    let paused = lab.states(&web, before, told);
+    let paused = lab.states(&web, before, printed);
     assert_eq!(
         paused,
         [
@@ -125,7 +125,7 @@ fn pause_change_resume() {
         lab.step(Controller::ReplicaSet, &new);
     }
     lab.settle();
-    let seen = lab.states(&web, before, told);
+    let seen = lab.states(&web, before, printed);
     assert_eq!(
         seen[..5],
         [
@@ -149,7 +149,7 @@ fn recreate() {
     let before = lab.revision();
     lab.image(&web, "app:2.0");
     lab.settle();
-    let seen = lab.states(&web, before, told);
+    let seen = lab.states(&web, before, printed);
     let states: Vec<&str> = seen.iter().map(String::as_str).collect();
     assert_eq!(
         states,

@@ -75,9 +75,9 @@ impl Sync<'_> {
     fn write_status(&mut self) {
         let status = self.status();
         if status != self.set["status"] {
-            let mut told = Value::clone(self.set);
-            told["status"] = status;
-            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, told);
+            let mut printed = Value::clone(self.set);
+            printed["status"] = status;
+            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, printed);
         }
     }
 

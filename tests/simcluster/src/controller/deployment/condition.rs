@@ -112,11 +112,11 @@ mod tests {
     }
 
     fn status(reason: &str) -> Value {
-        let told = json!({
+        let printed = json!({
             "type": PROGRESSING, "status": "True", "reason": reason, "message": "as told",
             "lastUpdateTime": "2026-11-20T13:00:00Z", "lastTransitionTime": "2026-11-20T12:00:00Z",
         });
-        json!({ "conditions": [told] })
+        json!({ "conditions": [printed] })
     }
 
     /// Rows of Kubernetes' `TestDeploymentTimedOut`.
@@ -135,10 +135,10 @@ mod tests {
         let now = "2026-11-20T14:00:00Z".parse().unwrap();
         let say = |status, reason| Condition::progressing(status, reason, "anew".to_owned()).value(now);
         let times = |status: &Value| {
-            let told = find(status, PROGRESSING).unwrap();
+            let printed = find(status, PROGRESSING).unwrap();
             (
-                object::text(told, &["lastUpdateTime"])[11..13].to_owned(),
-                object::text(told, &["lastTransitionTime"])[11..13].to_owned(),
+                object::text(printed, &["lastUpdateTime"])[11..13].to_owned(),
+                object::text(printed, &["lastTransitionTime"])[11..13].to_owned(),
             )
         };
         let mut same = status("ReplicaSetUpdated");

@@ -104,11 +104,12 @@ impl Sync<'_> {
 
     /// Unknown as long as a set that has been looked at does not tell.
     fn terminating(&self) -> Option<i64> {
-        let told = |set: &Value| object::at(set, &["status", "terminatingReplicas"]).and_then(Value::as_i64);
+        let printed =
+            |set: &Value| object::at(set, &["status", "terminatingReplicas"]).and_then(Value::as_i64);
         self.sets
             .iter()
-            .filter(|set| count::status(set, "observedGeneration") > 0 || told(set).is_some())
-            .try_fold(0, |sum, set| Some(sum + told(set)?))
+            .filter(|set| count::status(set, "observedGeneration") > 0 || printed(set).is_some())
+            .try_fold(0, |sum, set| Some(sum + printed(set)?))
     }
 
     /// What a set says of its failures, the new one first.

@@ -57,7 +57,7 @@ impl PodState {
     pub(super) fn written_into(&self, pod: &Value, now: Timestamp) -> Option<Value> {
         let known = &pod["status"];
         let containers = object::list(known, &["containerStatuses"]);
-        let told = |(container, (_, image, behaviour)): (&Value, &(String, String, Behaviour))| {
+        let printed = |(container, (_, image, behaviour)): (&Value, &(String, String, Behaviour))| {
             container["restartCount"] == self.restarts_of(*behaviour)
                 && container["image"] == **image
                 && container["ready"] == (self.ready && behaviour.works())
@@ -65,7 +65,7 @@ impl PodState {
                     != (behaviour.never_starts() || behaviour.crashes())
         };
         let all_told =
-            containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(told);
+            containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(printed);
         if all_told && super::super::pod::is_ready(pod) == self.ready {
             return None;
         }

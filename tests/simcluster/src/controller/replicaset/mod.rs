@@ -45,9 +45,9 @@ pub(super) fn plan(store: &Store, key: &Key, quota: Option<&Quota>) -> Plan {
     let now = store.now();
     let status = status(set, &active, leaving, failure, now);
     if status != set["status"] {
-        let mut told = Value::clone(set);
-        told["status"] = status;
-        plan.update(key, Part::Status, told);
+        let mut printed = Value::clone(set);
+        printed["status"] = status;
+        plan.update(key, Part::Status, printed);
     }
     let ready = active.iter().map(|pod| &**pod);
     if let Some(then) = pod::next_available(ready, count::min_ready(set), now) {

@@ -68,9 +68,9 @@ impl Sync<'_> {
         if !status::differs(&self.set["status"], status) {
             return;
         }
-        let mut told = Value::clone(self.set);
-        told["status"] = status.clone();
-        self.plan.update(&Key::of(&STATEFULSETS, self.set), Part::Status, told);
+        let mut printed = Value::clone(self.set);
+        printed["status"] = status.clone();
+        self.plan.update(&Key::of(&STATEFULSETS, self.set), Part::Status, printed);
     }
 
     fn min_ready(&self) -> i64 {

@@ -132,7 +132,7 @@ impl Watch {
     }
 
     /// Type and name of the next event, such as `ADDED web`; `end` at the end, `lost` when the connection is lost.
-    pub(crate) async fn told(&mut self) -> String {
+    pub(crate) async fn printed(&mut self) -> String {
         match self.0.frame().await {
             None => "end".to_owned(),
             Some(Err(Lost)) => "lost".to_owned(),

@@ -1,0 +1,42 @@
+//! The arguments of `version`, and its text.
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+/// The version of kubectl whose behaviour `--compat` has.
+const KUBECTL: &str = "1.36";
+
+/// Print the version
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct VersionArgs {
+    /// The output format
+    #[arg(short, long, value_name = "FORM", ignore_case = true)]
+    output: Option<VersionFormat>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  kubectl rollout2 version
+  kubectl rollout2 version -o json";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VersionFormat {
+    Json,
+}
+
+impl VersionArgs {
+    /// Returns the version as text or as JSON.
+    pub(super) fn text(&self) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        match self.output {
+            None => format!("kubectl-rollout2 {version}\n"),
+            Some(VersionFormat::Json) => {
+                let document = json!({
+                    "apiVersion": "rollout2/v1", "kind": "Version", "version": version, "compatibleWithKubectl": KUBECTL,
+                });
+                format!("{document:#}\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Fits text into the width of a terminal: cuts it, or wraps it into lines.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Returns the width of a text in cells of a terminal. Wide characters take two.
+pub(super) fn cells(text: &str) -> usize {
+    text.width()
+}
+
+/// What to do with a word that is wider than a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LongWord {
+    /// Split it, so that no line is too wide.
+    Split,
+    /// Keep it whole, so that names can be copied. Its line is too wide.
+    Keep,
+}
+
+/// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
+/// the first begin with `indent`.
+pub(super) fn wrapped(text: &str, indent: &str, width: usize, most: usize, long: LongWord) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let margin = if lines.is_empty() { "" } else { indent };
+        let room = width.saturating_sub(cells(margin));
+        if lines.len() + 1 == most {
+            lines.push(format!("{margin}{}", shortened_to(rest, room)));
+            break;
+        }
+        let line = first_line(rest, room, long);
+        lines.push(format!("{margin}{}", line.trim_end()));
+        rest = rest.get(line.len()..).unwrap_or_default().trim_start_matches(' ');
+    }
+    lines
+}
+
+/// Returns the part of a text that fits into one line: at least one character, or one word if words are kept whole.
+fn first_line(text: &str, width: usize, long: LongWord) -> &str {
+    let fitting = beginning(text, width);
+    let rest = text.get(fitting.len()..).unwrap_or_default();
+    if !fitting.is_empty() && (rest.is_empty() || rest.starts_with(' ')) {
+        return fitting;
+    }
+    let words =
+        fitting.rfind(' ').and_then(|end| fitting.get(..=end)).filter(|words| !words.trim().is_empty());
+    words.unwrap_or_else(|| {
+        let end = match long {
+            LongWord::Split => fitting.len().max(text.chars().next().map_or(0, char::len_utf8)),
+            LongWord::Keep => {
+                let word = text.trim_start_matches(' ');
+                text.len() - word.len() + word.find(' ').unwrap_or(word.len())
+            }
+        };
+        text.get(..end).unwrap_or(text)
+    })
+}
+
+/// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
+/// two cells.
+pub(super) fn shortened_to(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    format!("{}…", beginning(text, width.saturating_sub(1)).trim_end())
+}
+
+/// Returns the longest beginning of a text that fits into `width` cells.
+pub(super) fn beginning(text: &str, width: usize) -> &str {
+    // A binary search, because a text may have a hundred thousand characters of zero width.
+    let ends: Vec<usize> =
+        text.char_indices().map(|(start, character)| start + character.len_utf8()).collect();
+    let fitting = ends.partition_point(|&end| cells(&text[..end]) <= width);
+    let end = fitting.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_whole_if_they_fit() {
+        for (text, lines) in [
+            ("", &[][..]),
+            ("one two", &["one two"]),
+            ("one two three", &["one two", "three"]),
+            ("one  two   three", &["one  two", "three"]),
+            ("a sesquipedalian", &["a", "sesquiped", "alian"]),
+            ("大大大大大 x", &["大大大大", "大 x"]),
+            ("a b c d e f g h i j k l m", &["a b c d e", "f g h i j", "k l m"]),
+            ("one two three four five six seven", &["one two", "three", "four fiv…"]),
+        ] {
+            assert_eq!(wrapped(text, "", 9, 3, LongWord::Split), lines);
+        }
+        assert_eq!(wrapped("大大", "", 0, 9, LongWord::Split), ["大", "大"], "it terminates");
+    }
+
+    #[test]
+    fn a_long_word_can_stay_whole() {
+        let text = "  ! web-1 and 2 more  app: CrashLoopBackOff, exit 1";
+        for (width, lines) in [
+            (80, &["  ! web-1 and 2 more  app: CrashLoopBackOff, exit 1"] as &[_]),
+            (30, &["  ! web-1 and 2 more  app:", "    CrashLoopBackOff, exit 1"]),
+            (20, &["  ! web-1 and 2 more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
+            (10, &["  ! web-1", "    and 2", "    more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
+        ] {
+            assert_eq!(wrapped(text, "    ", width, usize::MAX, LongWord::Keep), lines, "{width}");
+        }
+        assert_eq!(wrapped("大大 大大", "", 4, usize::MAX, LongWord::Keep), ["大大", "大大"]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        assert_eq!(shortened_to("大大大大", 5), "大大…");
+        assert_eq!(shortened_to("大大", 4), "大大");
+    }
+
+    #[test]
+    fn zero_width_characters_stay_with_their_base_character() {
+        assert_eq!(shortened_to("e\u{301}e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}…");
+        assert_eq!(shortened_to(&format!("ab{}", "\u{301}".repeat(1 << 17)), 1), "…");
+    }
+}
