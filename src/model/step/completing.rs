@@ -26,7 +26,9 @@ pub(super) fn restore_fields(state: &PlanState<'_>) -> Decision {
 /// Waits until the controller reports the update as complete, and ends the plan.
 pub(super) fn continue_completing(state: &PlanState<'_>) -> Decision {
     let observation = state.observation();
-    if state.slots.kind.is_settled(observation) != Some(false) {
+    // `kubectl rollout undo` may have brought this annotation back while a later plan held the workload.
+    let is_held = observation.record.hold.is_in_force(&observation.observed.workload);
+    if is_held || state.slots.kind.is_settled(observation) != Some(false) {
         let patch = observation.record.ending(&observation.observed.workload);
         let why = "the controller reports the update as complete: end the plan";
         return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, Vec::new(), why);

@@ -77,3 +77,31 @@ async fn a_deployment_that_another_client_pauses_is_not_stepped() {
     ends(&web.step("").await, 0);
     assert_eq!(web.pods(), "1.0 9/9, 2.0 2/2");
 }
+
+/// `kubectl rollout undo` replaces the annotations by those of the ReplicaSet, to which the controller copied an older
+/// hold: seen on a real control plane.
+#[tokio::test(start_paused = true)]
+async fn an_older_annotation_that_an_undo_brings_back_loses_no_field() {
+    let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
+    let own = web.own();
+    for phase in ["rolling", "completing"] {
+        web.pause_and_change("app:2.0").await;
+        ends(&web.step("").await, 0);
+        let mut older = web.hold().unwrap();
+        older["plan"]["phase"] = phase.into();
+        if phase == "completing" {
+            older["set"] = json!(null);
+        }
+        ends(&web.step("--to 5 --by 4").await, 0);
+        let older = older.to_string();
+        web.lab
+            .hands()
+            .patch(&web.web, &json!({"metadata": {"annotations": {"kubectl-rollout2/held": older}}}));
+        web.lab.hands().image(&web.web, "app:1.0");
+        web.lab.pass(60).await;
+        ends(&web.lab.status("deployment/web --watch=false").await, 5);
+        ends(&web.lab.run("resume deployment/web --release-all").await, 0);
+        assert_eq!((web.own(), web.hold()), (own.clone(), None), "{phase}");
+        web.lab.pass(60).await;
+    }
+}

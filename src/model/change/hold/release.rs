@@ -3,12 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::{HOLD_ANNOTATION, Hold, HoldReason, is_contained};
+use crate::model::api::managed_fields::last_author;
 use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
-use crate::model::workload::{Workload, plan_fields};
+use crate::model::workload::{Workload, plan_fields, strategy};
 
 impl Hold {
     /// Adds to a patch what restores the original fields and removes the annotation. A field that another client wrote
@@ -26,6 +27,7 @@ impl Hold {
         for ((place, original), (_, set)) in originals.into_iter().zip(set) {
             let is_ours = if has_several_fields(workload) {
                 is_as_written(set.as_ref(), place.value_in(workload.object().json()))
+                    || place != strategy::hold_path(workload) && has_one_author(workload)
             } else {
                 is_in_force
             };
@@ -53,9 +55,11 @@ impl Hold {
     pub(super) fn is_budget_in_force(&self, workload: &Workload) -> bool {
         let set = |name: &str| self.set.get(name);
         let live = |name: &str| workload.object().at(&format!("/spec/{name}"));
+        let is_written =
+            ["minReadySeconds", "strategy"].iter().all(|name| is_as_written(set(name), live(name)));
         self.reason == HoldReason::Plan
-            && set("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE)
-            && ["minReadySeconds", "strategy"].iter().all(|name| is_as_written(set(name), live(name)))
+            && workload.min_ready_seconds() == NEVER_AVAILABLE
+            && (is_written || has_one_author(workload))
     }
 
     /// Whether another client paused a workload whose hold does not.
@@ -130,6 +134,21 @@ pub fn is_stranded(workload: &Workload) -> bool {
 /// Whether the kind keeps its pods from updating by several fields.
 pub(super) fn has_several_fields(workload: &Workload) -> bool {
     !workload.kind().plan_fields.is_empty()
+}
+
+/// Whether one manager wrote the whole hold. `kubectl rollout undo` brings back an older annotation, which the controller
+/// copied to a ReplicaSet; then the strategy is not the one in the annotation, and is a plan's all the same.
+fn has_one_author(workload: &Workload) -> bool {
+    let author = |fields: &[&str]| {
+        let path = ["spec"].iter().chain(fields).copied();
+        last_author(workload.object(), &FieldPath::of(path)).map(|author| author.manager)
+    };
+    let limit = |name| author(&["strategy", "rollingUpdate", name]);
+    let hold = author(&["minReadySeconds"]);
+    workload.min_ready_seconds() == NEVER_AVAILABLE
+        && hold.is_some()
+        && limit("maxSurge") == hold
+        && limit("maxUnavailable") == hold
 }
 
 fn is_as_written(set: Option<&Value>, live: Option<&Value>) -> bool {
