@@ -34,7 +34,7 @@ pub(super) struct DiffArgs {
     #[arg(long, conflicts_with = "output")]
     stat: bool,
 
-    /// The output format: json is a list of {path, container, field, from, to}
+    /// The output format: json has the changes, and what they do to a pod
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
     output: Option<DiffFormat>,
 

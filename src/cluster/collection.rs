@@ -4,13 +4,15 @@ use super::connection::ApiResponse;
 use super::page::percent_encoded;
 use crate::model::api::resource_type::ResourceType;
 
-/// Returns `/apis/apps/v1/namespaces/shop/deployments`, in the preferred version of the type; no namespace
-/// stands for all.
-pub(super) fn collection(type_: &ResourceType, namespace: Option<&str>) -> String {
-    let root = if type_.group().is_empty() { "/api" } else { "/apis" };
+/// Returns `/apis/apps/v1/namespaces/shop/deployments`; no namespace stands for all.
+pub(super) fn collection(type_: &ResourceType, version: &str, namespace: Option<&str>) -> String {
+    let root = match type_.group() {
+        "" => "/api".to_owned(),
+        group => format!("/apis/{group}"),
+    };
     let within =
         namespace.map_or_else(String::new, |namespace| format!("/namespaces/{}", percent_encoded(namespace)));
-    format!("{root}/{}{within}/{}", type_.api_version(), type_.plural())
+    format!("{root}/{version}{within}/{}", type_.plural())
 }
 
 /// Whether the API server answered that the object does not exist.

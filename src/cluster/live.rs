@@ -7,11 +7,12 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::collection::{collection, is_not_found};
+use super::collection::is_not_found;
 use super::connection::{Allowance, ApiRequest, ApiResponse, Connection, RequestError};
 use super::listener::Listener;
 use super::observe::{Observer, WatchScope};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
+use super::served_versions::{is_unserved, not_served};
 use super::write::{WriteFailure, WriteOptions};
 use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
@@ -75,7 +76,8 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be reached or refuses the request.
     pub async fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
-        let path = format!("{}/{}", collection(type_, Some(namespace)), percent_encoded(name));
+        self.check_served(type_).await?;
+        let path = format!("{}/{}", self.collection(type_, Some(namespace)), percent_encoded(name));
         let response = self.connection.read(&path, is_not_found).await;
         let response = response.map_err(|failure| self.explain(type_, failure))?;
         if is_not_found(&response) {
@@ -95,7 +97,7 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be reached.
     pub async fn has_namespace(&self, name: &str) -> Result<bool> {
-        let path = format!("{}/{}", collection(&NAMESPACE, None), percent_encoded(name));
+        let path = format!("{}/{}", self.collection(&NAMESPACE, None), percent_encoded(name));
         match self.connection.read(&path, is_not_found).await {
             Ok(response) => Ok(!is_not_found(&response)),
             Err(failure) if failure.is_forbidden() => Ok(true),
@@ -113,7 +115,8 @@ impl Cluster {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Result<Vec<Object>> {
-        let (collection, query) = (collection(type_, namespace), label_query(&selector.to_query()));
+        self.check_served(type_).await?;
+        let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
         self.read_all(Pages::of(type_, &collection, &query).whole(), type_, |object| object).await
     }
 
@@ -129,7 +132,8 @@ impl Cluster {
         selector: &Selector,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
-        let (collection, query) = (collection(type_, namespace), label_query(&selector.to_query()));
+        self.check_served(type_).await?;
+        let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
         self.read_all(Pages::of(type_, &collection, &query), type_, keep).await
     }
 
@@ -138,7 +142,7 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be reached or refuses the request.
     pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
-        let (collection, query) = (collection(&EVENT, namespace), warning_query());
+        let (collection, query) = (self.collection(&EVENT, namespace), warning_query());
         let pages = Pages::of(&EVENT, &collection, &query);
         let warnings = self.read_all(pages, &EVENT, |event| Event::read(&event)).await?;
         Ok(warnings.into_iter().flatten().collect())
@@ -171,7 +175,7 @@ impl Cluster {
     /// # Errors
     /// When the log cannot be read.
     pub async fn log_tail(&self, namespace: &str, place: &LogRef, lines: usize) -> Result<Vec<String>> {
-        let pod = format!("{}/{}", collection(&POD, Some(namespace)), percent_encoded(&place.pod));
+        let pod = format!("{}/{}", self.collection(&POD, Some(namespace)), percent_encoded(&place.pod));
         let (container, previous) = (percent_encoded(&place.container), place.previous);
         let path = format!(
             "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
@@ -203,7 +207,7 @@ impl Cluster {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
         let address = format!(
             "{}/{}?fieldManager={}{dry_run}",
-            collection(type_, Some(namespace)),
+            self.collection(type_, Some(namespace)),
             percent_encoded(name),
             percent_encoded(options.field_manager)
         );
@@ -223,7 +227,7 @@ impl Cluster {
         name: &str,
         uid: &str,
     ) -> Result<(), WriteFailure> {
-        let path = format!("{}/{}", collection(type_, Some(namespace)), percent_encoded(name));
+        let path = format!("{}/{}", self.collection(type_, Some(namespace)), percent_encoded(name));
         let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
         let response = self.connection.write(&ApiRequest::delete(&path, options.to_string())).await;
         response.map(drop).map_err(|failure| self.write_failure(failure))
@@ -235,13 +239,26 @@ impl Cluster {
     /// # Errors
     /// When the pod was not evicted, or the outcome is unknown.
     pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
-        let path = format!("{}/{}/eviction", collection(&POD, Some(namespace)), percent_encoded(pod));
+        let path = format!("{}/{}/eviction", self.collection(&POD, Some(namespace)), percent_encoded(pod));
         let eviction = json!({
             "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
             "deleteOptions": {"preconditions": {"uid": uid}},
         });
         let response = self.connection.write(&ApiRequest::post(&path, eviction.to_string())).await;
         response.map(drop).map_err(|failure| self.write_failure(failure))
+    }
+
+    /// Returns the path of the objects of a type, in the version that the server serves.
+    fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
+        self.connection.served.collection(type_, namespace)
+    }
+
+    async fn check_served(&self, type_: &ResourceType) -> Result<()> {
+        match self.connection.served.has(type_, &self.connection).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(not_served(type_)),
+            Err(failure) => Err(self.explain(type_, failure)),
+        }
     }
 
     fn write_failure(&self, failure: RequestError) -> WriteFailure {
@@ -251,6 +268,9 @@ impl Cluster {
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
     /// without those objects.
     fn explain(&self, type_: &ResourceType, failure: RequestError) -> Error {
+        if is_unserved(type_, &failure) {
+            return not_served(type_);
+        }
         let is_withheld = failure.is_forbidden() && KindSpec::of_type(type_).is_none();
         let error = self.connection.explain(failure);
         if !is_withheld {

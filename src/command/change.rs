@@ -139,7 +139,7 @@ pub(super) async fn select_targets(
     }
     if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
         let names: Vec<_> = workloads.iter().map(Workload::target).collect();
-        let counted = render::counted(workloads.iter().map(|workload| workload.kind().type_().singular()));
+        let counted = render::counted(workloads.iter().map(|workload| workload.kind().type_().typed()));
         screen.note(&format!("{counted}: {}", names.join(" ")));
     }
     let being_deleted =

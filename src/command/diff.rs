@@ -11,12 +11,14 @@ use crate::command::targets::{TargetScope, find_workload, observe_revisions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::revision::diff::{Diff, SecretValues};
+use crate::model::revision::pod_update::PodUpdate;
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::render::diff as render;
+use crate::render::pod_update;
 use crate::render::screen::Screen;
 use crate::world::Environment;
 
@@ -95,9 +97,10 @@ async fn compare(
     let from = LabelledTemplate::of(&request.from, &workload, &revisions)?;
     let to = LabelledTemplate::of(&request.to, &workload, &revisions)?;
     let diff = Diff::between(&from.template, &to.template, request.secrets);
-    let comparison = ComparedTemplates { workload, from: from.label, to: to.label, diff };
+    let pod_update = PodUpdate::between(&from.template, &to.template, workload.pod_update_policy());
+    let comparison = ComparedTemplates { workload, from: from.label, to: to.label, diff, pod_update };
     match request.output {
-        Output::Json => screen.exact(&render::json(&comparison.diff)),
+        Output::Json => screen.exact(&comparison.json()),
         Output::Stat => comparison.show_words(screen),
         Output::Text { context } => {
             comparison.show_words(screen);
@@ -113,6 +116,7 @@ struct ComparedTemplates {
     from: String,
     to: String,
     diff: Diff,
+    pod_update: PodUpdate,
 }
 
 impl ComparedTemplates {
@@ -124,6 +128,15 @@ impl ComparedTemplates {
             render::rows(&self.diff.rows())
         };
         screen.styled(&words);
+        let is_of_interest = self.workload.kind().pod_update_policy.is_some();
+        let words = pod_update::words(&self.pod_update, self.workload.pod_update_policy());
+        if let Some(words) = words.filter(|_| is_of_interest) {
+            screen.styled(&render::pod_update(&words));
+        }
+    }
+
+    fn json(&self) -> String {
+        render::json(&self.workload, [&self.from, &self.to], &self.diff, &self.pod_update)
     }
 
     async fn show_lines(

@@ -9,6 +9,15 @@ use crate::model::workload::Workload;
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 
+/// Warns of a Kruise Rollout that drives the workload. The other owners do not mind a restart.
+pub(super) fn warn_of_kruise_rollout(workload: &Workload, screen: &mut Screen<'_>) {
+    for owner in owners(workload, &FieldPath::of(["spec", "template"])) {
+        if matches!(owner, ManifestOwner::KruiseRollout(_)) {
+            screen.note_once(&warnings::before_a_restart(&owner, workload));
+        }
+    }
+}
+
 /// Prints a warning for each owner whose next apply may end a hold. `kubectl apply` ends it only if its last manifest
 /// sets the field that the hold writes.
 pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, screen: &mut Screen<'_>) {

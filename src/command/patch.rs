@@ -137,7 +137,7 @@ impl<'a> PatchTarget<'a> {
     }
 
     fn label(&self) -> String {
-        format!("{} {:?}", self.type_.singular(), self.object.name())
+        format!("{} {:?}", self.type_.typed(), self.object.name())
     }
 
     async fn patch(
@@ -196,7 +196,7 @@ impl<'a> PatchTarget<'a> {
 
 /// Returns the error of a conflict. `what` says what was being prepared: `its rollback was prepared`.
 pub(super) fn conflict_error(conflict: &Conflict, workload: &Workload, what: &str) -> Error {
-    let kind = workload.kind().type_().singular();
+    let kind = workload.kind().type_().typed();
     let name = workload.name();
     if conflict.recreated {
         return Error::new(

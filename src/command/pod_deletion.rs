@@ -147,7 +147,7 @@ async fn observe_unchanged(
             ErrorKind::Conflict,
             format!(
                 "{} {:?} was changed or deleted meanwhile; no more pods are deleted",
-                written.kind().type_().singular(),
+                written.kind().type_().typed(),
                 written.name()
             ),
         )),

@@ -3,6 +3,7 @@
 use super::CommandOutcome;
 use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets, unsupported};
 use super::follow;
+use super::owners;
 use crate::cluster::source::Source;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
@@ -62,6 +63,7 @@ async fn one(
     let options = &request.options;
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
+        owners::warn_of_kruise_rollout(&workload, screen);
         show(&workload, &patch, options, source, screen).await?;
     }
     if options.dry_run == DryRun::Client {

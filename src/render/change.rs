@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::diff;
 use super::escape;
+use super::pod_update;
 use super::style::{Span, Style};
 use crate::model::change::hold::{PartitionRollback, step_command};
 use crate::model::change::undo::Undo;
@@ -74,7 +75,11 @@ pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
 #[must_use]
 pub fn effect(effect: &Effect) -> Vec<Span> {
     let (style, line) = effect_line(effect);
-    vec![Span::new(style, format!("  {}", escape::line(&line))), Span::plain("\n")]
+    let mut spans = vec![Span::new(style, format!("  {}", escape::line(&line))), Span::plain("\n")];
+    if let Some(details) = effect.update.as_ref().and_then(pod_update::details) {
+        spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
+    }
+    spans
 }
 
 fn effect_line(effect: &Effect) -> (Style, String) {
@@ -105,7 +110,12 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     });
     let rest: Vec<String> = why.into_iter().chain(others).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
-    (Style::Plain, format!("replaces {} of {}{named}{rest}", replaced.len(), pods(of)))
+    let (verb, place) = match &effect.update {
+        Some(update) if update.in_place > 0 && update.recreated > 0 => ("updates", ""),
+        Some(update) if update.in_place > 0 => ("updates", " in place"),
+        _ => ("replaces", ""),
+    };
+    (Style::Plain, format!("{verb} {} of {}{place}{named}{rest}", replaced.len(), pods(of)))
 }
 
 /// Names pods: `db-4 db-3`, or `those on node-0 node-1`. None for kinds whose pods are only counted.
@@ -203,6 +213,7 @@ mod tests {
             held: owned(held),
             held_by,
             pods: PodIdentity::Ordinal,
+            update: None,
         })
         .1
     }

@@ -3,8 +3,12 @@
 use serde_json::{Value, json};
 
 use super::escape;
+use super::pod_update;
+use super::status::workload_json;
 use super::style::{Span, Style};
 use crate::model::revision::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
+use crate::model::revision::pod_update::PodUpdate;
+use crate::model::workload::Workload;
 
 /// Returns the title line: `deployment.apps/web  revision 3 -> 5`.
 #[must_use]
@@ -103,11 +107,31 @@ fn line(line: &HunkLine) -> Vec<Span> {
     spans
 }
 
-/// Returns the changes as a JSON list of `{path, container, field, from, to}`. `null` means an absent value.
+/// Returns the line about the pods of the workload.
 #[must_use]
-pub fn json(diff: &Diff) -> String {
-    let changes: Vec<Value> = diff.changes().iter().map(change_json).collect();
-    format!("{:#}\n", Value::from(changes))
+pub fn pod_update(words: &str) -> Vec<Span> {
+    vec![Span::plain(format!("  {}\n", escape::line(words)))]
+}
+
+/// Returns the comparison of two templates as JSON. The README documents the fields.
+#[must_use]
+pub fn json(workload: &Workload, [from, to]: [&str; 2], diff: &Diff, update: &PodUpdate) -> String {
+    let document = json!({
+        "apiVersion": "rollout2/v1",
+        "kind": "Diff",
+        "workload": workload_json(workload),
+        "from": from,
+        "to": to,
+        "changes": changes(diff),
+        "podUpdate": pod_update::json(update),
+    });
+    format!("{document:#}\n")
+}
+
+/// Returns the changes as JSON; `null` means an absent value.
+#[must_use]
+pub fn changes(diff: &Diff) -> Value {
+    diff.changes().iter().map(change_json).collect()
 }
 
 fn change_json(change: &Change) -> Value {

@@ -171,6 +171,7 @@ pub fn json(history: &History<'_>) -> Value {
     let workload = &history.observation.workload;
     let author = history.author.as_ref();
     json!({
+        "apiVersion": workload.api_version(),
         "kind": workload.object().kind(),
         "namespace": workload.object().namespace(),
         "name": workload.name(),

@@ -18,6 +18,7 @@ pub mod hold;
 pub mod live;
 pub mod message_writer;
 pub mod owner_warnings;
+pub mod pod_update;
 pub mod revision_document;
 pub mod screen;
 pub mod status;

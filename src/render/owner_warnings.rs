@@ -27,6 +27,13 @@ pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
     format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())
 }
 
+/// Returns the warning that an owner drives the rollout that a restart begins.
+#[must_use]
+pub fn before_a_restart(owner: &ManifestOwner, workload: &Workload) -> String {
+    let (who, advice) = introduced(owner);
+    format!("warning: {who} manages {}; {advice}", workload.target())
+}
+
 /// Returns the warning that an owner may end a hold.
 #[must_use]
 pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {

@@ -9,6 +9,7 @@ use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::text::plural::plural;
+use crate::model::workload::Workload;
 use crate::world::Terminal;
 
 /// The status of one workload.
@@ -153,13 +154,7 @@ pub fn json_line(status: &RolloutStatus<'_>) -> String {
     let document = json!({
         "apiVersion": "rollout2/v1",
         "kind": "Status",
-        "workload": {
-            "kind": workload.object().kind(),
-            "namespace": workload.object().namespace(),
-            "name": workload.name(),
-            "uid": workload.object().uid(),
-            "generation": workload.object().generation(),
-        },
+        "workload": workload_json(workload),
         "revision": running.and_then(|running| running.number.known()),
         "revisionName": running.map(|running| &running.name),
         "verdict": verdict.state.word(),
@@ -171,10 +166,24 @@ pub fn json_line(status: &RolloutStatus<'_>) -> String {
     format!("{document}\n")
 }
 
+/// Returns the identity of a workload as JSON.
+pub(in crate::render) fn workload_json(workload: &Workload) -> Value {
+    let object = workload.object();
+    json!({
+        "apiVersion": workload.api_version(),
+        "kind": object.kind(),
+        "namespace": object.namespace(),
+        "name": object.name(),
+        "uid": object.uid(),
+        "generation": object.generation(),
+    })
+}
+
 /// Returns the pod counters of a workload's status as JSON.
 pub(super) fn pods_json(counts: Counts) -> Value {
     json!({
         "wanted": counts.wanted,
+        "expectedUpdated": counts.expected_updated,
         "total": counts.total,
         "updated": counts.updated,
         "ready": counts.ready,

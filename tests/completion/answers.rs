@@ -38,7 +38,7 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
     let web = "5 4 3 1";
     let sides = "5 4 3 1 current previous live";
     let cases: &[(&[&str], &str, &str, &str)] = &[
-        (&["history"], "", "daemonset deployment statefulset", ":4"),
+        (&["history"], "", "daemonset deployment statefulset ads asts cloneset", ":4"),
         (&["history"], "dep", "deployment", ":4"),
         (&["history"], "deploy,sta", "deploy,statefulset", ":4"),
         (&["history"], "deployment/", "deployment/checkout deployment/web", ":4"),
@@ -50,7 +50,7 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
         (&["history", "deploy", "web"], "", "checkout", ":4"),
         (&["history", "deploy,sts"], "", "checkout web db", ":4"),
         (&["history", "all"], "", "agent checkout web db", ":4"),
-        (&["history", "deploy/web"], "", "daemonset/ deployment/ statefulset/", ":6"),
+        (&["history", "deploy/web"], "", "daemonset/ deployment/ statefulset/ ads/ asts/ cloneset/", ":6"),
         (&["history", "deploy/web"], "deploy/", "deploy/checkout", ":4"),
         (&["history", "deploy/web", "--revision"], "", web, ":36"),
         (&["history", "deploy", "web", "--revision"], "", web, ":36"),

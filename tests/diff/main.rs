@@ -13,6 +13,12 @@ mod secrets;
 use harness::{Run, data};
 use serde_json::{Value, json};
 
+/// The list of changes in a JSON document.
+fn changes_in(document: &str) -> Value {
+    let document: Value = serde_json::from_str(document).unwrap();
+    document["changes"].clone()
+}
+
 /// `diff ARGS... --from tests/data/NAMESPACE/snapshot.json`.
 fn diff(namespace: &str, args: &[&str]) -> Run {
     Run::of(["diff"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))

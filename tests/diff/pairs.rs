@@ -5,7 +5,7 @@ use rollout2::model::revision::diff::{Change, apply, changes};
 use rollout2::model::revision::template::Template;
 use serde_json::Value;
 
-use crate::diff;
+use crate::{changes_in, diff};
 
 /// The target and the revisions of every workload in a namespace, from `history`.
 fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
@@ -32,7 +32,8 @@ fn transcript(namespace: &str, target: &str, pairs: &[(&str, &str)]) -> String {
         for ended in [&text, &json] {
             assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{target} {from} {to}");
         }
-        transcript += &format!("$ diff {target} {from} {to}\n{}{}\n", text.stdout, json.stdout);
+        transcript +=
+            &format!("$ diff {target} {from} {to}\n{}{:#}\n\n", text.stdout, changes_in(&json.stdout));
     }
     transcript
 }
@@ -73,9 +74,10 @@ fn the_json_list_applied_to_from_gives_to() {
     for namespace in ["shop", "broken", "quota", "many"] {
         for (target, revisions) in histories(namespace) {
             for (from, to) in neighbours(&revisions) {
-                let list = diff(namespace, &[&target, from, to, "-o", "json", "--show-values"]).run().stdout;
+                let document =
+                    diff(namespace, &[&target, from, to, "-o", "json", "--show-values"]).run().stdout;
                 let [from, to] = [from, to].map(|revision| template(namespace, &target, revision));
-                let applied = Template::new(&apply(&from.canonical(), &read(&list)));
+                let applied = Template::new(&apply(&from.canonical(), &read(&changes_in(&document))));
                 assert_eq!(changes(&applied, &to), [], "{target}");
                 seen += 1;
             }
@@ -85,10 +87,11 @@ fn the_json_list_applied_to_from_gives_to() {
 }
 
 /// Reads a list of changes as any other program would.
-fn read(list: &str) -> Vec<Change> {
-    let list: Vec<Value> = serde_json::from_str(list).unwrap();
+fn read(list: &Value) -> Vec<Change> {
     let value = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
-    list.iter()
+    list.as_array()
+        .unwrap()
+        .iter()
         .map(|change| Change {
             path: change["path"].as_str().unwrap().parse().unwrap(),
             from: value(&change["from"]),

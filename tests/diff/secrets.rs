@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{diff_of, web};
+use crate::{changes_in, diff_of, web};
 
 fn templates() -> [Value; 2] {
     let env = |pairs: &[(&str, &str)]| -> Value {
@@ -25,7 +25,8 @@ fn text_masks_secrets() {
 
 #[test]
 fn json_masks_secrets() {
-    insta::assert_snapshot!(diff_of(&templates(), &["-o", "json"]).run().stdout);
+    let document = diff_of(&templates(), &["-o", "json"]).run().stdout;
+    insta::assert_snapshot!(format!("{:#}\n", changes_in(&document)));
 }
 
 #[test]

@@ -55,8 +55,8 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     assert_eq!(fields(workload), set(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");
-    assert_eq!(fields(&workload["workload"]), set("kind namespace name uid generation", ""));
-    assert_eq!(fields(&workload["pods"]), set("wanted total updated ready available", ""));
+    assert_eq!(fields(&workload["workload"]), set("apiVersion kind namespace name uid generation", ""));
+    assert_eq!(fields(&workload["pods"]), set("wanted expectedUpdated total updated ready available", ""));
     let cause = &of_event("cause")[0]["cause"];
     assert_eq!(fields(cause), set("id transient hold summary container pods example restarts evidence", ""));
     let elapsed: Vec<_> = lines.iter().map(|line| line["elapsedMilliseconds"].as_u64().unwrap()).collect();

@@ -14,7 +14,9 @@ fn page(path: &str) -> String {
 fn pages() -> Vec<(String, String)> {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
     let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().to_string_lossy()));
-    let paths = docs.filter(|path| path.ends_with(".md")).chain(["README.md".to_owned()]);
+    let paths = docs
+        .filter(|path| std::path::Path::new(path).extension().is_some_and(|kind| kind == "md"))
+        .chain(["README.md".to_owned()]);
     paths.map(|path| (path.clone(), page(&path))).collect()
 }
 

@@ -41,7 +41,8 @@ impl Playground {
     /// Lets the shop's past happen, and goes on from there in the time of the machine's clock.
     fn open() -> io::Result<Self> {
         let builder = SimCluster::builder().snapshot(&past::of(NAMESPACE)).map_err(io::Error::other)?;
-        let cluster = builder.clock(Clock::System).upkeep(Upkeep::ByControllers).history(100_000).build();
+        let cluster =
+            builder.clock(Clock::System).upkeep(Upkeep::ByControllers).history(100_000).kruise().build();
         tokio::spawn(Controllers::new().drive(cluster.clone()));
         let served = cluster.serve()?;
         let port = served.address().port();

@@ -22,6 +22,7 @@ pub(crate) fn of(namespace: &str) -> Value {
         .upkeep(Upkeep::ByControllers)
         .namespace(namespace)
         .nodes(3)
+        .kruise()
         .build();
     let mut controllers = Controllers::new();
     for deed in deeds {

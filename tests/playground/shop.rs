@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 /// The introduction that the playground prints.
-pub(crate) const SIGHTS: [&str; 5] = [
+pub(crate) const SIGHTS: [&str; 6] = [
     "deployment/web       a good history: five releases, one of them taken back",
     "deployment/checkout  its last release crashes and is past its deadline",
     "statefulset/db       held: the new version runs on the two pods above the partition",
     "daemonset/agent      one pod a node, up to date",
+    "cloneset/search      of OpenKruise: its pods are updated in place",
     "Ctrl-C closes the shop.",
 ];
 
@@ -33,6 +34,7 @@ pub(crate) fn deeds() -> Vec<Deed> {
             20 * HOUR,
         ),
         release("daemonset/agent", "1.1", "log rotation", 2 * HOUR),
+        release("cloneset/search", "1.1", "faster index", 15),
         release("deployment/web", "1.2", "new search", 25),
         deed("deployment/web", "kubectl", back_to("1.1", "cache on (ticket OPS-42)"), 22 * HOUR),
         deed("deployment/web", "kubectl-set", resources("200m", "128Mi"), 5 * HOUR),
@@ -45,6 +47,8 @@ pub(crate) fn deeds() -> Vec<Deed> {
 fn opening() -> Vec<Deed> {
     let rolling =
         |partition: i64| json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } });
+    let in_place =
+        json!({ "type": "RollingUpdate", "rollingUpdate": { "podUpdatePolicy": "InPlaceIfPossible" } });
     vec![
         open("deployment/web", json!({ "replicas": 4 }), 1),
         open("deployment/checkout", json!({ "replicas": 3, "progressDeadlineSeconds": 120 }), 1),
@@ -53,6 +57,7 @@ fn opening() -> Vec<Deed> {
             json!({ "replicas": 5, "serviceName": "db", "updateStrategy": rolling(3) }),
             1,
         ),
+        open("cloneset/search", json!({ "replicas": 4, "updateStrategy": in_place }), 1),
         open("daemonset/agent", json!({}), 18 * HOUR),
     ]
 }

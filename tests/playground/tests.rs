@@ -20,6 +20,8 @@ async fn the_shop_contains_the_documented_workloads() {
     let checkout = run(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
     assert_eq!(checkout.exit, 4);
     assert!(checkout.stderr.contains("CrashLoopBackOff"), "{}", checkout.stderr);
+    let search = run(&playground, &["diff", "cloneset/search", "--stat"]).await;
+    assert!(search.stdout.contains("updated in place: restarts search"), "{search:?}");
     let db = run(&playground, &["status", "statefulset/db", "--watch=false"]).await;
     assert!(db.stderr.contains("partition 3 keeps db-0..db-2"), "{}", db.stderr);
 }

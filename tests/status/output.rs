@@ -100,12 +100,12 @@ fn json_is_one_document_for_each_workload() {
         json!({
             "apiVersion": "rollout2/v1",
             "kind": "Status",
-            "workload": {"kind": "Deployment", "namespace": "n", "name": "web", "uid": "w", "generation": 2},
+            "workload": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "n", "name": "web", "uid": "w", "generation": 2},
             "revision": 2,
             "revisionName": "web-2",
             "verdict": "progressing",
             "message": "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...",
-            "pods": {"wanted": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
+            "pods": {"wanted": 3, "expectedUpdated": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
             "causes": [{
                 "id": "crash-loop",
                 "transient": false,

@@ -233,7 +233,7 @@ fn arguments_are_escaped() {
     }
 }
 
-/// Returns as much of the hostile text as a member of the annotation can have (`hold::bounds`).
+/// Returns as much of the hostile text as a member of the annotation can have (`hold::validation`).
 fn hostile_within_bounds() -> String {
     let mut text = hostile();
     while text.len() > 253 {

@@ -114,8 +114,7 @@ fn word(typed: &str, line: &PartialLine<'_>) -> Suggestions {
     let name = positional.get_value_names().and_then(<[_]>::first).map(Str::as_str);
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
     let takes_one = line.command.get_name() == step::VERB;
-    let kinds: Vec<_> =
-        if takes_one { KindSpec::steppable().collect() } else { KindSpec::built_in().collect() };
+    let kinds: Vec<_> = if takes_one { KindSpec::steppable().collect() } else { KindSpec::all().collect() };
     let is_pair = line.words.first().is_some_and(|first| first.contains('/'));
     let (workload, rest) = line.words.split_at(line.words.len().min(if is_pair { 1 } else { 2 }));
     match rest {
@@ -174,7 +173,7 @@ fn target(typed: &str, words: &[String], taken: &[&'static KindSpec]) -> Suggest
 fn types(typed: &str, end: &str, taken: &[&'static KindSpec]) -> Suggestions {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
     let known = taken.iter().map(|kind| {
-        let (name, short) = (kind.type_().singular(), kind.type_().short());
+        let (name, short) = (kind.type_().typed(), kind.type_().other_name());
         Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
     });
     let directive = if end.is_empty() { Directive::Words } else { Directive::Unfinished };

@@ -139,7 +139,7 @@ Environment:
 
 impl StepArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let ask = self.ask()?;
+        let target = self.target()?;
         let dry_run = self.is_dry_run(common)?;
         let plan = model::Request {
             pace: PaceOverrides {
@@ -164,11 +164,12 @@ impl StepArgs {
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pacing.timeout()?,
         };
-        if matches!(ask, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition)) {
+        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
+        {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
         let scope = TargetScope {
-            targets: vec![ask],
+            targets: vec![target],
             namespace: common.access.namespace.clone(),
             ..TargetScope::default()
         };
@@ -184,17 +185,17 @@ impl StepArgs {
     }
 
     /// Returns the target, and rejects a kind that cannot be stepped.
-    fn ask(&self) -> Result<TargetWord> {
-        let (ask, rest) = read_one(&self.words, "statefulset/db")?;
+    fn target(&self) -> Result<TargetWord> {
+        let (target, rest) = read_one(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
-        if let TargetWord::Named(TargetType::Kind(kind), name) = &ask
+        if let TargetWord::Named(TargetType::Kind(kind), name) = &target
             && let Err(reason) = kind.step
         {
             return Err(no_step(kind, name, reason));
         }
-        Ok(ask)
+        Ok(target)
     }
 
     fn is_dry_run(&self, common: &CommonOptions) -> Result<bool> {
@@ -216,9 +217,34 @@ impl StepArgs {
 }
 
 fn no_step(kind: &'static KindSpec, name: &str, reason: &str) -> Error {
-    let type_ = kind.type_().singular();
+    let type_ = kind.type_().typed();
     Error::usage(format!("{type_}/{name} cannot be stepped: {reason}")).hint(command(
         "to follow it and roll back on failure: kubectl rollout2 status {} --undo-on-failure",
         [Word::typed_name(type_, name)],
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::change::hold::Pace;
+    use crate::model::step::CHECK_TIMEOUT;
+    use crate::model::text::go_duration;
+
+    #[test]
+    fn the_help_shows_the_defaults_of_a_new_plan() {
+        let step = StepArgs::augment_args(clap::Command::new(VERB));
+        let pace = Pace::default();
+        for (flag, default) in [
+            ("soak", pace.soak),
+            ("final_soak", pace.final_soak),
+            ("batch_timeout", pace.batch_timeout),
+            ("check_timeout", CHECK_TIMEOUT),
+        ] {
+            let argument = step.get_arguments().find(|argument| argument.get_id() == flag).unwrap();
+            let help = argument.get_help().unwrap().to_string();
+            let shown = help.split("[default: ").nth(1).and_then(|rest| rest.split(']').next()).unwrap();
+            assert_eq!(go_duration::parse(shown), Some(default), "{flag}: {help}");
+        }
+    }
 }

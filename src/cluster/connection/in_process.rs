@@ -15,6 +15,7 @@ use crate::cluster::connection::explain::ApiServer;
 use crate::cluster::credential::PluginContext;
 use crate::cluster::kubeconfig::Endpoint;
 use crate::cluster::listener::Listener;
+use crate::cluster::served_versions::ServedVersions;
 use crate::world::{Clock, Environment};
 
 impl Connection {
@@ -52,6 +53,7 @@ impl Connection {
             header_log: HeaderLog::new(clock),
             round_trips: RoundTrips::default(),
             shared_notices: SharedNotices::default(),
+            served: ServedVersions::default(),
         }
     }
 }

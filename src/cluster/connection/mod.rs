@@ -44,6 +44,7 @@ use super::credential::PluginContext;
 use super::kubeconfig::{self, Endpoint};
 use super::listener::{Listener, run_if_slow};
 use super::proxy::{is_this_machine, proxy_for};
+use super::served_versions::ServedVersions;
 use crate::cluster::access::Overrides;
 use crate::cluster::connection::explain::ApiServer;
 use crate::cluster::notice::{Exchange, Notice};
@@ -67,6 +68,8 @@ pub(super) struct Connection {
     header_log: HeaderLog,
     round_trips: RoundTrips,
     shared_notices: SharedNotices,
+    /// The versions of types that are not Kubernetes' own.
+    pub(super) served: ServedVersions,
 }
 
 impl Connection {
@@ -105,6 +108,7 @@ impl Connection {
             header_log: HeaderLog::new(world.clock),
             round_trips: RoundTrips::default(),
             shared_notices: SharedNotices::default(),
+            served: ServedVersions::default(),
         })
     }
 

@@ -10,7 +10,6 @@ use tokio::time::{Instant, sleep};
 
 use super::shared::Shared;
 use super::update::{Delta, ReflectorId, StoredObject, Update};
-use crate::cluster::collection::collection;
 use crate::cluster::connection::{RequestError, backoff_after};
 use crate::cluster::page::{label_query, percent_encoded, warning_query};
 use crate::model::api::object::Object;
@@ -85,7 +84,7 @@ impl Reflector {
             id,
             type_,
             namespace: namespace.to_owned(),
-            collection: collection(type_, Some(namespace)),
+            collection: shared.connection.served.collection(type_, Some(namespace)),
             query: String::new(),
             shared,
             mode: ReadMode::Watch,

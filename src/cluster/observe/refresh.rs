@@ -6,7 +6,7 @@ use super::poll::unusable_list;
 use super::shared::Shared;
 use super::update::{ParsedObject, StoredObject};
 use super::watched_target::WatchedTarget;
-use crate::cluster::collection::{collection, is_not_found};
+use crate::cluster::collection::is_not_found;
 use crate::cluster::connection::{Allowance, ApiResponse, RequestError, backoff_after};
 use crate::cluster::page::{Pages, label_query, percent_encoded};
 use crate::model::api::object::Object;
@@ -49,7 +49,11 @@ impl Attempts {
 
 async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<TargetEvent, RequestError> {
     let type_ = watched.kind.type_();
-    let path = format!("{}/{}", collection(type_, Some(&watched.namespace)), percent_encoded(&watched.name));
+    let path = format!(
+        "{}/{}",
+        shared.connection.served.collection(type_, Some(&watched.namespace)),
+        percent_encoded(&watched.name)
+    );
     let mut attempts = Attempts::default();
     let response = loop {
         match shared.connection.read_once(&path, is_not_found).await {
@@ -90,7 +94,7 @@ async fn list_objects(
     let query =
         watched.selector.as_ref().map(|selector| label_query(&selector.to_query())).unwrap_or_default();
     let namespace = watched.namespace.as_str();
-    let collection = collection(type_, Some(namespace));
+    let collection = shared.connection.served.collection(type_, Some(namespace));
     let mut pages = Pages::of(type_, &collection, &query);
     let mut allowance = Allowance::of_list();
     while let Some(path) = pages.next() {

@@ -9,6 +9,7 @@ use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::KindSpec;
 use crate::model::workload::table::{TypeWord, read_type};
 
 /// The manifests of a command line, in order.
@@ -87,6 +88,9 @@ impl ManifestObject {
     #[must_use]
     pub fn type_(&self) -> Option<TargetType> {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
+        if let Some(kind) = KindSpec::of(&self.kind, Some(&self.api_version)) {
+            return Some(TargetType::Kind(kind));
+        }
         let known = match read_type(&self.kind) {
             TypeWord::Kind(kind) => TargetType::Kind(kind),
             TypeWord::Other(type_) => TargetType::Other(type_),
@@ -161,6 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::workload::advanced_stateful_set::ADVANCED_STATEFUL_SET;
     use crate::model::workload::daemonset::DAEMON_SET;
     use crate::model::workload::deployment::DEPLOYMENT;
 
@@ -194,7 +199,11 @@ mod tests {
         assert_eq!(type_("apps/v1", "Deployment"), Some(TargetType::Kind(&DEPLOYMENT)));
         assert_eq!(type_("extensions/v1beta1", "DaemonSet"), Some(TargetType::Kind(&DAEMON_SET)));
         assert!(matches!(type_("v1", "Service"), Some(TargetType::Other(_))));
-        assert_eq!(type_("apps.kruise.io/v1beta1", "StatefulSet"), None);
+        assert_eq!(
+            type_("apps.kruise.io/v1beta1", "StatefulSet"),
+            Some(TargetType::Kind(&ADVANCED_STATEFUL_SET))
+        );
+        assert_eq!(type_("example.org/v1", "StatefulSet"), None);
         assert_eq!(type_("example.org/v1", "Widget"), None);
     }
 }

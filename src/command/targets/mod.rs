@@ -54,17 +54,30 @@ pub async fn find_workloads_with(
     if !screen.is_compat() {
         refuse_other_types(&scope.targets)?;
     }
-    let finder =
-        TargetFinder { source, refusal, managed_fields, namespaces: NamespaceScope::of(scope, source)? };
+    let finder = TargetFinder {
+        source,
+        refusal,
+        managed_fields,
+        namespaces: NamespaceScope::of(scope, source)?,
+        is_compat: screen.is_compat(),
+    };
     let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
     manifest_targets::find(scope, &finder, screen, &mut found).await;
-    let answers = scope.targets.iter().map(async |word| match word {
+    let is_compat = screen.is_compat();
+    let asked: Vec<_> = scope.targets.iter().filter(|word| !(is_compat && is_optional(word))).collect();
+    let answers = asked.iter().map(async |word| match word {
         TargetWord::Named(type_, name) => Ok(vec![finder.named(*type_, name, None).await?]),
         TargetWord::All(type_) => finder.every(*type_, &scope.selector).await,
     });
-    for (word, answer) in scope.targets.iter().zip(concurrently(answers).await) {
+    let answers = concurrently(answers).await;
+    for (word, answer) in asked.iter().zip(answers) {
         match (word, answer) {
             (_, Ok(workloads)) => found.workloads.extend(workloads),
+            // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
+            (word, Err(error)) if is_optional(word) && is_absent(&error) => {}
+            (word, Err(error)) if is_optional(word) && error.kind() == ErrorKind::Refused => {
+                screen.note(&format!("note: {}", error.sentence()));
+            }
             (TargetWord::All(_), Err(error)) if is_withheld(&error) && scope.targets.len() > 1 => {
                 screen.note(&format!("note: {}", error.sentence()));
             }
@@ -95,13 +108,28 @@ pub async fn find_workload(
     }
 }
 
+/// Whether `all` includes the type only where the server has it.
+fn is_optional(word: &TargetWord) -> bool {
+    matches!(word, TargetWord::All(TargetType::IfServed(_)))
+}
+
+/// Whether the server or the snapshot has no objects of a type at all.
+fn is_absent(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound || is_withheld(error)
+}
+
 /// Refuses types without rollouts. With `--compat` the object is read first, as in kubectl.
 fn refuse_other_types(targets: &[TargetWord]) -> Result<()> {
     for ask in targets {
         let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = ask;
         if let TargetType::Other(other) = type_ {
-            return Err(Error::usage(format!("{} have no rollouts", other.plural()))
-                .hint("name a deployment, a daemonset or a statefulset"));
+            return Err(if other.is_of_kruise() {
+                Error::usage(format!("{} are not supported", other.resource()))
+                    .hint("use the plugin of OpenKruise: kubectl kruise")
+            } else {
+                Error::usage(format!("{} have no rollouts", other.plural()))
+                    .hint("name a deployment, a daemonset or a statefulset")
+            });
         }
     }
     Ok(())

@@ -31,6 +31,8 @@ pub(super) struct TargetFinder<'a> {
     pub(super) refusal: UnsupportedMessage,
     pub(super) managed_fields: ManagedFields,
     pub(super) namespaces: NamespaceScope,
+    /// Whether to treat kinds that kubectl does not know as it does.
+    pub(super) is_compat: bool,
 }
 
 impl TargetFinder<'_> {
@@ -80,7 +82,7 @@ impl TargetFinder<'_> {
     async fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
         let error = Error::new(
             ErrorKind::NotFound,
-            format!("no {} {name:?} in namespace {namespace:?}", type_.singular()),
+            format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
         )
         .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
         let everything = Selector::default();
@@ -101,7 +103,8 @@ impl TargetFinder<'_> {
 
     fn workload(&self, type_: TargetType, object: Object) -> Result<Workload> {
         let name = object.name().to_owned();
-        Workload::of(object).ok_or_else(|| {
+        let has_rollouts = |workload: &Workload| !self.is_compat || workload.kind().is_built_in;
+        Workload::of(object).filter(has_rollouts).ok_or_else(|| {
             let type_ = type_.type_();
             Error::usage(format!("{} have no rollouts", type_.plural()))
                 .in_compat((self.refusal)(type_, &name))

@@ -20,6 +20,8 @@ pub enum TargetWord {
 pub enum TargetType {
     /// A kind with rollouts.
     Kind(&'static KindSpec),
+    /// A kind that `all` includes where the server has it.
+    IfServed(&'static KindSpec),
     /// A type without rollouts. `--compat` reads its object before it fails, as kubectl does.
     Other(&'static ResourceType),
 }
@@ -29,7 +31,7 @@ impl TargetType {
     #[must_use]
     pub fn type_(self) -> &'static ResourceType {
         match self {
-            Self::Kind(kind) => kind.type_(),
+            Self::Kind(kind) | Self::IfServed(kind) => kind.type_(),
             Self::Other(type_) => type_,
         }
     }
@@ -116,7 +118,10 @@ fn read_types(words: &str) -> Result<Vec<TargetType>> {
     for word in words.split(',') {
         match read_type(word) {
             TypeWord::Kind(kind) => types.push(TargetType::Kind(kind)),
-            TypeWord::All => types.extend(KindSpec::built_in().map(TargetType::Kind)),
+            TypeWord::All => {
+                types.extend(KindSpec::built_in().map(TargetType::Kind));
+                types.extend(KindSpec::optional().map(TargetType::IfServed));
+            }
             TypeWord::Other(other) => types.push(TargetType::Other(other)),
             TypeWord::Unknown => return Err(unknown_type(word)),
         }
@@ -176,10 +181,17 @@ mod tests {
             ("sts/db ds/agent", vec![named(&STATEFUL_SET, "db"), named(&DAEMON_SET, "agent")]),
             ("deploy,sts x", vec![named(&DEPLOYMENT, "x"), named(&STATEFUL_SET, "x")]),
             ("deploy,ds", vec![every(&DEPLOYMENT), every(&DAEMON_SET)]),
-            ("all", vec![every(&DAEMON_SET), every(&DEPLOYMENT), every(&STATEFUL_SET)]),
         ] {
             assert_eq!(read_targets(&words(line), false).unwrap(), asks, "{line}");
         }
+    }
+
+    #[test]
+    fn all_means_the_built_in_kinds_and_the_others_where_the_server_has_them() {
+        let all = read_targets(&words("all"), false).unwrap();
+        let built_in = [every(&DAEMON_SET), every(&DEPLOYMENT), every(&STATEFUL_SET)];
+        assert_eq!(all[..3], built_in);
+        assert!(all[3..].iter().all(|word| matches!(word, TargetWord::All(TargetType::IfServed(_)))));
     }
 
     #[test]

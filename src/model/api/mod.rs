@@ -5,6 +5,7 @@ pub mod container;
 pub mod disruption_budget;
 pub mod event;
 pub mod field_path;
+pub mod in_place_update;
 pub mod managed_fields;
 pub mod name;
 pub mod node;

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::condition::Condition;
 use super::container::Container;
+use super::in_place_update::InPlaceUpdate;
 use super::object::Object;
 
 /// The fields of a pod that rollouts depend on. The rest is dropped, because ten thousand pods as
@@ -55,6 +56,8 @@ pub struct Pod {
     /// The condition `PodReadyToStartContainers`: its volumes are mounted and its sandbox has a network.
     /// Kubelets before 1.29 do not write it.
     pub sandbox: Condition,
+    /// The update in place, for pods of controllers that update in place.
+    pub in_place_update: Option<InPlaceUpdate>,
     /// The containers, init containers first.
     pub containers: Vec<Container>,
 }
@@ -87,6 +90,7 @@ impl Pod {
                 .is_some_and(|condition| condition.is_true()),
             scheduling: Condition::read(object, "PodScheduled").unwrap_or_default(),
             sandbox: Condition::read(object, "PodReadyToStartContainers").unwrap_or_default(),
+            in_place_update: InPlaceUpdate::read(object),
             containers: Container::all_of(object.json()),
         }
     }

@@ -8,6 +8,10 @@ pub struct ResourceType {
     plural: &'static str,
     /// The short name; the plural again where there is none.
     short: &'static str,
+    /// The name that a person types; the singular where no other group has the same one.
+    typed: &'static str,
+    /// Further names that are understood.
+    aliases: &'static [&'static str],
     group: &'static str,
     is_workload: bool,
     /// `v1`: the versions that we read, the preferred one first.
@@ -24,7 +28,25 @@ impl ResourceType {
         group: &'static str,
         versions: &'static [&'static str],
     ) -> Self {
-        Self { title, singular, plural, short, group, is_workload: true, versions }
+        Self {
+            title,
+            singular,
+            plural,
+            short,
+            typed: singular,
+            aliases: &[],
+            group,
+            is_workload: true,
+            versions,
+        }
+    }
+
+    /// The same type with another name to type, and further names that are understood.
+    #[must_use]
+    pub const fn typed_as(mut self, typed: &'static str, aliases: &'static [&'static str]) -> Self {
+        self.typed = typed;
+        self.aliases = aliases;
+        self
     }
 
     /// `ReplicaSet`: the value of the field `kind`.
@@ -45,10 +67,26 @@ impl ResourceType {
         self.plural
     }
 
+    /// `deployment`, or `asts` where another group has the same singular: as a person types it before a name.
+    #[must_use]
+    pub fn typed(&self) -> &'static str {
+        self.typed
+    }
+
     /// `rs`: as people type it.
     #[must_use]
     pub fn short(&self) -> &'static str {
         self.short
+    }
+
+    /// Returns another name than the one that a person types: the short name, or an alias.
+    #[must_use]
+    pub fn other_name(&self) -> &'static str {
+        if self.typed == self.short {
+            self.aliases.first().copied().unwrap_or(self.short)
+        } else {
+            self.short
+        }
     }
 
     /// `apps`; empty for the core group.
@@ -57,11 +95,23 @@ impl ResourceType {
         self.group
     }
 
+    /// The versions that we read, the preferred one first.
+    #[must_use]
+    pub fn versions(&self) -> &'static [&'static str] {
+        self.versions
+    }
+
     /// `apps/v1`: the value of the field `apiVersion`, in the preferred version.
     #[must_use]
     pub fn api_version(&self) -> String {
         let version = self.versions.first().copied().unwrap_or("v1");
         if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
+    }
+
+    /// Whether it belongs to `OpenKruise`, whose own plugin is `kubectl kruise`.
+    #[must_use]
+    pub fn is_of_kruise(&self) -> bool {
+        self.group.ends_with("kruise.io")
     }
 
     /// Whether kubectl counts it among the workloads.
@@ -91,7 +141,7 @@ impl ResourceType {
             None => (lower.as_str(), true),
             Some((name, group)) => (name, group == self.group || self.is_versioned(group)),
         };
-        fits && [self.singular, self.plural, self.short].contains(&name)
+        fits && ([self.singular, self.plural, self.short].contains(&name) || self.aliases.contains(&name))
     }
 
     /// Whether a text is `VERSION.GROUP`, in a version that we read.
@@ -114,7 +164,7 @@ const fn other(
     [singular, plural, short]: [&'static str; 3],
     group: &'static str,
 ) -> ResourceType {
-    ResourceType { title, singular, plural, short, group, is_workload: false, versions: &["v1"] }
+    ResourceType { is_workload: false, ..workload(title, [singular, plural, short], group) }
 }
 
 /// ReplicaSets, which keep a Deployment's revisions.
@@ -136,7 +186,7 @@ pub static POD_DISRUPTION_BUDGET: ResourceType =
 pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
 
 /// Types that kubectl knows and that have no rollouts; they are only ever named in an error.
-static REFUSED: [&ResourceType; 13] = [
+static REFUSED: [&ResourceType; 17] = [
     &POD,
     &REPLICA_SET,
     &CONTROLLER_REVISION,
@@ -150,7 +200,14 @@ static REFUSED: [&ResourceType; 13] = [
     &NODE,
     &NAMESPACE,
     &other("Ingress", ["ingress", "ingresses", "ing"], "networking.k8s.io"),
+    &other("SidecarSet", ["sidecarset", "sidecarsets", "sidecarsets"], KRUISE),
+    &other("UnitedDeployment", ["uniteddeployment", "uniteddeployments", "ud"], KRUISE),
+    &other("BroadcastJob", ["broadcastjob", "broadcastjobs", "bcj"], KRUISE),
+    &other("Rollout", ["rollout", "rollouts", "rollouts"], "rollouts.kruise.io"),
 ];
+
+/// The group of `OpenKruise`, of which only some kinds have rollouts.
+const KRUISE: &str = "apps.kruise.io";
 
 /// The type without rollouts that a word means, if it is one that kubectl knows everywhere.
 #[must_use]

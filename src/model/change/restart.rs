@@ -5,10 +5,12 @@ use k8s_openapi::jiff::Timestamp;
 use super::patch::{FieldPath, Patch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::revision::CHANGE_CAUSE;
+use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::effect::Effect;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
+use crate::model::workload::pod_update::PodUpdatePolicy;
 use crate::model::workload::strategy;
 
 /// The template annotation whose change makes a new revision.
@@ -19,7 +21,8 @@ pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 /// The patch does not test the template, because a restart applies to any template.
 ///
 /// # Errors
-/// If the workload is paused, because nothing would happen.
+/// If nothing would happen: the workload is paused, or its pods are updated in place and no container reads the
+/// annotation.
 pub fn restart(workload: &Workload, now: Timestamp, cause: Option<&str>) -> Result<Patch> {
     if workload.is_paused() {
         return Err(refused_while_paused(workload));
@@ -33,7 +36,31 @@ pub fn restart(workload: &Workload, now: Timestamp, cause: Option<&str>) -> Resu
     if let Some(cause) = cause {
         patch.set(FieldPath::annotation(CHANGE_CAUSE), cause.into());
     }
-    Ok(patch)
+    match Workload::of_json(patch.after()) {
+        Some(after) if pod_update(workload, &after).restarts_nothing() => Err(restarts_nothing(workload)),
+        _ => Ok(patch),
+    }
+}
+
+/// Foretells what the change does to a pod that runs the live template.
+fn pod_update(before: &Workload, after: &Workload) -> PodUpdate {
+    PodUpdate::between(&before.template(), &after.template(), before.pod_update_policy())
+}
+
+/// Under an in-place policy an annotation is written into the pods, and no container restarts (seen with
+/// OpenKruise 1.8 and 1.9). Another environment variable recreates the pods, unless the policy forbids it.
+fn restarts_nothing(workload: &Workload) -> Error {
+    let target = workload.target();
+    let message =
+        format!("{target} updates its pods in place, so the annotation of a restart restarts nothing");
+    let error = Error::new(ErrorKind::Refused, message);
+    if workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly {
+        return error.hint(command(
+            "delete its pods one after another: kubectl delete pod POD{}",
+            [workload.in_namespace()],
+        ));
+    }
+    error.hint(command("to recreate its pods: kubectl kruise restart {}", [workload.command_target()]))
 }
 
 /// Returns the effect of a restart: every pod becomes outdated.

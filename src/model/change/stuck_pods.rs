@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::model::api::pod::Pod;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
-use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::strategy;
 
 /// Returns the pods that block the update of a StatefulSet, lowest ordinal first.
@@ -26,7 +23,7 @@ pub fn stuck_pods<'a>(
     after: &Workload,
     target: Option<&Revision>,
 ) -> Vec<&'a Pod> {
-    if !waits_for_broken_pods(after) {
+    if !(after.kind().waits_for_broken_pods)(after) {
         return Vec::new();
     }
     let partition = strategy::partition(after);
@@ -74,22 +71,12 @@ fn revision_in_status<'a>(observation: &'a Observation, name: &str) -> Option<&'
     observation.revisions.iter().find(|revision| revision.name == name)
 }
 
-fn waits_for_broken_pods(workload: &Workload) -> bool {
-    let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
-    let budget = strategy::update_strategy(workload)
-        .and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
-    let has_budget = budget.is_some_and(|budget| *budget != Value::Null);
-    workload.kind().pods == PodIdentity::Ordinal
-        && !strategy::is_on_delete(workload)
-        && (!is_parallel || has_budget)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::revision::Revisions;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     /// A StatefulSet `db` that updates to `db-1`, with pods by ordinal, revision and readiness.
     /// `current` is the current revision in its status.

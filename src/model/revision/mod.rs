@@ -5,6 +5,7 @@ pub mod diff;
 pub mod digest;
 mod list;
 mod lookup;
+pub mod pod_update;
 mod pods;
 mod read;
 pub mod redaction;

@@ -20,6 +20,9 @@ impl Workload {
             RevisionStore::ReplicaSets => &revision.uid,
             RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Hash, .. } => &revision.hash,
             RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Name, .. } => &revision.name,
+            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::NameOrHash, .. } => {
+                after_last_dash(&revision.name)
+            }
         }
     }
 
@@ -27,8 +30,16 @@ impl Workload {
     pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
         match self.kind().revisions {
             RevisionStore::ReplicaSets => &pod.owner_uid,
-            RevisionStore::ControllerRevisions { .. } if self.owns(pod) => &pod.revision_hash,
-            RevisionStore::ControllerRevisions { .. } => "",
+            RevisionStore::ControllerRevisions { .. } if !self.owns(pod) => "",
+            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::NameOrHash, .. } => {
+                after_last_dash(&pod.revision_hash)
+            }
+            RevisionStore::ControllerRevisions { .. } => &pod.revision_hash,
         }
     }
+}
+
+/// Returns the hash at the end of a name; the whole text if there is no `-`.
+fn after_last_dash(name: &str) -> &str {
+    name.rsplit('-').next().unwrap_or_default()
 }

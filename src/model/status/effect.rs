@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use crate::model::api::pod::Pod;
 use crate::model::revision::Revision;
+use crate::model::revision::diff::TemplatePath;
+use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::pod_update::PodUpdatePolicy;
 use crate::model::workload::strategy;
 
 /// The effect of a change on the pods of a workload.
@@ -27,6 +30,65 @@ pub struct Effect {
     pub held_by: Option<HeldBy>,
     /// How pods are identified for the user.
     pub pods: PodIdentity,
+    /// What happens to the replaced pods; none for a kind that always replaces them by others.
+    pub update: Option<UpdatedPods>,
+}
+
+/// What happens to the pods that a change updates, where the controller may update them in place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdatedPods {
+    /// How many pods stay.
+    pub in_place: usize,
+    /// How many pods are replaced by others.
+    pub recreated: usize,
+    /// The containers that restart in pods that stay.
+    pub restarted: Vec<String>,
+    /// The changes that cannot be made in place.
+    pub because: Vec<TemplatePath>,
+    /// Whether the API server refuses the change.
+    pub refused: bool,
+}
+
+impl UpdatedPods {
+    /// Foretells it for each pod from the revision that the pod runs. A pod of a revision that is not kept is
+    /// always replaced.
+    fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
+        let (policy, to) = (after.pod_update_policy(), after.template());
+        let mut foretold: Vec<(&str, PodUpdate)> = Vec::new();
+        let mut updated = Self {
+            refused: PodUpdate::between(&observation.workload.template(), &to, policy).is_refused(),
+            ..Self::default()
+        };
+        for pod in pods {
+            let key = observation.workload.pod_key(pod);
+            let known = foretold.iter().position(|(known, _)| *known == key);
+            let index = known.unwrap_or_else(|| {
+                let revision =
+                    observation.revisions.iter().find(|revision| observation.workload.runs(pod, revision));
+                let update = match revision {
+                    Some(revision) => PodUpdate::between(&revision.template(), &to, policy),
+                    None => PodUpdate::Recreate { because: Vec::new() },
+                };
+                foretold.push((key, update));
+                foretold.len() - 1
+            });
+            match foretold.get(index).map(|(_, update)| update) {
+                None | Some(PodUpdate::None | PodUpdate::InPlace { .. }) => updated.in_place += 1,
+                Some(PodUpdate::Recreate { .. } | PodUpdate::Refused { .. }) => updated.recreated += 1,
+            }
+        }
+        for (_, update) in foretold {
+            updated.restarted.extend_from_slice(update.restarted());
+            if policy != PodUpdatePolicy::Recreate {
+                updated.because.extend_from_slice(update.because());
+            }
+        }
+        updated.restarted.sort_unstable();
+        updated.restarted.dedup();
+        updated.because.sort_unstable();
+        updated.because.dedup();
+        updated
+    }
 }
 
 /// What holds outdated pods.
@@ -60,6 +122,8 @@ impl Effect {
         };
         let mut held = outdated.split_off(first_held);
         let replaced = outdated;
+        let may_stay = after.kind().pod_update_policy.is_some();
+        let update = may_stay.then(|| UpdatedPods::of(&replaced, observation, after));
         held.sort_by_key(|pod| (strategy::partition_index(after, &pod.name), &pod.node, &pod.name));
         let pods = after.kind().pods;
         let names = |list: Vec<&Pod>| list.into_iter().map(|pod| pod_name(pods, pod)).collect::<Vec<_>>();
@@ -70,6 +134,7 @@ impl Effect {
             held: names(held),
             held_by,
             pods,
+            update,
         }
     }
 }

@@ -17,6 +17,8 @@ pub enum PodStage {
     Ready,
     /// Ready for less than `minReadySeconds`.
     Settling,
+    /// Its controller updates it in place.
+    UpdatingInPlace,
     /// Scheduled, without a known problem.
     Starting,
     /// A container terminated, or cannot be started.
@@ -40,6 +42,9 @@ impl PodStage {
             pod if pod.ready => Self::Settling,
             pod if pod.node.is_empty() => Self::Unscheduled,
             pod if pod.containers.iter().any(is_failing) => Self::Failing,
+            pod if pod.in_place_update.as_ref().is_some_and(|update| update.is_under_way) => {
+                Self::UpdatingInPlace
+            }
             _ => Self::Starting,
         }
     }
@@ -50,6 +55,7 @@ impl PodStage {
         match self {
             Self::Ready => "ready",
             Self::Settling => "not yet available",
+            Self::UpdatingInPlace => "updating in place",
             Self::Starting => "starting",
             Self::Failing => "failing",
             Self::Unscheduled => "unscheduled",

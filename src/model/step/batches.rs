@@ -1,7 +1,7 @@
 //! Selects the slots of the next batch.
 
-use super::kind::StepKind;
 use super::slot::PodSlot;
+use super::step_kind::StepKind;
 use crate::model::change::hold::{BatchRecord, Batches, Pace, Reach};
 
 /// What `step` can release next.

@@ -1,15 +1,15 @@
 //! No batch is under way: ends, waits, or begins the next batch.
 
 use super::action::{Action, Decision, Purpose};
-use super::batch_under_way::{failed, fatal_cause, released};
+use super::batch_in_progress::{failed, fatal_cause, released};
 use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
 use super::completing::restore_fields;
-use super::kind::Release;
 use super::outcome::{StepOutcome, StopReason};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
+use super::step_kind::Release;
 use super::timers::CheckState;
 use crate::model::change::hold::BatchRecord;
 use crate::model::text::go_duration;

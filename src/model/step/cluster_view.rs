@@ -1,7 +1,7 @@
 //! The latest state of the cluster, from watches and refreshes.
 
 use super::existing::find;
-use super::kinds::step_kind;
+use super::kind_lookup::step_kind;
 use super::request::Request;
 use super::situation::Situation;
 use super::slot::PlanContext;

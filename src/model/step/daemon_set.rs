@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::kind::{Release, StepKind};
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot};
+use super::step_kind::{Release, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;

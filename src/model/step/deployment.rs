@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 
 use serde_json::Value;
 
-use super::kind::{Release, StepKind};
 use super::request::Request;
 use super::slot::{PlanContext, PodSlot, max_unavailable};
+use super::step_kind::{Release, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::change::hold::{BatchRecord, is_stranded};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::batch_under_way::WAVE_PAUSE;
+use super::batch_in_progress::WAVE_PAUSE;
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::report::StepReport;
 use super::reporter::report;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::kinds::{holding_strategy, step_kind};
+use super::kind_lookup::{holding_strategy, step_kind};
 use super::outcome::{StepOutcome, StopReason};
 use super::request::{CheckOverride, Request};
 use super::slot::{ExcludedBy, PodSlot};

@@ -2,7 +2,7 @@
 
 use super::acquire::acquire;
 use super::action::{Action, Decision, Purpose};
-use super::batch_under_way::{failed, in_batch};
+use super::batch_in_progress::{failed, in_batch};
 use super::between_batches::between_batches;
 use super::completing::continue_completing;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};

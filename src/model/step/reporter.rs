@@ -109,7 +109,7 @@ impl ChangeReporter {
             }
             return;
         }
-        if let Some(gone) = state.plan().batch_under_way()
+        if let Some(gone) = state.plan().batch_in_progress()
             && self.stage.as_ref().is_some_and(|(number, stage)| *number == gone.number && !stage.is_over())
         {
             // All of its nodes left the cluster, so no write records that it is done.

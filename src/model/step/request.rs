@@ -79,7 +79,7 @@ pub struct Identity {
 }
 
 /// The default of `--check-timeout`.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
+pub const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PaceOverrides {
     /// Refuses the flags that only apply to a `DaemonSet`. `instead` describes how the other kind is stepped.

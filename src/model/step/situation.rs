@@ -1,6 +1,6 @@
 //! What `reconcile` decides with.
 
-use super::kinds::step_kind;
+use super::kind_lookup::step_kind;
 use super::request::{Identity, Request};
 use super::slot::PlanContext;
 use super::state::{PlanState, Slots};

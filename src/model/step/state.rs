@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::batches::{self, Next};
 use super::causes::reasons;
-use super::kind::StepKind;
 use super::outcome::{StepOutcome, StopReason};
 use super::slot::{PlanContext, PodSlot, unavailable};
+use super::step_kind::StepKind;
 use super::timers::Timers;
 use crate::model::change::hold::{BatchRecord, Pace, Plan};
 
@@ -29,7 +29,7 @@ pub(super) struct PlanState<'a> {
 impl<'a> Slots<'a> {
     pub(super) fn of(kind: &'static dyn StepKind, observation: PlanContext<'a>) -> Self {
         let slots = kind.slots(&observation);
-        let batch = observation.record.plan.batch_under_way();
+        let batch = observation.record.plan.batch_in_progress();
         let mut batch: HashSet<&str> =
             batch.into_iter().flat_map(|batch| &batch.slots).map(String::as_str).collect();
         if !slots.iter().any(|slot| batch.contains(slot.name.as_str())) {
@@ -58,7 +58,7 @@ impl<'a> PlanState<'a> {
 
     /// Returns the present batch, if its slots still exist.
     pub(super) fn batch(&self) -> Option<&'a BatchRecord> {
-        self.plan().batch_under_way().filter(|_| !self.slots.batch.is_empty())
+        self.plan().batch_in_progress().filter(|_| !self.slots.batch.is_empty())
     }
 
     /// Whether a slot belongs to the present batch.

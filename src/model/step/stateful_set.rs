@@ -1,8 +1,8 @@
 //! Stepping a StatefulSet: lowers its partition from the highest ordinal.
 
-use super::kind::{Release, StepKind};
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot};
+use super::step_kind::{Release, StepKind};
 use crate::error::Result;
 use crate::model::change::hold::BatchRecord;
 use crate::model::workload::Workload;

@@ -132,7 +132,7 @@ impl Stepper {
         let mut view = plan_view(&PlanState { slots: &slots, timers: &self.timers }, self.reporter.batches());
         let outcome = self.timers.leaving.as_ref().map(|leaving| &leaving.outcome).or(self.outcome.as_ref());
         let has_failed = self.timers.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
-        let failed = record.plan.batch_under_way().map(|batch| batch.number).filter(|_| has_failed);
+        let failed = record.plan.batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
         }

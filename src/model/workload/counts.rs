@@ -1,6 +1,6 @@
 //! The counters of a workload's controller.
 
-use super::Workload;
+use super::{Workload, strategy};
 
 /// The counters of `status`, under the same names for all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct Counts {
     pub wanted: i64,
     /// All pods; for a DaemonSet, the nodes that have one.
     pub total: i64,
+    /// How many pods the rollout updates: all wanted pods but those that a partition keeps.
+    pub expected_updated: i64,
     /// The updated pods.
     pub updated: i64,
     /// The ready pods.
@@ -24,8 +26,10 @@ impl Counts {
         let names = workload.kind().counters;
         let counter = |name: &str| workload.object().int(&format!("/status/{name}")).map(in_range);
         let count = |name: &str| counter(name).unwrap_or_default();
+        let wanted = workload.wanted();
         Self {
-            wanted: workload.wanted(),
+            wanted,
+            expected_updated: (wanted - strategy::partition(workload)).max(0),
             total: count(names.total),
             updated: count(names.updated),
             ready: count(names.ready),

@@ -28,7 +28,12 @@ pub enum PodLabelValue {
     Hash,
     /// The name of the ControllerRevision.
     Name,
+    /// The name of the ControllerRevision or its hash: what follows the last `-` is compared.
+    NameOrHash,
 }
+
+/// Where a field is in an API version: the version, and the path.
+pub type VersionedPath = (&'static str, &'static [&'static str]);
 
 /// What tells the pods of a workload apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +50,9 @@ pub enum PodIdentity {
 /// What holds the outdated pods of a workload from updating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldBy {
-    /// A field of the kind's own, at this path, that is true while the workload is paused. Nothing has to
-    /// be remembered to end the hold.
-    Paused(&'static [&'static str]),
+    /// A field of the kind's own that is true while the workload is paused, by API version, the preferred
+    /// one first. Nothing has to be remembered to end the hold.
+    Paused(&'static [VersionedPath]),
     /// The partition of the update strategy.
     Partition,
     /// The update strategy `OnDelete`.

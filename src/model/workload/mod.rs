@@ -3,13 +3,19 @@
 //! A kind is one [`KindSpec`] in a file of its own, and a line in the table. No file outside this folder
 //! matches on a kind: what differs is asked of the entry.
 
+pub mod advanced_daemon_set;
+pub mod advanced_stateful_set;
+pub mod clone_set;
 pub mod counts;
 pub mod daemonset;
 pub mod deployment;
 #[cfg(test)]
 mod fourth_kind;
 pub mod kind;
+mod kruise;
 pub mod plan_fields;
+pub mod pod_update;
+mod reserved_ordinals;
 pub mod rolling_hold;
 pub mod statefulset;
 pub mod strategy;
@@ -22,7 +28,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use self::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField};
+use self::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField, VersionedPath};
+use self::pod_update::PodUpdatePolicy;
 use self::update_budget::UpdateBudget;
 use self::verdict::{KubectlStatus, RolloutFacts, Verdict};
 use crate::model::api::condition::Condition;
@@ -46,6 +53,8 @@ pub struct KindSpec {
     pub pods: PodIdentity,
     /// The JSON pointer to the number of wanted pods, and the API's default for it.
     pub wanted: (&'static str, i64),
+    /// The JSON pointer to how long a pod must be ready before it counts as available.
+    pub min_ready_seconds: &'static str,
     /// The names of its counters in `status`.
     pub counters: Counters,
     /// The path to its update strategy.
@@ -55,6 +64,8 @@ pub struct KindSpec {
     /// Returns how many of the wanted pods the partition of a strategy keeps outdated; none for a kind
     /// without a partition.
     pub partition: Option<fn(strategy: &Value, wanted: i64) -> i64>,
+    /// Whether its controller waits for a broken outdated pod and never replaces it.
+    pub waits_for_broken_pods: fn(&Workload) -> bool,
     /// What holds its outdated pods.
     pub hold: HoldBy,
     /// The JSON pointer to the name of the stable revision; none if the controller does not record
@@ -65,6 +76,10 @@ pub struct KindSpec {
     pub update_revision: Option<&'static str>,
     /// Whether its controller reports `spec.progressDeadlineSeconds`.
     pub has_progress_deadline: bool,
+    /// The conditions in which its controller reports that it cannot create or update pods.
+    pub error_conditions: &'static [&'static str],
+    /// Returns how its controller may update a pod; none for a kind whose pods are always replaced.
+    pub pod_update_policy: Option<fn(&Workload) -> PodUpdatePolicy>,
     /// Returns its update budget, rounded as its controller rounds.
     pub update_budget: fn(&Workload) -> UpdateBudget,
     /// Returns the state of its rollout.
@@ -122,6 +137,12 @@ impl Workload {
         &self.object
     }
 
+    /// Returns its API version; the preferred one of its kind for an item of a list that does not repeat it.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        self.object.text("/apiVersion").map_or_else(|| self.kind.type_.api_version(), str::to_owned)
+    }
+
     /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -137,13 +158,13 @@ impl Workload {
     /// Returns `deployment/web`, as a person types it.
     #[must_use]
     pub fn target(&self) -> String {
-        format!("{}/{}", self.kind.type_.singular(), self.name())
+        format!("{}/{}", self.kind.type_.typed(), self.name())
     }
 
     /// Returns `deployment/web -n shop`, for commands that work from every namespace.
     #[must_use]
     pub fn command_target(&self) -> Word {
-        Word::typed_name(self.kind().type_().singular(), self.name()).and(&self.in_namespace())
+        Word::typed_name(self.kind().type_().typed(), self.name()).and(&self.in_namespace())
     }
 
     /// Returns ` -n shop`, for commands about objects of the workload that work from every namespace.
@@ -170,7 +191,8 @@ impl Workload {
     #[must_use]
     pub fn is_paused(&self) -> bool {
         match self.kind.hold {
-            HoldBy::Paused(path) => {
+            HoldBy::Paused(fields) => {
+                let path = self.path_in_version(fields);
                 let paused = path.iter().try_fold(self.object.json(), |value, member| value.get(member));
                 paused.and_then(Value::as_bool) == Some(true)
             }
@@ -178,10 +200,17 @@ impl Workload {
         }
     }
 
-    /// Returns how long a pod must be ready before it counts as available (`spec.minReadySeconds`).
+    /// Returns the path of a field in the API version of this object, or else in the preferred one.
+    fn path_in_version(&self, fields: &'static [VersionedPath]) -> &'static [&'static str] {
+        let version = self.object.text("/apiVersion").and_then(|version| version.rsplit('/').next());
+        let field = fields.iter().find(|(served, _)| Some(*served) == version).or(fields.first());
+        field.map_or(&[], |(_, path)| path)
+    }
+
+    /// Returns how long a pod must be ready before it counts as available.
     #[must_use]
     pub fn min_ready_seconds(&self) -> i64 {
-        self.object.int("/spec/minReadySeconds").unwrap_or_default()
+        self.object.int(self.kind.min_ready_seconds).unwrap_or_default()
     }
 
     /// Returns a condition of the workload; the controllers of DaemonSets and StatefulSets write none.
@@ -211,6 +240,12 @@ impl Workload {
     #[must_use]
     pub fn recorded_stable_revision(&self) -> Option<&str> {
         self.object.text(self.kind.stable_revision?)
+    }
+
+    /// Returns how its controller may update an outdated pod.
+    #[must_use]
+    pub fn pod_update_policy(&self) -> PodUpdatePolicy {
+        self.kind.pod_update_policy.map_or(PodUpdatePolicy::Recreate, |policy| policy(self))
     }
 
     /// Returns its update budget, rounded as its controller rounds.

@@ -21,6 +21,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     },
     pods: PodIdentity::Ordinal,
     wanted: ("/spec/replicas", 1),
+    min_ready_seconds: "/spec/minReadySeconds",
     counters: Counters {
         total: "replicas",
         updated: "updatedReplicas",
@@ -35,10 +36,13 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
     ],
     partition: Some(held_by_partition),
+    waits_for_broken_pods: waits_for_broken_pods,
     hold: HoldBy::Partition,
     stable_revision: Some("/status/currentRevision"),
     update_revision: Some("/status/updateRevision"),
     has_progress_deadline: false,
+    error_conditions: &[],
+    pod_update_policy: None,
     update_budget,
     verdict,
     kubectl_status,
@@ -55,6 +59,15 @@ fn held_by_partition(strategy: &Value, _: i64) -> i64 {
 fn update_budget(workload: &Workload) -> UpdateBudget {
     let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1));
     UpdateBudget { unavailable: unavailable.rounded_down(workload.wanted()).max(1), surge: 0 }
+}
+
+/// The controller does not wait under `OnDelete`, and under `Parallel` without `maxUnavailable`.
+fn waits_for_broken_pods(workload: &Workload) -> bool {
+    let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
+    let budget = strategy::update_strategy(workload)
+        .and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
+    let has_budget = budget.is_some_and(|budget| *budget != Value::Null);
+    !strategy::is_on_delete(workload) && (!is_parallel || has_budget)
 }
 
 fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {

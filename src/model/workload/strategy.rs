@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::model::api::field_path::FieldPath;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::{HoldBy, PodIdentity};
+use crate::model::workload::reserved_ordinals::reserved_between;
 use crate::model::workload::update_budget::IntOrPercent;
 
 /// Returns the path of the update strategy.
@@ -17,7 +18,7 @@ pub fn strategy_path(workload: &Workload) -> FieldPath {
 #[must_use]
 pub fn hold_path(workload: &Workload) -> FieldPath {
     match workload.kind().hold {
-        HoldBy::Paused(path) => FieldPath::of(path.iter().copied()),
+        HoldBy::Paused(fields) => FieldPath::of(workload.path_in_version(fields).iter().copied()),
         HoldBy::Partition | HoldBy::OnDelete => strategy_path(workload),
     }
 }
@@ -60,10 +61,14 @@ pub fn partition_field(strategy: &Value) -> i64 {
     strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
 }
 
-/// Whether the controller replaces outdated pods gradually: the strategy `RollingUpdate`, the API's default.
+/// The types of strategy by which a controller replaces outdated pods gradually. `v1alpha1` of a CloneSet has a
+/// type for each way to update a pod.
+const ROLLING: [&str; 4] = ["RollingUpdate", "ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
+
+/// Whether the controller replaces outdated pods gradually, which is the API's default.
 pub(super) fn is_rolling(workload: &Workload) -> bool {
     let type_ = update_strategy(workload).and_then(|strategy| strategy.get("type")?.as_str());
-    type_.is_none_or(|type_| type_ == "RollingUpdate")
+    type_.is_none_or(|type_| ROLLING.contains(&type_))
 }
 
 /// kubectl has no status for a DaemonSet or StatefulSet with another strategy than `RollingUpdate`.
@@ -108,8 +113,9 @@ pub fn with_partition(workload: &Workload, partition: i64) -> Value {
     strategy
 }
 
-/// Returns the index of a StatefulSet's pod: its ordinal minus `spec.ordinals.start`, as partitions
-/// count. Returns none for other names and for pods of other kinds.
+/// Returns the index of a pod by its ordinal, as partitions count: the number of ordinals below it, from
+/// `spec.ordinals.start` and without `spec.reserveOrdinals`. Returns none for other names and for pods of
+/// other kinds.
 #[must_use]
 pub fn partition_index(workload: &Workload, pod: &str) -> Option<i64> {
     if workload.kind().pods != PodIdentity::Ordinal {
@@ -117,7 +123,8 @@ pub fn partition_index(workload: &Workload, pod: &str) -> Option<i64> {
     }
     let ordinal: i64 = pod.strip_prefix(workload.name())?.strip_prefix('-')?.parse().ok()?;
     let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
-    ordinal.checked_sub(start).filter(|index| *index >= 0)
+    let index = ordinal.checked_sub(start).filter(|index| *index >= 0)?;
+    Some(index - reserved_between(workload.object(), start, ordinal))
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use super::advanced_daemon_set::ADVANCED_DAEMON_SET;
+use super::advanced_stateful_set::ADVANCED_STATEFUL_SET;
+use super::clone_set::CLONE_SET;
 use super::daemonset::DAEMON_SET;
 use super::deployment::DEPLOYMENT;
 use super::statefulset::STATEFUL_SET;
@@ -15,6 +18,9 @@ static KINDS: &[&KindSpec] = &[
     &DAEMON_SET,
     &DEPLOYMENT,
     &STATEFUL_SET,
+    &ADVANCED_DAEMON_SET,
+    &ADVANCED_STATEFUL_SET,
+    &CLONE_SET,
     #[cfg(test)]
     &super::fourth_kind::POOL,
 ];
@@ -28,6 +34,11 @@ impl KindSpec {
     /// Returns the kinds that every API server has, in the order of kubectl's category `all`.
     pub fn built_in() -> impl Iterator<Item = &'static Self> {
         Self::all().filter(|kind| kind.is_built_in)
+    }
+
+    /// Returns the kinds that only some API servers have.
+    pub fn optional() -> impl Iterator<Item = &'static Self> {
+        Self::all().filter(|kind| !kind.is_built_in)
     }
 
     /// Returns the kinds that `step` can release batch by batch.
@@ -99,7 +110,7 @@ pub fn read_type(word: &str) -> TypeWord {
 pub fn nearest_spelling(word: &str) -> Option<&'static str> {
     let types = KindSpec::all().map(|kind| &kind.type_);
     let spellings: Vec<&str> =
-        types.flat_map(|type_| [type_.singular(), type_.plural(), type_.short()]).collect();
+        types.flat_map(|type_| [type_.typed(), type_.singular(), type_.plural(), type_.short()]).collect();
     similar::get_close_matches(word.to_ascii_lowercase().as_str(), &spellings, 1, 0.6).first().copied()
 }
 
@@ -116,6 +127,21 @@ mod tests {
             ),
             (&DAEMON_SET, "ds daemonset DaemonSets daemonset.apps ds.v1.apps"),
             (&STATEFUL_SET, "sts StatefulSet statefulsets.v1.apps"),
+            (
+                &CLONE_SET,
+                "cloneset clonesets clone CloneSet clonesets.apps.kruise.io clone.v1alpha1.apps.kruise.io \
+                 clonesets.v1beta1.apps.kruise.io",
+            ),
+            (
+                &ADVANCED_STATEFUL_SET,
+                "asts advancedstatefulset statefulsets.apps.kruise.io statefulset.v1beta1.apps.kruise.io \
+                 StatefulSet.apps.kruise.io sts.apps.kruise.io",
+            ),
+            (
+                &ADVANCED_DAEMON_SET,
+                "ads advanceddaemonset daemon daemonsets.apps.kruise.io daemonset.v1alpha1.apps.kruise.io \
+                 ds.apps.kruise.io",
+            ),
         ] {
             for word in words.split(' ') {
                 assert_eq!(read_type(word), TypeWord::Kind(kind), "{word}");
@@ -125,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn kruise_and_mistyped_words_are_unknown() {
+    fn mistyped_words_are_unknown() {
         for word in
-            ["statefulsets.apps.kruise.io", "deploymnt", "", "deployments.v2.apps", "deployments.", "pods."]
+            ["clonesets.v1.apps.kruise.io", "deploymnt", "", "deployments.v2.apps", "deployments.", "pods."]
         {
             assert!(!matches!(read_type(word), TypeWord::Kind(_)), "{word}");
         }
@@ -141,7 +167,10 @@ mod tests {
             ("StatefulSet", Some("apps/v1"), Some(&STATEFUL_SET)),
             ("StatefulSet", Some("apps/v1beta2"), Some(&STATEFUL_SET)),
             ("StatefulSet", None, Some(&STATEFUL_SET)),
-            ("StatefulSet", Some("apps.kruise.io/v1beta1"), None),
+            ("StatefulSet", Some("apps.kruise.io/v1beta1"), Some(&ADVANCED_STATEFUL_SET)),
+            ("DaemonSet", Some("apps.kruise.io/v1alpha1"), Some(&ADVANCED_DAEMON_SET)),
+            ("CloneSet", Some("apps.kruise.io/v1alpha1"), Some(&CLONE_SET)),
+            ("CloneSet", None, None),
             ("Deployment", Some("v1"), None),
             ("ReplicaSet", Some("apps/v1"), None),
         ] {

@@ -13,8 +13,7 @@ use crate::model::follow::{
 use crate::model::status::cause::Cause;
 use crate::model::status::verdict::{Counts, Verdict};
 use crate::model::text::secret::without_secrets;
-use crate::model::workload::Workload;
-use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown};
+use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown, workload_json};
 
 /// Returns one report as one line of JSON; none for a request of the follower.
 #[must_use]
@@ -40,7 +39,7 @@ pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<St
     };
     let tracker = follower.targets().get(target.0)?;
     let mut document = document(kind, elapsed);
-    document["workload"] = workload(tracker.workload());
+    document["workload"] = workload_json(tracker.workload());
     merge(&mut document, facts);
     Some(format!("{document}\n"))
 }
@@ -55,7 +54,7 @@ pub fn summary(follower: &Follower, exit: u8, elapsed: Duration) -> String {
 }
 
 fn target_summary(tracker: &TargetTracker) -> Value {
-    let mut facts = json!({"workload": workload(tracker.workload())});
+    let mut facts = json!({"workload": workload_json(tracker.workload())});
     if let Some(result) = tracker.result() {
         merge(&mut facts, ended(result));
     }
@@ -77,17 +76,6 @@ fn unknown_of(tracker: &TargetTracker) -> Vec<&'static str> {
 fn document(event: &str, elapsed: Duration) -> Value {
     let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": milliseconds})
-}
-
-pub(in crate::render) fn workload(workload: &Workload) -> Value {
-    let object = workload.object();
-    json!({
-        "kind": object.kind(),
-        "namespace": object.namespace(),
-        "name": object.name(),
-        "uid": object.uid(),
-        "generation": object.generation(),
-    })
 }
 
 fn revision(tracker: &TargetTracker) -> Value {

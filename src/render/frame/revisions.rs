@@ -117,7 +117,7 @@ fn as_recorded(revision: &Revision) -> (String, FrameLine) {
 fn style(stage: PodStage) -> Style {
     match stage {
         PodStage::Ready => Style::Good,
-        PodStage::Settling | PodStage::Starting => Style::Plain,
+        PodStage::Settling | PodStage::UpdatingInPlace | PodStage::Starting => Style::Plain,
         PodStage::Unscheduled => Style::Warning,
         PodStage::Failing => Style::Bad,
         PodStage::Terminating | PodStage::Ended => Style::Dim,

@@ -14,7 +14,8 @@ use crate::model::step::{
     StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::model::workload::Workload;
-use crate::render::follow::json::{cause_facts, merge, workload as workload_json};
+use crate::render::follow::json::{cause_facts, merge};
+use crate::render::status::workload_json;
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
 #[must_use]

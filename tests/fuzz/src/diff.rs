@@ -36,5 +36,5 @@ fn printed(diff: &Diff) -> String {
     let spans = render::unified("a", "b", &hunks).into_iter().chain(render::rows(&diff.rows()));
     let lines: String = spans.map(|span| span.text).collect();
     let templates: Value = [diff.templates().0.clone(), diff.templates().1].into_iter().collect();
-    format!("{lines}\n{}\n{}\n{templates}", diff.summary().join(", "), render::json(diff))
+    format!("{lines}\n{}\n{}\n{templates}", diff.summary().join(", "), render::changes(diff))
 }

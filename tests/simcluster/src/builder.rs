@@ -23,6 +23,7 @@ pub struct Builder {
     history: usize,
     unattributed: bool,
     max_unavailable_stateful_set: bool,
+    kruise: bool,
     seed: u64,
     objects: Vec<(&'static Resource, Value)>,
     namespaces: Vec<String>,
@@ -58,6 +59,7 @@ impl Default for Builder {
             history: 1000,
             unattributed: false,
             max_unavailable_stateful_set: false,
+            kruise: false,
             seed: 0,
             objects: Vec::new(),
             namespaces: vec!["default".to_owned()],
@@ -113,6 +115,12 @@ impl Builder {
         Self { max_unavailable_stateful_set: true, ..self }
     }
 
+    /// Serves the kinds of `OpenKruise`, in `v1beta1`, and runs their controllers.
+    #[must_use]
+    pub fn kruise(self) -> Self {
+        Self { kruise: true, ..self }
+    }
+
     /// The seed of uids and generated names.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
@@ -148,6 +156,9 @@ impl Builder {
         }
         if self.max_unavailable_stateful_set {
             store.allow_max_unavailable_stateful_set();
+        }
+        if self.kruise {
+            store.serve_kruise();
         }
         let inhabited = self.objects.iter().map(|(_, value)| object::namespace(value).to_owned());
         let namespaces: Vec<String> =

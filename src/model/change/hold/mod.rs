@@ -19,7 +19,6 @@
 //! Unknown members are kept, because a newer version may have written them.
 
 mod amount;
-mod bounds;
 mod lease;
 mod pace;
 mod pause;
@@ -29,6 +28,7 @@ mod release;
 mod resume;
 mod rollback;
 mod summary;
+mod validation;
 
 pub use amount::Amount;
 pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
@@ -106,7 +106,7 @@ impl Hold {
     /// When the annotation exists and is invalid. The original strategy is unknown then.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
         let Some(text) = workload.object().annotation(HOLD_ANNOTATION) else { return Ok(None) };
-        bounds::check(workload, text).map_err(|why| unreadable(workload).caused_by(why))?;
+        validation::check(workload, text).map_err(|why| unreadable(workload).caused_by(why))?;
         serde_json::from_str(text).map(Some).map_err(|_| unreadable(workload))
     }
 

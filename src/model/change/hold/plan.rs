@@ -92,7 +92,7 @@ impl Plan {
 
     /// Returns the batch that began and is not done.
     #[must_use]
-    pub fn batch_under_way(&self) -> Option<&BatchRecord> {
+    pub fn batch_in_progress(&self) -> Option<&BatchRecord> {
         self.batch.as_ref().filter(|batch| !batch.done)
     }
 

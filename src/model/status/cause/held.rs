@@ -5,6 +5,7 @@ use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::change::hold::{HoldSummary, own_min_ready_seconds};
 use crate::model::status::verdict::{Counts, RolloutState};
+use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::{PodIdentity, StepBy};
@@ -76,8 +77,11 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     if partition == 0 || outdated(context) == 0 {
         return None;
     }
-    let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
-    let is_kept = |pod: &&Pod| pod.ordinal.is_some_and(|ordinal| ordinal < start.saturating_add(partition));
+    if workload.kind().pods != PodIdentity::Ordinal {
+        return Some(kept_count(context, partition));
+    }
+    let is_kept =
+        |pod: &&Pod| strategy::partition_index(workload, &pod.name).is_some_and(|index| index < partition);
     let mut kept: Vec<&Pod> = outdated_pods(context).filter(is_kept).collect();
     kept.sort_by_key(|pod| pod.ordinal);
     let names = match kept.as_slice() {
@@ -91,6 +95,17 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     let summary = format!("partition {partition} keeps {names} on {revision}{}", hold_author(workload));
     let cause = Cause::of_workload(CauseId::Partition, summary);
     Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
+}
+
+/// Returns the cause for a partition that keeps a number of pods and not certain ones.
+fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
+    let count = outdated(context).min(partition);
+    let outdated: Vec<&Pod> = outdated_pods(context).collect();
+    let revision = revision_text(&outdated, context);
+    let summary = format!("the partition keeps {} on {revision}", plural(count, "pod"));
+    let is_settled = i64::try_from(outdated.len()) == Ok(count);
+    let cause = Cause::of_workload(CauseId::Partition, summary);
+    if is_settled { cause.with_pods(outdated) } else { cause }
 }
 
 /// Returns who set the hold, after a semicolon, if this program set it; empty for other holds.

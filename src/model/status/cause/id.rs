@@ -49,6 +49,16 @@ pub enum CauseId {
     ReadinessGate,
     /// The container runs and is not ready, without a known reason.
     NotReady,
+    /// The controller waits for the grace period before it updates a pod in place.
+    InPlaceGracePeriod,
+    /// Containers wait for kruise-daemon to restart them with changed metadata.
+    KruiseDaemon,
+    /// Pods wait for a lifecycle hook, which another client ends.
+    LifecycleHook,
+    /// The policy `InPlaceOnly` keeps pods on an old revision.
+    InPlaceOnly,
+    /// The controller reports an error in a condition of the workload.
+    ControllerError,
     /// No node fits.
     Unschedulable,
     /// A scheduling gate keeps the pod from being scheduled.
@@ -99,7 +109,7 @@ pub enum CauseId {
 
 impl CauseId {
     /// All causes, in the order in which they are reported.
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 51] = [
         Self::ImageNotFound,
         Self::ImageUnauthorized,
         Self::ImageSignatureInvalid,
@@ -123,6 +133,11 @@ impl CauseId {
         Self::ReadinessProbe,
         Self::ReadinessGate,
         Self::NotReady,
+        Self::InPlaceGracePeriod,
+        Self::KruiseDaemon,
+        Self::LifecycleHook,
+        Self::InPlaceOnly,
+        Self::ControllerError,
         Self::Unschedulable,
         Self::SchedulingGated,
         Self::MissingClaim,
@@ -175,6 +190,11 @@ impl CauseId {
             Self::ReadinessProbe => "readiness-probe",
             Self::ReadinessGate => "readiness-gate",
             Self::NotReady => "not-ready",
+            Self::InPlaceGracePeriod => "in-place-grace-period",
+            Self::KruiseDaemon => "kruise-daemon",
+            Self::LifecycleHook => "lifecycle-hook",
+            Self::InPlaceOnly => "in-place-only",
+            Self::ControllerError => "controller-error",
             Self::Unschedulable => "unschedulable",
             Self::SchedulingGated => "scheduling-gated",
             Self::MissingClaim => "missing-claim",
@@ -233,6 +253,7 @@ impl CauseId {
             | Self::InitCrash
             | Self::CrashLoop
             | Self::BlockedByPod
+            | Self::InPlaceOnly
             | Self::Deleting
             | Self::Paused
             | Self::Partition
@@ -247,6 +268,10 @@ impl CauseId {
             | Self::ReadinessProbe
             | Self::ReadinessGate
             | Self::NotReady
+            | Self::InPlaceGracePeriod
+            | Self::KruiseDaemon
+            | Self::LifecycleHook
+            | Self::ControllerError
             | Self::Unschedulable
             | Self::SchedulingGated
             | Self::VolumeUnbound

@@ -13,6 +13,7 @@ mod group;
 mod held;
 mod id;
 mod image_pull;
+mod in_place;
 mod init;
 mod node;
 mod pod_problems;
@@ -56,6 +57,7 @@ pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
         causes.extend(terminating::awaited(&context));
         causes.extend(refused::causes(&context));
         causes.extend(blocked::causes(&context));
+        causes.extend(in_place::causes(&context, state));
         causes.extend(node::unreachable(&context));
         causes.extend(group::by_cause(context.pod_problems()));
     }

@@ -1,7 +1,7 @@
 //! The problems of one pod, and the order in which the detectors examine it.
 
 use super::context::{CauseContext, PodProblem, Problem};
-use super::{config, crash, creating, image_pull, init, node, probe, scheduling, start, volume};
+use super::{config, crash, creating, image_pull, in_place, init, node, probe, scheduling, start, volume};
 use crate::model::api::container::Container;
 use crate::model::api::pod::Pod;
 
@@ -19,7 +19,7 @@ const POD_DETECTORS: [PodDetector; 6] = [
 ];
 
 /// The detectors for a pod whose containers have no problem.
-const WAITING_DETECTORS: [PodDetector; 2] = [probe::closed_gate, creating::slow];
+const WAITING_DETECTORS: [PodDetector; 3] = [in_place::waiting, probe::closed_gate, creating::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
 const CONTAINER_DETECTORS: [ContainerDetector; 6] = [

@@ -2,6 +2,7 @@
 
 use super::context::CauseContext;
 use super::{Cause, CauseId};
+use crate::model::api::condition::Condition;
 use crate::model::status::verdict::Counts;
 use crate::model::workload::kind::RevisionStore;
 
@@ -11,8 +12,26 @@ pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
         RevisionStore::ReplicaSets => from_conditions(context),
         RevisionStore::ControllerRevisions { .. } => from_events(context),
     };
-    message.map(|message| cause(&message)).into_iter().collect()
+    message.map(|message| cause(&message)).into_iter().chain(controller_errors(context)).collect()
 }
+
+/// Returns the errors that the controller reports in conditions. It retries after a conflict, and it leaves a
+/// condition in place for good, so one that is older than the current revision says nothing.
+fn controller_errors(context: &CauseContext<'_>) -> Vec<Cause> {
+    let workload = &context.observed.workload;
+    let begun = context.revision.and_then(|revision| revision.created);
+    let is_news = |condition: &Condition| {
+        condition.is_true() && condition.since >= begun && !condition.message.contains(CONFLICT)
+    };
+    let read = |type_: &&'static str| {
+        let condition = workload.condition(type_).filter(is_news)?;
+        Some(Cause::of_workload(CauseId::ControllerError, *type_).with_evidence(&condition.message))
+    };
+    workload.kind().error_conditions.iter().filter_map(read).collect()
+}
+
+/// How the API server words a conflict.
+const CONFLICT: &str = "the object has been modified";
 
 /// Returns the rejection from the condition `ReplicaFailure` of the current ReplicaSet, or of the Deployment while
 /// that ReplicaSet is missing. If the ReplicaSet itself was rejected, the Deployment's condition `Progressing` has

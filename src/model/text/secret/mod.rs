@@ -1,12 +1,11 @@
 //! Detects values that look secret, by their name or their form, and masks them.
 
-mod name;
-mod named_value;
+mod detection;
 
 #[cfg(test)]
 mod tests;
 
-pub use name::looks_secret;
+pub use detection::looks_secret;
 
 use serde_json::Value;
 
@@ -42,13 +41,13 @@ pub fn without_secrets(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(NameCandidate { before, name, after }) = NameCandidate::next(&text, at) {
-        if named_value::is_json_web_token(name) {
+        if detection::is_json_web_token(name) {
             masked += text.get(at..before.len()).unwrap_or_default();
             masked += MASK;
             at = text.len() - after.len();
             continue;
         }
-        let found = named_value::find(before, name, after);
+        let found = detection::find(before, name, after);
         let (gap, length) = found.unwrap_or_default();
         masked += text.get(at..text.len() - after.len() + gap).unwrap_or_default();
         if length > 0 {

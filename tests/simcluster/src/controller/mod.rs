@@ -13,6 +13,8 @@ mod disruption;
 mod drive;
 mod event;
 mod hash;
+mod in_place;
+mod kruise;
 mod kubelet;
 mod node_fit;
 mod owner;
@@ -48,6 +50,8 @@ pub enum Controller {
     DaemonSet,
     /// Keeps pods with names.
     StatefulSet,
+    /// Keeps the pods of a workload of `OpenKruise`.
+    Kruise,
     /// Deletes what has lost its owner.
     Collector,
     /// Gives pods to nodes.
@@ -64,6 +68,7 @@ impl Controller {
         Author::new(match self {
             Self::Scheduler => "kube-scheduler",
             Self::Kubelet => "kubelet",
+            Self::Kruise => "kruise-manager",
             _ => "kube-controller-manager",
         })
     }

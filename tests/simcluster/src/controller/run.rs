@@ -9,8 +9,8 @@ use super::kubelet::{Behaviour, Kubelets, Pace};
 use super::queue::{Order, Queue};
 use super::quota::Quota;
 use super::{
-    Controller, Plan, Task, collector, daemonset, deployment, disruption, replicaset, scheduler, statefulset,
-    triggers,
+    Controller, Plan, Task, collector, daemonset, deployment, disruption, kruise, replicaset, scheduler,
+    statefulset, triggers,
 };
 use crate::clock::later;
 use crate::cluster::SimCluster;
@@ -72,6 +72,7 @@ impl Controllers {
             Controller::ReplicaSet => replicaset::plan(store, key, self.quotas.get(&key.namespace)),
             Controller::DaemonSet => daemonset::plan(store, key),
             Controller::StatefulSet => statefulset::plan(store, key),
+            Controller::Kruise => kruise::plan(store, key),
             Controller::Collector => collector::plan(store, key),
             Controller::Scheduler => scheduler::plan(store, key),
             Controller::Kubelet => self.kubelets.plan(store, key),

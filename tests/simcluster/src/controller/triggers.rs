@@ -6,16 +6,20 @@ use super::owner::{controller_of, selects};
 use super::{Controller, Task, collector, disruption, scheduler};
 use crate::object;
 use crate::resource::{
-    DAEMONSETS, DEPLOYMENTS, NODES, PODDISRUPTIONBUDGETS, PODS, REPLICASETS, Resource, STATEFULSETS,
+    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, NODES,
+    PODDISRUPTIONBUDGETS, PODS, REPLICASETS, Resource, STATEFULSETS,
 };
 use crate::store::{Change, Key, Store};
 
 /// The controllers of the kinds that own something.
-const OWNERS: [(&Resource, Controller); 4] = [
+const OWNERS: [(&Resource, Controller); 7] = [
     (&DEPLOYMENTS, Controller::Deployment),
     (&REPLICASETS, Controller::ReplicaSet),
     (&DAEMONSETS, Controller::DaemonSet),
     (&STATEFULSETS, Controller::StatefulSet),
+    (&CLONESETS, Controller::Kruise),
+    (&ADVANCED_STATEFULSETS, Controller::Kruise),
+    (&ADVANCED_DAEMONSETS, Controller::Kruise),
 ];
 
 /// The tasks that follow from a change, in the order they are taken up.
@@ -59,11 +63,18 @@ pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
 /// The owner looks again; without one, whoever could adopt the object does.
 fn tasks_of_owners(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     let Some(reference) = controller_of(value) else { return tasks_of_adopters(store, key, value) };
-    let (kind, name) = (object::text(reference, &["kind"]), object::text(reference, &["name"]));
-    let owners = OWNERS.into_iter().filter(|(resource, _)| resource.kind == kind);
+    let name = object::text(reference, &["name"]);
+    let owners = OWNERS.into_iter().filter(|(resource, _)| is_of(reference, resource));
     owners
         .map(|(resource, controller)| Task::new(controller, Key::new(resource, &key.namespace, name)))
         .collect()
+}
+
+/// Whether a reference is to an object of a resource, in whatever version.
+fn is_of(reference: &Value, resource: &Resource) -> bool {
+    let version = object::text(reference, &["apiVersion"]);
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    group == resource.group && object::text(reference, &["kind"]) == resource.kind
 }
 
 /// A budget counts anew when it changes, or what it counts.
@@ -134,6 +145,8 @@ fn collector_of_owners(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
 
 fn tasks_of_node(store: &Store) -> Vec<Task> {
     let sets = store.list(&DAEMONSETS, None).map(|(key, _)| Task::new(Controller::DaemonSet, key.clone()));
+    let advanced = store.list(&ADVANCED_DAEMONSETS, None);
+    let sets = sets.chain(advanced.map(|(key, _)| Task::new(Controller::Kruise, key.clone())));
     let pods = store.list(&PODS, None).flat_map(|(key, pod)| {
         let waits = scheduler::waits_for_node(pod).then(|| Task::new(Controller::Scheduler, key.clone()));
         waits.into_iter().chain([Task::new(Controller::Kubelet, key.clone())])

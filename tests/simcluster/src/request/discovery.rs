@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{Reply, openapi};
 use crate::{
     refusal::Refusal,
-    resource::{ALL, Resource},
+    resource::{ALL, CLONESETS, KRUISE, Resource},
+    store::Store,
 };
 
 /// The version that the cluster says it is: the one that the fixtures were recorded from.
@@ -15,7 +16,7 @@ const VERSION: (&str, &str, &str) = ("1", "36", "v1.36.2");
 const GROUPS: [&str; 2] = ["apps", "policy"];
 
 /// Answers a GET of a path.
-pub(super) fn answer(path: &str) -> Result<Reply, Refusal> {
+pub(super) fn answer(path: &str, store: &Store) -> Result<Reply, Refusal> {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
     let value = match steps.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => return Ok(Reply::text("ok")),
@@ -32,6 +33,9 @@ pub(super) fn answer(path: &str) -> Result<Reply, Refusal> {
         }
         ["api", "v1"] => resources("", "v1"),
         ["apis", name, "v1"] if GROUPS.contains(name) => resources(name, &format!("{name}/v1")),
+        ["apis", KRUISE, "v1beta1"] if store.serves(&CLONESETS) => {
+            resources(KRUISE, &CLONESETS.api_version())
+        }
         ["openapi", "v3"] => openapi::index(),
         ["openapi", "v3", "api", "v1"] => openapi::document(""),
         ["openapi", "v3", "apis", name, "v1"] if GROUPS.contains(name) => openapi::document(name),

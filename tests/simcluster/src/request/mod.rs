@@ -67,9 +67,10 @@ impl Reply {
 pub(crate) fn answer(store: &mut Store, call: &Call) -> Result<Reply, Refusal> {
     match &call.route {
         Route::Path(path) if call.method == Method::GET || call.method == Method::HEAD => {
-            discovery::answer(path)
+            discovery::answer(path, store)
         }
         Route::Path(_) => Err(Refusal::no_such_path()),
+        Route::Resource(target) if !store.serves(target.resource) => Err(Refusal::no_such_path()),
         Route::Resource(target) => answer_resource(store, call, target),
     }
 }

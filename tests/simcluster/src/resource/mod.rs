@@ -5,8 +5,8 @@ mod table;
 use std::cmp::Ordering;
 
 pub use self::table::{
-    ALL, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, NAMESPACES, NODES, PODDISRUPTIONBUDGETS, PODS,
-    REPLICASETS, STATEFULSETS,
+    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, ALL, CLONESETS, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS,
+    EVENTS, KRUISE, NAMESPACES, NODES, PODDISRUPTIONBUDGETS, PODS, REPLICASETS, STATEFULSETS,
 };
 
 /// When `metadata.generation` moves: the strategies of the API server's registry.
@@ -68,6 +68,18 @@ impl Resource {
         } else {
             format!("{}/{}", self.group, self.version)
         }
+    }
+
+    /// Whether the resource is not Kubernetes' own. Its schema, its defaults and its checks are left out.
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
+        self.group == KRUISE
+    }
+
+    /// The word in objects, by which the rules of Kubernetes' own kinds are chosen; none for another group's.
+    #[must_use]
+    pub fn own_kind(&self) -> &'static str {
+        if self.is_custom() { "" } else { self.kind }
     }
 
     /// Whether users cannot write `status` through the object itself.

@@ -154,8 +154,42 @@ pub static PODDISRUPTIONBUDGETS: Resource = Resource {
     ..CORE
 };
 
+/// The group of OpenKruise, which is served only where a builder asks for it.
+pub const KRUISE: &str = "apps.kruise.io";
+
+/// A row of OpenKruise.
+const KRUISE_WORKLOAD: Resource = Resource { group: KRUISE, version: "v1beta1", in_all: false, ..WORKLOAD };
+
+/// `CloneSets`.
+pub static CLONESETS: Resource = Resource {
+    plural: "clonesets",
+    singular: "cloneset",
+    kind: "CloneSet",
+    short_names: &["clone"],
+    ..KRUISE_WORKLOAD
+};
+
+/// Advanced `StatefulSets`.
+pub static ADVANCED_STATEFULSETS: Resource = Resource {
+    plural: "statefulsets",
+    singular: "statefulset",
+    kind: "StatefulSet",
+    short_names: &["sts", "asts"],
+    ..KRUISE_WORKLOAD
+};
+
+/// Advanced `DaemonSets`.
+pub static ADVANCED_DAEMONSETS: Resource = Resource {
+    plural: "daemonsets",
+    singular: "daemonset",
+    kind: "DaemonSet",
+    short_names: &["daemon", "ads"],
+    subresources: &["status"],
+    ..KRUISE_WORKLOAD
+};
+
 /// Every row.
-pub static ALL: [&Resource; 10] = [
+pub static ALL: [&Resource; 13] = [
     &NAMESPACES,
     &NODES,
     &PODS,
@@ -166,4 +200,7 @@ pub static ALL: [&Resource; 10] = [
     &STATEFULSETS,
     &CONTROLLERREVISIONS,
     &PODDISRUPTIONBUDGETS,
+    &CLONESETS,
+    &ADVANCED_STATEFULSETS,
+    &ADVANCED_DAEMONSETS,
 ];

@@ -46,7 +46,7 @@ impl Store {
 
     fn check_new(&self, resource: &'static Resource, namespace: &str, value: &Value) -> Result<(), Refusal> {
         check_kind(resource, value)?;
-        if let Some(wrong) = types::wrong_type(value) {
+        if let Some(wrong) = types::wrong_type(value).filter(|_| !resource.is_custom()) {
             let (version, kind) = (resource.version, resource.kind);
             return Err(Refusal::bad_request(format!(
                 "{kind} in version \"{version}\" cannot be handled as a {kind}: {wrong}"

@@ -44,7 +44,7 @@ pub(super) fn fill(resource: &Resource, value: &mut Value) {
         fill_pod(value);
         return;
     }
-    let table = match resource.kind {
+    let table = match resource.own_kind() {
         "Deployment" => DEPLOYMENT,
         "DaemonSet" => DAEMONSET,
         "StatefulSet" => STATEFULSET,
@@ -54,7 +54,7 @@ pub(super) fn fill(resource: &Resource, value: &mut Value) {
     };
     let spec = object::members(value).entry("spec").or_insert_with(|| json!({}));
     fill_table(spec, table);
-    match resource.kind {
+    match resource.own_kind() {
         "Deployment" => fill_rolling(spec, "strategy", DEPLOYMENT_ROLLING),
         "DaemonSet" => fill_rolling(spec, "updateStrategy", DAEMONSET_ROLLING),
         _ => {}

@@ -17,7 +17,7 @@ const STATEFULSET_FREE: [&str; 7] = [
 /// The change that is forbidden, if there is one.
 pub(super) fn forbidden_change(resource: &Resource, before: &Value, after: &Value) -> Option<Cause> {
     let moved = |path: &[&str]| object::at(before, path) != object::at(after, path);
-    match resource.kind {
+    match resource.own_kind() {
         "Deployment" | "ReplicaSet" | "DaemonSet" if moved(&["spec", "selector"]) => {
             Some(Cause::invalid("spec.selector", &after["spec"]["selector"], "field is immutable"))
         }

@@ -18,14 +18,14 @@ pub(super) fn begin(resource: &Resource, value: &mut Value) {
         return;
     }
     metadata.insert("generation".to_owned(), 1.into());
-    if resource.kind == "DaemonSet" {
+    if resource.own_kind() == "DaemonSet" {
         set_template_generation(value, "1".into());
     }
 }
 
 /// Moves the count of an object that changes from `before` to `after`.
 pub(super) fn advance(resource: &Resource, before: &Value, after: &mut Value) {
-    if resource.kind == "DaemonSet" {
+    if resource.own_kind() == "DaemonSet" {
         let annotation = object::at(before, &["metadata", "annotations", TEMPLATE_GENERATION]).cloned();
         let template = |value: &Value| object::at(value, &["spec", "template"]).cloned();
         let kept = annotation.unwrap_or_else(|| "1".into());

@@ -50,7 +50,7 @@ fn wrong_name(name: &str) -> Option<Cause> {
 
 fn wrong_object(resource: &Resource, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    match resource.kind {
+    match resource.own_kind() {
         "Pod" => causes.extend(wrong_pod_spec("spec", &value["spec"])),
         "Deployment" | "ReplicaSet" | "DaemonSet" | "StatefulSet" => {
             causes.extend(negative_numbers(resource, value));
@@ -74,7 +74,7 @@ fn negative_numbers(resource: &Resource, value: &Value) -> Vec<Cause> {
     paths
         .into_iter()
         // A StatefulSet takes a negative limit as "keep all".
-        .filter(|path| !(resource.kind == "StatefulSet" && path.contains(&"revisionHistoryLimit")))
+        .filter(|path| !(resource.own_kind() == "StatefulSet" && path.contains(&"revisionHistoryLimit")))
         .filter_map(|path| Some((path, object::at(value, path)?)))
         .filter(|(_, number)| number.as_i64().is_some_and(|number| number < 0))
         .map(|(path, number)| Cause::invalid(path.join("."), number, "must be greater than or equal to 0"))
@@ -117,7 +117,7 @@ fn wrong_pod_spec(path: &str, spec: &Value) -> Vec<Cause> {
 
 fn wrong_strategy(resource: &Resource, spec: &Value) -> Option<Cause> {
     let is_zero = |value: &Value| *value == 0 || *value == "0%" || value.is_null();
-    match resource.kind {
+    match resource.own_kind() {
         "Deployment" => {
             let (strategy, path) = (&spec["strategy"], "spec.strategy.rollingUpdate");
             let rolling = &strategy["rollingUpdate"];

@@ -7,7 +7,7 @@ use crate::{object, resource::Resource};
 /// The warnings that a written object deserves.
 pub(crate) fn warnings(resource: &Resource, value: &Value) -> Vec<String> {
     let limit = object::at(value, &["spec", "revisionHistoryLimit"]).and_then(Value::as_i64);
-    if resource.kind == "StatefulSet" && limit.is_some_and(|limit| limit < 0) {
+    if resource.own_kind() == "StatefulSet" && limit.is_some_and(|limit| limit < 0) {
         return vec!["spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended".to_owned()];
     }
     Vec::new()

@@ -40,6 +40,7 @@ pub struct Store {
     logs: Logs,
     attributes_writes: bool,
     max_unavailable_stateful_set: bool,
+    serves_kruise: bool,
 }
 
 impl Store {
@@ -56,6 +57,7 @@ impl Store {
             logs: Logs::default(),
             attributes_writes: true,
             max_unavailable_stateful_set: false,
+            serves_kruise: false,
         }
     }
 
@@ -84,6 +86,16 @@ impl Store {
     /// Whether the gate `MaxUnavailableStatefulSet` is on.
     pub(crate) fn allows_max_unavailable_stateful_set(&self) -> bool {
         self.max_unavailable_stateful_set
+    }
+
+    /// Serves the resources of `OpenKruise`.
+    pub(crate) fn serve_kruise(&mut self) {
+        self.serves_kruise = true;
+    }
+
+    /// Whether a resource is served.
+    pub(crate) fn serves(&self, resource: &Resource) -> bool {
+        self.serves_kruise || !resource.is_custom()
     }
 
     /// Whether `managedFields` are kept.

@@ -147,7 +147,7 @@ impl Lab {
     }
 }
 
-fn builder() -> Builder {
+pub(crate) fn builder() -> Builder {
     SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).history(100_000)
 }
 

@@ -8,6 +8,7 @@ mod daemon_set;
 mod deployment;
 mod disruption;
 mod interleaving;
+mod kruise;
 mod kubelets;
 mod lab;
 mod stateful_set;

@@ -28,7 +28,7 @@ pub(super) fn tell(pod: &Value, state: &PodState, plan: &mut Plan) {
 pub(super) fn keep_logs(pod: &Value, state: &PodState, plan: &mut Plan) {
     for (name, _, behaviour) in state.containers.iter().filter(|(_, _, behaviour)| !behaviour.never_starts())
     {
-        let output = output(name, *behaviour, state.restarts_of(*behaviour));
+        let output = output(name, *behaviour, state.restarts_of(name, *behaviour));
         plan.writes.push(Write::Log { pod: object::uid(pod).to_owned(), container: name.clone(), output });
     }
 }

@@ -44,11 +44,13 @@ struct Memory {
     uid: String,
     taken_up: Timestamp,
     stopping: Option<Timestamp>,
+    /// How often each container was started again with another image.
+    new_images: BTreeMap<String, u64>,
 }
 
 impl Memory {
     fn of(pod: &Value, taken_up: Timestamp) -> Self {
-        Self { uid: object::uid(pod).to_owned(), taken_up, stopping: None }
+        Self { uid: object::uid(pod).to_owned(), taken_up, stopping: None, new_images: BTreeMap::new() }
     }
 }
 
@@ -99,11 +101,17 @@ impl Kubelets {
     fn run(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
         let now = store.now();
         let (memory, is_new) = self.remember(key, pod, now);
+        for name in restart::with_another_image(pod) {
+            *memory.new_images.entry(name).or_insert(0) += 1;
+            memory.taken_up = now;
+        }
+        let (taken_up, new_images) = (memory.taken_up, memory.new_images.clone());
         let restart = Restart::of(pod);
-        let since = restart.last.map_or(memory.taken_up, |last| last.max(memory.taken_up));
+        let since = restart.last.map_or(taken_up, |last| last.max(taken_up));
         let elapsed = now.duration_since(since).unsigned_abs();
         let mut state = PodState::after(elapsed, pod, self.imposed.get(key), &self.pace);
         state.ended += restart.count;
+        state.new_images = new_images;
         let changed = state.written_into(pod, now);
         if is_new || changed.is_some() {
             events_and_logs::keep_logs(pod, &state, plan);

@@ -31,6 +31,17 @@ pub fn restarted(pod: &Value, now: Timestamp) -> Value {
     json!({ "metadata": { "annotations": { RESTARTED: format!("{count} {now}") } } })
 }
 
+/// The containers whose image is another one than they run: `OpenKruise` has updated the pod in place.
+pub(super) fn with_another_image(pod: &Value) -> Vec<String> {
+    let statuses = object::list(pod, &["status", "containerStatuses"]);
+    let moved = |container: &&Value| {
+        let status = statuses.iter().find(|status| status["name"] == container["name"]);
+        status.is_some_and(|status| status["image"] != container["image"])
+    };
+    let containers = object::list(pod, &["spec", "containers"]).iter().filter(moved);
+    containers.map(|container| object::text(container, &["name"]).to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! The status of a pod whose containers have been behaving for some time.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -22,6 +23,8 @@ pub(super) struct PodState {
     pub(super) restarts: u64,
     /// How often somebody else has ended the containers.
     pub(super) ended: u64,
+    /// How often each container was started again with another image.
+    pub(super) new_images: BTreeMap<String, u64>,
     ready: bool,
     /// How long after the pod was taken up something changes next.
     pub(super) next_change: Option<Duration>,
@@ -48,6 +51,7 @@ impl PodState {
             ready: works && elapsed >= start,
             restarts,
             ended: 0,
+            new_images: BTreeMap::new(),
             next_change: until_ready.or(next_restart),
             containers,
         }
@@ -57,8 +61,8 @@ impl PodState {
     pub(super) fn written_into(&self, pod: &Value, now: Timestamp) -> Option<Value> {
         let known = &pod["status"];
         let containers = object::list(known, &["containerStatuses"]);
-        let printed = |(container, (_, image, behaviour)): (&Value, &(String, String, Behaviour))| {
-            container["restartCount"] == self.restarts_of(*behaviour)
+        let printed = |(container, (name, image, behaviour)): (&Value, &(String, String, Behaviour))| {
+            container["restartCount"] == self.restarts_of(name, *behaviour)
                 && container["image"] == **image
                 && container["ready"] == (self.ready && behaviour.works())
                 && container["state"].get("running").is_some()
@@ -66,31 +70,35 @@ impl PodState {
         };
         let all_told =
             containers.len() == self.containers.len() && containers.iter().zip(&self.containers).all(printed);
-        if all_told && super::super::pod::is_ready(pod) == self.ready {
+        let ready = self.ready && gates_are_open(pod);
+        if all_told && super::super::pod::is_ready(pod) == ready {
             return None;
         }
         let mut written = pod.clone();
         let status = object::members(&mut written["status"]);
         let address = address(object::uid(pod));
-        let pending = self.containers.iter().any(|(_, _, behaviour)| behaviour.never_starts());
+        let has_run = status.get("phase").is_some_and(|phase| phase == "Running");
+        let pending = !has_run && self.containers.iter().any(|(_, _, behaviour)| behaviour.never_starts());
         status.insert("phase".to_owned(), if pending { "Pending" } else { "Running" }.into());
         status.entry("startTime").or_insert_with(|| stamp(now).into());
         status.insert("hostIP".to_owned(), "10.0.0.1".into());
         status.insert("podIPs".to_owned(), json!([{ "ip": address }]));
         status.insert("podIP".to_owned(), address.into());
-        status.insert("conditions".to_owned(), self.conditions(known, now));
+        status.insert("conditions".to_owned(), self.conditions(known, ready, now));
         let containers: Vec<Value> =
             self.containers.iter().map(|one| self.container(known, one, now)).collect();
         status.insert("containerStatuses".to_owned(), containers.into());
         Some(written)
     }
 
-    pub(super) fn restarts_of(&self, behaviour: Behaviour) -> u64 {
-        self.ended + if behaviour.crashes() { self.restarts } else { 0 }
+    pub(super) fn restarts_of(&self, name: &str, behaviour: Behaviour) -> u64 {
+        self.ended
+            + self.new_images.get(name).copied().unwrap_or(0)
+            + if behaviour.crashes() { self.restarts } else { 0 }
     }
 
     /// The kubelet's conditions before the scheduler's; a transition is stamped when there is one.
-    fn conditions(&self, known: &Value, now: Timestamp) -> Value {
+    fn conditions(&self, known: &Value, ready: bool, now: Timestamp) -> Value {
         let known = object::list(known, &["conditions"]);
         let stands = |kind: &str, holds: &str| {
             known
@@ -103,7 +111,7 @@ impl PodState {
         let kinds = [
             ("PodReadyToStartContainers", true),
             ("Initialized", true),
-            ("Ready", self.ready),
+            ("Ready", ready),
             ("ContainersReady", self.ready),
         ];
         let mut conditions: Vec<Value> = kinds
@@ -113,14 +121,17 @@ impl PodState {
                 let since = stands(kind, status).cloned().unwrap_or_else(|| stamp(now).into());
                 let mut condition =
                     json!({ "type": kind, "status": status, "lastProbeTime": null, "lastTransitionTime": since });
-                if !holds {
+                if !holds && kind == "Ready" && self.ready {
+                    condition["reason"] = "ReadinessGatesNotReady".into();
+                } else if !holds {
                     condition["reason"] = "ContainersNotReady".into();
                     condition["message"] = format!("containers with unready status: [{}]", unready.join(" ")).into();
                 }
                 condition
             })
             .collect();
-        conditions.extend(known.iter().filter(|one| one["type"] == "PodScheduled").cloned());
+        let own = |one: &&Value| kinds.iter().any(|(kind, _)| one["type"] == *kind);
+        conditions.extend(known.iter().filter(|one| !own(one)).cloned());
         conditions.into()
     }
 
@@ -131,7 +142,7 @@ impl PodState {
         now: Timestamp,
     ) -> Value {
         let before = object::list(known, &["containerStatuses"]).iter().find(|one| one["name"] == **name);
-        let same = before.filter(|one| one["restartCount"] == self.restarts_of(*behaviour));
+        let same = before.filter(|one| one["restartCount"] == self.restarts_of(name, *behaviour));
         let running_since =
             same.map(|one| &one["state"]["running"]["startedAt"]).filter(|since| !since.is_null());
         let waiting =
@@ -154,10 +165,19 @@ impl PodState {
         let runs = state.get("running").is_some();
         json!({
             "name": name, "image": image, "imageID": if behaviour.never_starts() { String::new() } else { image_id(image) },
-            "ready": self.ready && behaviour.works(), "started": runs, "restartCount": self.restarts_of(*behaviour),
+            "ready": self.ready && behaviour.works(), "started": runs, "restartCount": self.restarts_of(name, *behaviour),
             "state": state, "lastState": last_state(*behaviour, now),
         })
     }
+}
+
+/// Whether every condition that the pod names as a readiness gate holds.
+fn gates_are_open(pod: &Value) -> bool {
+    let conditions = object::list(pod, &["status", "conditions"]);
+    let is_open = |gate: &Value| {
+        conditions.iter().any(|one| one["type"] == gate["conditionType"] && one["status"] == "True")
+    };
+    object::list(pod, &["spec", "readinessGates"]).iter().all(is_open)
 }
 
 fn last_state(behaviour: Behaviour, now: Timestamp) -> Value {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::daemon_set::DaemonSets;
 use super::deployment::{Deployments, check_leftovers, standing_hold};
-use super::kind::StepKind;
 use super::stateful_set::StatefulSets;
+use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold;
 use crate::model::status::observation::Observation;

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose};
 use super::causes::reasons;
-use super::kind::Release;
 use super::outcome::{BatchFailure, CheckResult, StepOutcome, StopReason};
 use super::preview::finished_batch;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
+use super::step_kind::Release;
 use super::timers::CheckState;
 use crate::model::change::hold::{BatchRecord, Reach};
 use crate::model::status::cause::CauseId;

@@ -1,6 +1,16 @@
 //! Finds secret values in a text: after the name of a secret, and after an authorization scheme.
 
-use super::name::looks_secret;
+/// Parts of names that suggest a secret (design rule 15, extended).
+const SECRET_WORDS: [&str; 8] =
+    ["password", "passwd", "passphrase", "pwd", "token", "secret", "key", "credential"];
+
+/// Whether a value of this name is likely to be a secret. False positives such as `MONKEY` are
+/// accepted: a hidden harmless value costs a flag, a printed secret costs more.
+#[must_use]
+pub fn looks_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
 
 /// The separators between a name and its value. A separator follows those that it is a prefix of.
 const SEPARATORS: [&str; 5] = [":=", "=>", "==", "=", ":"];
@@ -24,11 +34,11 @@ pub(super) fn is_json_web_token(word: &str) -> bool {
 
 /// Returns the offset in `after` and the length of the secret value that follows the word `name`.
 pub(super) fn find(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
-    named_value(before, name, after).or_else(|| authorization_value(before, name, after))
+    detection(before, name, after).or_else(|| authorization_value(before, name, after))
 }
 
 /// Returns the offset and length of the value after the name of a secret.
-fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
+fn detection(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
     if !is_secret_name(name) {
         return None;
     }

@@ -1,0 +1,95 @@
+//! The API versions in which the server serves types that are not Kubernetes' own.
+//!
+//! Kubernetes' own types are served in fixed versions. For the others, one request lists the resources of the
+//! preferred version. What is not among them is served in the older version, or not at all.
+
+use http::StatusCode;
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::collection::collection;
+use super::connection::{ApiResponse, Connection, RequestError};
+use crate::error::{Error, ErrorKind};
+use crate::model::api::resource_type::ResourceType;
+use crate::model::workload::KindSpec;
+
+/// What the server answered about the group of the types that are not Kubernetes' own. All of them are of one
+/// group.
+#[derive(Debug, Default)]
+pub(super) struct ServedVersions(OnceCell<Discovery>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Discovery {
+    /// The server has no such group.
+    NoGroup,
+    /// The plural names of the resources in the preferred version.
+    Preferred(Vec<String>),
+    /// RBAC forbids to ask.
+    Forbidden,
+}
+
+impl ServedVersions {
+    /// Whether the server may serve a type. Asks it once, for types that are not Kubernetes' own.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub(super) async fn has(
+        &self,
+        type_: &ResourceType,
+        connection: &Connection,
+    ) -> Result<bool, RequestError> {
+        if is_fixed(type_) {
+            return Ok(true);
+        }
+        let discovery = self.0.get_or_try_init(async || discover(type_, connection).await).await?;
+        Ok(*discovery != Discovery::NoGroup)
+    }
+
+    /// Returns the path of the objects of a type, in the served version. No namespace stands for all.
+    pub(super) fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
+        let is_preferred = match self.0.get() {
+            _ if is_fixed(type_) => true,
+            Some(Discovery::Preferred(plurals)) => plurals.iter().any(|plural| plural == type_.plural()),
+            None | Some(Discovery::NoGroup) => true,
+            Some(Discovery::Forbidden) => false,
+        };
+        let version = if is_preferred { type_.versions().first() } else { type_.versions().last() };
+        collection(type_, version.copied().unwrap_or("v1"), namespace)
+    }
+}
+
+/// Whether every server serves the type in the same version.
+fn is_fixed(type_: &ResourceType) -> bool {
+    KindSpec::of_type(type_).is_none_or(|kind| kind.is_built_in)
+}
+
+async fn discover(type_: &ResourceType, connection: &Connection) -> Result<Discovery, RequestError> {
+    let path = format!("/apis/{}", type_.api_version());
+    let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
+    let response = match connection.read(&path, is_absent).await {
+        Err(failure) if failure.is_forbidden() => return Ok(Discovery::Forbidden),
+        response => response?,
+    };
+    if is_absent(&response) {
+        return Ok(Discovery::NoGroup);
+    }
+    let list = response.json();
+    let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
+    let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
+    Ok(Discovery::Preferred(plurals.collect()))
+}
+
+/// Whether a failed request shows that the server does not serve the type.
+pub(super) fn is_unserved(type_: &ResourceType, failure: &RequestError) -> bool {
+    let is_absent =
+        matches!(failure, RequestError::Status(response) if response.status == StatusCode::NOT_FOUND);
+    !is_fixed(type_) && is_absent
+}
+
+/// Returns the error for a type that the server does not serve.
+pub(super) fn not_served(type_: &ResourceType) -> Error {
+    let resource = type_.resource();
+    Error::new(ErrorKind::NotFound, format!("the server has no {resource}"))
+        .hint("to see which resources it has: kubectl api-resources")
+        .in_compat(format!("error: the server doesn't have a resource type {:?}", type_.plural()))
+}

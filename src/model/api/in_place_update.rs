@@ -1,0 +1,54 @@
+//! The update of a pod in place, as the controllers of OpenKruise record it on the pod.
+
+use serde_json::Value;
+
+use super::condition::Condition;
+use super::object::Object;
+
+/// The readiness gate that is closed while the containers of a pod restart.
+const GATE: &str = "InPlaceUpdateReady";
+
+/// What the controller recorded about the update of a pod in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InPlaceUpdate {
+    /// Whether it is under way: its readiness gate is closed.
+    pub is_under_way: bool,
+    /// Whether the controller waits for the grace period before it changes the containers.
+    pub is_in_grace_period: bool,
+    /// Whether containers restart only because their environment reads changed metadata, which kruise-daemon
+    /// does on the node.
+    pub awaits_daemon: bool,
+    /// The containers that the update restarts.
+    pub containers: Vec<String>,
+    /// The lifecycle state: `Normal`, `PreparingUpdate`, `Updating`, `Updated`, `PreparingDelete`, `PreparingNormal`.
+    pub lifecycle: String,
+}
+
+impl InPlaceUpdate {
+    /// Reads it from the pod's condition, annotations and labels; none for a pod that is never updated in place.
+    #[must_use]
+    pub fn read(pod: &Object) -> Option<Self> {
+        let gate = Condition::read(pod, GATE);
+        let lifecycle = pod.label("lifecycle.apps.kruise.io/state");
+        if gate.is_none() && lifecycle.is_none() {
+            return None;
+        }
+        let state = pod.annotation("apps.kruise.io/inplace-update-state").unwrap_or_default();
+        let state: Value = serde_json::from_str(state).unwrap_or_default();
+        let is = |member: &str| state.get(member).and_then(Value::as_bool) == Some(true);
+        Some(Self {
+            is_under_way: gate.is_some_and(|gate| gate.status == "False"),
+            is_in_grace_period: pod.annotation("apps.kruise.io/inplace-update-grace").is_some(),
+            awaits_daemon: is("updateEnvFromMetadata") && !is("updateImages"),
+            containers: containers(&state),
+            lifecycle: lifecycle.unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+/// Returns the containers of the last batch.
+fn containers(state: &Value) -> Vec<String> {
+    let batches = state.get("containerBatchesRecord").and_then(Value::as_array);
+    let last = batches.and_then(|batches| batches.last()?.get("containers")?.as_array());
+    last.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+}

@@ -1,0 +1,142 @@
+//! Advanced DaemonSets of OpenKruise: one pod for each node, a partition of nodes, updates in place.
+
+use serde_json::Value;
+
+use super::counts::Counts;
+use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::kruise::{self, field, limit};
+use super::pod_update::PodUpdatePolicy;
+use super::strategy;
+use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
+use super::{KindSpec, Workload};
+use crate::model::api::resource_type::ResourceType;
+
+const PAUSED: &[&str] = &["spec", "updateStrategy", "rollingUpdate", "paused"];
+
+/// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
+pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
+    type_: ResourceType::workload(
+        "DaemonSet",
+        ["daemonset", "daemonsets", "ads"],
+        kruise::GROUP,
+        &["v1beta1", "v1alpha1"],
+    )
+    .typed_as("ads", &["advanceddaemonset", "advanceddaemonsets", "daemon", "ds"]),
+    is_built_in: false,
+    revisions: RevisionStore::ControllerRevisions {
+        hash_label: "controller-revision-hash",
+        is_verifiable: false,
+        pods_name: PodLabelValue::NameOrHash,
+    },
+    pods: PodIdentity::Node,
+    wanted: ("/status/desiredNumberScheduled", 0),
+    min_ready_seconds: "/spec/minReadySeconds",
+    counters: Counters {
+        total: "currentNumberScheduled",
+        updated: "updatedNumberScheduled",
+        ready: "numberReady",
+        available: "numberAvailable",
+        writes_zero_available: false,
+    },
+    strategy: &["spec", "updateStrategy"],
+    strategy_fields: &[
+        ("type", StrategyField::Word),
+        ("rollingUpdate.paused", StrategyField::Flag),
+        ("rollingUpdate.partition", StrategyField::CountOrPercent),
+        ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+        ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
+        ("rollingUpdate.rollingUpdateType", StrategyField::Word),
+        ("rollingUpdate.selector", StrategyField::Any),
+    ],
+    partition: Some(kept_by_partition),
+    waits_for_broken_pods: |_| false,
+    hold: HoldBy::Paused(&[("v1beta1", PAUSED)]),
+    stable_revision: None,
+    update_revision: None,
+    has_progress_deadline: false,
+    error_conditions: &[],
+    pod_update_policy: Some(pod_update_policy),
+    update_budget,
+    verdict,
+    kubectl_status,
+    plan_fields: &[],
+    step: Err(kruise::NO_STEP),
+};
+
+/// Rounds down, of the nodes that need a pod.
+fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
+    if strategy::is_on_delete_strategy(strategy) {
+        return 0;
+    }
+    let partition = field(strategy, "partition").and_then(IntOrPercent::read);
+    partition.map_or(0, |partition| partition.rounded_down(wanted).min(wanted))
+}
+
+/// Rounds both up, as the DaemonSet controller does.
+fn update_budget(workload: &Workload) -> UpdateBudget {
+    let rounded = |name, default| limit(workload, name, default).rounded_up(workload.wanted());
+    UpdateBudget {
+        unavailable: rounded("maxUnavailable", IntOrPercent::Int(1)),
+        surge: rounded("maxSurge", IntOrPercent::Int(0)),
+    }
+}
+
+fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
+    kruise::policy(workload, "rollingUpdateType")
+}
+
+fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+    if !workload.is_observed() {
+        return Verdict::new(
+            RolloutState::Unobserved,
+            "Waiting for daemon set spec update to be observed...",
+        );
+    }
+    let counts = Counts::of(workload);
+    let released = counts.wanted - strategy::partition(workload);
+    let status = status_of_counts(workload.name(), counts, released);
+    if is_held_by_selector(workload, counts) {
+        return Verdict::new(RolloutState::Held, status.line);
+    }
+    match kruise::hold_state(workload, facts, counts) {
+        Some(state) => Verdict::new(state, status.line),
+        None => status.into(),
+    }
+}
+
+/// Whether the node selector of the strategy keeps pods outdated. Which nodes it selects is not known here, so
+/// an update that began and has every pod available counts as far as the selector lets it.
+fn is_held_by_selector(workload: &Workload, counts: Counts) -> bool {
+    let has_selector = strategy::update_strategy(workload)
+        .and_then(|strategy| field(strategy, "selector"))
+        .and_then(Value::as_object)
+        .is_some_and(|selector| !selector.is_empty());
+    let available = counts.available.unwrap_or_default();
+    has_selector && counts.outdated() > 0 && counts.updated > 0 && available >= counts.wanted
+}
+
+/// Returns the line for the counters, in the order and the words of kubectl's lines for DaemonSets.
+fn status_of_counts(name: &str, counts: Counts, released: i64) -> KubectlStatus {
+    let Counts { wanted, updated, .. } = counts;
+    let available = counts.available.unwrap_or_default();
+    let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
+    if updated < released {
+        return KubectlStatus::waiting(format!(
+            "{finishing} {updated} out of {released} new pods have been updated..."
+        ));
+    }
+    if available < wanted {
+        return KubectlStatus::waiting(format!("{finishing} {available} of {wanted} pods are available..."));
+    }
+    if released < wanted {
+        return KubectlStatus::done(format!(
+            "partitioned roll out complete: {updated} new pods have been updated..."
+        ));
+    }
+    KubectlStatus::done(format!("daemon set {name:?} successfully rolled out"))
+}
+
+fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
+    Err(kruise::no_status_viewer(workload))
+}

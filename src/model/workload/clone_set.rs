@@ -1,0 +1,244 @@
+//! CloneSets of OpenKruise: pods that nothing tells apart, a partition in pods or per cent, updates in place.
+//!
+//! `v1beta1` keeps the fields of an update in `rollingUpdate`, `v1alpha1` in the strategy itself.
+
+use serde_json::Value;
+
+use super::counts::Counts;
+use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::kruise::{self, field, limit};
+use super::pod_update::PodUpdatePolicy;
+use super::strategy;
+use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
+use super::{KindSpec, Workload};
+use crate::model::api::resource_type::ResourceType;
+
+/// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
+pub static CLONE_SET: KindSpec = KindSpec {
+    type_: ResourceType::workload(
+        "CloneSet",
+        ["cloneset", "clonesets", "clone"],
+        kruise::GROUP,
+        &["v1beta1", "v1alpha1"],
+    ),
+    is_built_in: false,
+    revisions: RevisionStore::ControllerRevisions {
+        hash_label: "controller.kubernetes.io/hash",
+        is_verifiable: true,
+        pods_name: PodLabelValue::NameOrHash,
+    },
+    pods: PodIdentity::Interchangeable,
+    wanted: ("/spec/replicas", 1),
+    min_ready_seconds: "/spec/minReadySeconds",
+    counters: Counters {
+        total: "replicas",
+        updated: "updatedReplicas",
+        ready: "readyReplicas",
+        available: "availableReplicas",
+        writes_zero_available: false,
+    },
+    strategy: &["spec", "updateStrategy"],
+    strategy_fields: &[
+        ("type", StrategyField::Word),
+        ("paused", StrategyField::Flag),
+        ("partition", StrategyField::CountOrPercent),
+        ("maxUnavailable", StrategyField::CountOrPercent),
+        ("maxSurge", StrategyField::CountOrPercent),
+        ("rollingUpdate.paused", StrategyField::Flag),
+        ("rollingUpdate.partition", StrategyField::CountOrPercent),
+        ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+        ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
+        ("rollingUpdate.podUpdatePolicy", StrategyField::Word),
+    ],
+    partition: Some(kept_by_partition),
+    waits_for_broken_pods: |_| false,
+    hold: HoldBy::Paused(&[
+        ("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"]),
+        ("v1alpha1", &["spec", "updateStrategy", "paused"]),
+    ]),
+    stable_revision: Some("/status/currentRevision"),
+    update_revision: Some("/status/updateRevision"),
+    has_progress_deadline: true,
+    error_conditions: &["FailedScale", "FailedUpdate"],
+    pod_update_policy: Some(pod_update_policy),
+    update_budget,
+    verdict,
+    kubectl_status,
+    plan_fields: &[],
+    step: Err(kruise::NO_STEP),
+};
+
+/// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the
+/// CloneSet controller).
+fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
+    if strategy::is_on_delete_strategy(strategy) {
+        return 0;
+    }
+    let Some(partition) = field(strategy, "partition").and_then(IntOrPercent::read) else { return 0 };
+    let kept = partition.rounded_up(wanted).min(wanted);
+    match partition {
+        IntOrPercent::Percent(share) if share < 100 && wanted > 1 => kept.min(wanted - 1),
+        IntOrPercent::Percent(_) | IntOrPercent::Int(_) => kept,
+    }
+}
+
+/// Rounds surge up. Rounds unavailable up, or down with a surge. A paused CloneSet has no surge.
+fn update_budget(workload: &Workload) -> UpdateBudget {
+    let wanted = workload.wanted();
+    let surge = if workload.is_paused() {
+        0
+    } else {
+        limit(workload, "maxSurge", IntOrPercent::Int(0)).rounded_up(wanted)
+    };
+    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Percent(20));
+    let unavailable =
+        if surge > 0 { unavailable.rounded_down(wanted) } else { unavailable.rounded_up(wanted).max(1) };
+    UpdateBudget { unavailable, surge }
+}
+
+/// `v1alpha1` names the policy as the type of the strategy.
+fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
+    match kruise::policy(workload, "podUpdatePolicy") {
+        PodUpdatePolicy::Recreate => kruise::policy(workload, "type"),
+        policy => policy,
+    }
+}
+
+fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+    if !workload.is_observed() {
+        return Verdict::new(RolloutState::Unobserved, "Waiting for cloneset spec update to be observed...");
+    }
+    let counts = Counts::of(workload);
+    let released = counts.wanted - strategy::partition(workload);
+    let status = status_of_counts(workload, counts, released);
+    if let Some(state) = kruise::hold_state(workload, facts, counts) {
+        return Verdict::new(state, status.line);
+    }
+    if !status.done && is_deadline_exceeded(workload) {
+        let line = format!("cloneset {:?} exceeded its progress deadline", workload.name());
+        return Verdict::new(RolloutState::Failed, line);
+    }
+    status.into()
+}
+
+/// Returns the line for the counters, in the order and the words of kubectl's lines for Deployments and for
+/// partitioned StatefulSets.
+fn status_of_counts(workload: &Workload, counts: Counts, released: i64) -> KubectlStatus {
+    let Counts { wanted, total, updated, .. } = counts;
+    let available = workload.object().int("/status/updatedAvailableReplicas").unwrap_or_default();
+    let finishing = format!("Waiting for cloneset {:?} rollout to finish:", workload.name());
+    let is_partitioned = released < wanted;
+    if updated < released && is_partitioned {
+        return KubectlStatus::waiting(format!(
+            "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."
+        ));
+    }
+    if updated < released {
+        return KubectlStatus::waiting(format!(
+            "{finishing} {updated} out of {released} new replicas have been updated..."
+        ));
+    }
+    if total > wanted.max(updated) {
+        let old = total - wanted.max(updated);
+        return KubectlStatus::waiting(format!("{finishing} {old} old replicas are pending termination..."));
+    }
+    if available < updated {
+        return KubectlStatus::waiting(format!(
+            "{finishing} {available} of {updated} updated replicas are available..."
+        ));
+    }
+    if is_partitioned {
+        return KubectlStatus::done(format!(
+            "partitioned roll out complete: {updated} new pods have been updated..."
+        ));
+    }
+    KubectlStatus::done(format!("cloneset {:?} successfully rolled out", workload.name()))
+}
+
+/// The controller writes the condition together with `observedGeneration`, so it is not older than the spec.
+fn is_deadline_exceeded(workload: &Workload) -> bool {
+    workload.condition("Progressing").is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded")
+}
+
+fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
+    Err(kruise::no_status_viewer(workload))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn clone_set(version: &str, replicas: &Value, partition: &Value) -> Workload {
+        let strategy = match version {
+            "v1alpha1" => json!({"type": "InPlaceIfPossible", "partition": partition}),
+            _ => json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}),
+        };
+        let object = json!({
+            "apiVersion": format!("apps.kruise.io/{version}"), "kind": "CloneSet", "metadata": {"name": "w"},
+            "spec": {"replicas": replicas, "updateStrategy": strategy},
+        });
+        Workload::of_json(&object).unwrap()
+    }
+
+    /// The answers of Kruise's own function. It refuses what is neither a number nor a percentage, which the
+    /// webhook does not let in.
+    #[test]
+    fn a_partition_keeps_as_many_pods_as_the_controller_says() {
+        let recorded = include_str!("../../../tests/data/kruise/partition.jsonl");
+        let mut compared = 0;
+        for line in recorded.lines() {
+            let pair: Value = serde_json::from_str(line).unwrap();
+            let Some(expected) = pair["answer"]["partition"].as_i64() else { continue };
+            for version in ["v1alpha1", "v1beta1"] {
+                let workload = clone_set(version, &pair["replicas"], &pair["partition"]);
+                assert_eq!(strategy::partition(&workload), expected, "{version} {line}");
+            }
+            compared += 1;
+        }
+        assert_eq!(compared, 176);
+    }
+
+    #[test]
+    fn surge_rounds_up_and_unavailable_down_beside_it() {
+        for (strategy, expected) in [
+            (json!({"maxUnavailable": "20%", "maxSurge": 0}), (2, 0)),
+            (json!({"maxUnavailable": "20%", "maxSurge": "10%"}), (1, 1)),
+            (json!({"maxUnavailable": "20%", "maxSurge": "10%", "paused": true}), (2, 0)),
+            (json!({"rollingUpdate": {"maxUnavailable": 3}}), (3, 0)),
+            (json!({}), (2, 0)),
+        ] {
+            let mut object = clone_set("v1alpha1", &json!(7), &json!(0)).object().json().clone();
+            if strategy.get("rollingUpdate").is_some() {
+                object["apiVersion"] = "apps.kruise.io/v1beta1".into();
+            }
+            object["spec"]["updateStrategy"] = strategy.clone();
+            let budget = Workload::of_json(&object).unwrap().update_budget();
+            assert_eq!((budget.unavailable, budget.surge), expected, "{strategy}");
+        }
+    }
+
+    #[test]
+    fn the_policy_is_a_type_or_a_field() {
+        for (strategy, expected) in [
+            (json!({"type": "ReCreate"}), PodUpdatePolicy::Recreate),
+            (json!({"type": "InPlaceIfPossible"}), PodUpdatePolicy::InPlaceIfPossible),
+            (json!({"type": "InPlaceOnly"}), PodUpdatePolicy::InPlaceOnly),
+            (json!({"type": "RollingUpdate"}), PodUpdatePolicy::Recreate),
+            (
+                json!({"type": "RollingUpdate", "rollingUpdate": {"podUpdatePolicy": "InPlaceOnly"}}),
+                PodUpdatePolicy::InPlaceOnly,
+            ),
+            (
+                json!({"type": "OnDelete", "rollingUpdate": {"podUpdatePolicy": "InPlaceOnly"}}),
+                PodUpdatePolicy::Recreate,
+            ),
+        ] {
+            let mut object = clone_set("v1beta1", &json!(7), &json!(0)).object().json().clone();
+            object["spec"]["updateStrategy"] = strategy.clone();
+            assert_eq!(Workload::of_json(&object).unwrap().pod_update_policy(), expected, "{strategy}");
+        }
+    }
+}

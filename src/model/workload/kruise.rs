@@ -1,0 +1,65 @@
+//! The rules that the kinds of OpenKruise share.
+
+use serde_json::Value;
+
+use super::Workload;
+use super::counts::Counts;
+use super::pod_update::PodUpdatePolicy;
+use super::strategy::{is_on_delete, partition, update_strategy};
+use super::update_budget::IntOrPercent;
+use super::verdict::{RolloutFacts, RolloutState};
+
+/// The API group.
+pub(super) const GROUP: &str = "apps.kruise.io";
+
+/// Why `step` refuses these kinds.
+pub(super) const NO_STEP: &str = "step does not support the kinds of OpenKruise yet";
+
+/// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
+pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
+    strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
+}
+
+/// Returns a limit of the update strategy.
+pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> IntOrPercent {
+    let value = update_strategy(workload).and_then(|strategy| field(strategy, name));
+    value.and_then(IntOrPercent::read).unwrap_or(default)
+}
+
+/// Returns the policy that a field of the strategy names. A pod that `OnDelete` replaces is always a new one.
+pub(super) fn policy(workload: &Workload, name: &str) -> PodUpdatePolicy {
+    let word = update_strategy(workload).and_then(|strategy| field(strategy, name)?.as_str());
+    match word {
+        _ if is_on_delete(workload) => PodUpdatePolicy::Recreate,
+        Some("InPlaceIfPossible") => PodUpdatePolicy::InPlaceIfPossible,
+        Some("InPlaceOnly") => PodUpdatePolicy::InPlaceOnly,
+        _ => PodUpdatePolicy::Recreate,
+    }
+}
+
+/// Returns the state of a workload whose outdated pods are kept: by `OnDelete` once the updated pods are ready,
+/// by a pause that keeps pods which the partition releases, or by a partition that releases none.
+pub(super) fn hold_state(
+    workload: &Workload,
+    facts: &RolloutFacts<'_>,
+    counts: Counts,
+) -> Option<RolloutState> {
+    let kept = partition(workload);
+    let released = counts.wanted - kept;
+    let is_partition_hold = released == 0 && kept > 0;
+    if counts.outdated() == 0 {
+        return None;
+    }
+    if is_on_delete(workload) {
+        return (!facts.is_starting).then_some(RolloutState::Held);
+    }
+    if workload.is_paused() && counts.updated < released {
+        return Some(RolloutState::Paused);
+    }
+    is_partition_hold.then_some(RolloutState::Held)
+}
+
+/// Returns kubectl's refusal to print the status of a kind that it does not know.
+pub(super) fn no_status_viewer(workload: &Workload) -> String {
+    format!("no status viewer has been implemented for {}", workload.kind().type_().group_kind())
+}

@@ -1,0 +1,68 @@
+//! What a change of the template does to pods: words and JSON.
+
+use serde_json::{Value, json};
+
+use crate::model::revision::diff::TemplatePath;
+use crate::model::revision::pod_update::PodUpdate;
+use crate::model::status::effect::UpdatedPods;
+use crate::model::text::plural::plural;
+use crate::model::workload::pod_update::PodUpdatePolicy;
+
+/// The most paths in one line.
+const MAX_PATHS: usize = 3;
+
+/// Returns the sentence for a change between two templates; none for equal ones.
+#[must_use]
+pub fn words(update: &PodUpdate, policy: PodUpdatePolicy) -> Option<String> {
+    Some(match update {
+        PodUpdate::None => return None,
+        PodUpdate::InPlace { restarted } => format!("pods are updated in place: {}", restarts(restarted)),
+        PodUpdate::Recreate { .. } if policy == PodUpdatePolicy::Recreate => "pods are recreated".to_owned(),
+        PodUpdate::Recreate { because } => format!("pods are recreated: {}", not_in_place(because)),
+        PodUpdate::Refused { because } => format!("the API server refuses it: {}", not_in_place(because)),
+    })
+}
+
+/// Returns what happens to the pods of an effect: `restarts main`, `spec.x cannot change in place`. None where
+/// the first line of the effect says it all.
+#[must_use]
+pub(super) fn details(update: &UpdatedPods) -> Option<String> {
+    if update.refused {
+        return Some(format!("the API server refuses it: {}", not_in_place(&update.because)));
+    }
+    let stay = (update.in_place > 0).then(|| restarts(&update.restarted));
+    let stay = stay.map(|text| match update.recreated {
+        0 => text,
+        _ => format!("{} in place: {text}", plural(update.in_place, "pod")),
+    });
+    let because = (!update.because.is_empty()).then(|| not_in_place(&update.because));
+    let parts: Vec<String> = stay.into_iter().chain(because).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns `{kind, containers, because}`. The README documents the fields.
+#[must_use]
+pub fn json(update: &PodUpdate) -> Value {
+    let because: Vec<String> = update.because().iter().map(ToString::to_string).collect();
+    json!({"kind": update.word(), "containers": update.restarted(), "because": because})
+}
+
+fn restarts(containers: &[String]) -> String {
+    if containers.is_empty() {
+        "no container restarts".to_owned()
+    } else {
+        format!("restarts {}", containers.join(", "))
+    }
+}
+
+fn not_in_place(paths: &[TemplatePath]) -> String {
+    if paths.is_empty() {
+        return "their revision is not kept".to_owned();
+    }
+    let named: Vec<String> = paths.iter().take(MAX_PATHS).map(ToString::to_string).collect();
+    let more = match paths.len().saturating_sub(MAX_PATHS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more} cannot change in place", named.join(", "))
+}

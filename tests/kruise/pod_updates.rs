@@ -1,0 +1,156 @@
+//! What a change does to the pods, as `diff`, `undo` and `restart` foretell it, and what the pods wait for.
+
+use harness::Run;
+use serde_json::{Value, json};
+
+use crate::recording::Step;
+
+/// The step of a recording whose name begins with a number, such as `09`.
+fn step(scenario: &str, number: &str) -> Step {
+    let name = format!("{scenario}/{number}-");
+    Step::of(scenario).into_iter().rfind(|step| step.name.starts_with(&name)).unwrap()
+}
+
+#[test]
+fn a_diff_says_what_it_does_to_a_pod() {
+    let step = step("master-cs-inplace", "11");
+    let document = |from: &str, to: &str| -> Value {
+        let ended = step.run(&["diff", "cloneset/web", from, to, "-o", "json"]);
+        serde_json::from_str(&ended.stdout).unwrap()
+    };
+    for (from, to, expected) in [
+        ("1", "2", json!({"kind": "in-place", "containers": ["main"], "because": []})),
+        ("3", "4", json!({"kind": "in-place", "containers": [], "because": []})),
+        ("1", "1", json!({"kind": "none", "containers": [], "because": []})),
+        (
+            "8",
+            "9",
+            json!({"kind": "recreate", "containers": [], "because": ["spec.containers[main].env[A].value"]}),
+        ),
+    ] {
+        let document = document(from, to);
+        assert_eq!(document["podUpdate"], expected, "{from} {to}: {document:#}");
+        assert_eq!(document["kind"], "Diff");
+    }
+    let words = step.run(&["diff", "cloneset/web", "1", "2", "--stat"]).stdout;
+    assert!(words.ends_with("  pods are updated in place: restarts main\n"), "{words}");
+}
+
+#[test]
+fn an_undo_shows_whether_pods_stay() {
+    for (scenario, number, args, expected) in [
+        (
+            "master-cs-inplace",
+            "03",
+            &["undo", "cloneset/web"][..],
+            "updates 5 of 5 pods in place\n  restarts main\n",
+        ),
+        (
+            "master-asts-inplace",
+            "08",
+            &["undo", "asts/web"],
+            "updates 2 of 4 pods in place: web-3 web-2 (the other 2 already run it)\n  restarts main\n",
+        ),
+        (
+            "master-cs-inplace",
+            "10",
+            &["undo", "cloneset/web"],
+            "replaces 5 of 5 pods\n  spec.containers[main].env[A].value cannot change in place\n",
+        ),
+        ("master-ads-standard", "01", &["undo", "ads/web"], "replaces 6 of 6 pods: those on node-0"),
+    ] {
+        let ended = step(scenario, number).run(&[args, &["--dry-run"]].concat());
+        assert!(ended.stdout.contains(expected), "{scenario} {number}: {ended:?}");
+        assert_eq!(ended.exit, 0, "{scenario}");
+    }
+}
+
+#[test]
+fn an_undo_replaces_the_template_exactly() {
+    let step = step("master-cs-inplace", "14");
+    let ended = step.run(&["undo", "cloneset/web", "--dry-run", "-o", "json"]);
+    let object: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let containers = object["spec"]["template"]["spec"]["containers"].as_array().unwrap();
+    assert_eq!(containers.len(), 2, "the container that the later revision added is gone");
+    assert_eq!(object["spec"]["updateStrategy"], step.workload()["spec"]["updateStrategy"]);
+}
+
+#[test]
+fn a_restart_is_refused_where_it_restarts_nothing() {
+    for (scenario, target, hint) in [
+        ("master-cs-inplace", "cloneset/web", "kubectl kruise restart cloneset/web"),
+        ("master-asts-inplace", "asts/web", "kubectl kruise restart asts/web"),
+        ("master-ads-inplace", "ads/web", "kubectl kruise restart ads/web"),
+        ("master-cs-inplaceonly", "cloneset/web", "kubectl delete pod POD"),
+    ] {
+        let ended = step(scenario, "01").run(&["restart", target, "--dry-run"]);
+        assert_eq!(ended.exit, 1, "{scenario}");
+        assert!(ended.stderr.contains("restarts nothing") && ended.stderr.contains(hint), "{}", ended.stderr);
+    }
+    for (scenario, target) in [("master-asts-recreate", "asts/web"), ("master-ads-standard", "ads/web")] {
+        let ended = step(scenario, "01").run(&["restart", target, "--dry-run"]);
+        assert_eq!(ended.exit, 0, "{scenario}: {ended:?}");
+        assert!(ended.stdout.contains("replaces "), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_pause_sets_the_field_of_its_version() {
+    for (scenario, number, target, path) in [
+        ("master-cs-inplace", "03", "cloneset/web", "/spec/updateStrategy/paused"),
+        ("master-cs-v1beta1", "02", "cloneset/web", "/spec/updateStrategy/rollingUpdate/paused"),
+        ("master-asts-inplace", "03", "asts/web", "/spec/updateStrategy/rollingUpdate/paused"),
+        ("master-ads-inplace", "03", "ads/web", "/spec/updateStrategy/rollingUpdate/paused"),
+    ] {
+        let step = step(scenario, number);
+        let ended = step.run(&["pause", target, "--dry-run", "-o", "json"]);
+        let paused: Value =
+            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{scenario}: {ended:?}"));
+        assert_eq!(paused.pointer(path), Some(&true.into()), "{scenario}: {paused:#}");
+        let list = json!({"kind": "List", "apiVersion": "v1", "items": [paused]}).to_string();
+        let resumed = Run::of(["resume", target, "--dry-run", "-o", "json", "--from", "-"]).stdin(list).run();
+        let resumed: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|_| panic!("{resumed:?}"));
+        assert_eq!(resumed["spec"], step.workload()["spec"], "{scenario}");
+    }
+}
+
+#[test]
+fn a_pod_that_waits_for_kruise_daemon_has_a_cause() {
+    let step = step("master-cs-envref", "01");
+    let ended = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let cause = &document["causes"][0];
+    assert_eq!((&cause["id"], &cause["pods"]), (&json!("kruise-daemon"), &json!(2)), "{document:#}");
+    assert_eq!(
+        cause["summary"],
+        "waits for kruise-daemon to restart main, whose environment reads changed metadata"
+    );
+}
+
+#[test]
+fn a_stuck_update_in_place_is_explained_by_its_image() {
+    let step = step("master-cs-stuck", "01");
+    let ended = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let ids: Vec<_> = document["causes"].as_array().unwrap().iter().map(|cause| &cause["id"]).collect();
+    assert!(ids.iter().any(|id| id.as_str().unwrap().starts_with("image-")), "{document:#}");
+    let undo = step.run(&["undo", "cloneset/web", "--dry-run"]);
+    assert!(undo.stdout.contains("updates 1 of 4 pods in place"), "{undo:?}");
+    assert!(!undo.transcript.contains("--replace-stuck-pods"), "{undo:?}");
+}
+
+#[test]
+fn other_kinds_of_open_kruise_are_refused_by_name() {
+    let step = step("master-cs-inplace", "03");
+    for word in ["sidecarset", "uniteddeployments", "broadcastjob", "rollouts.rollouts.kruise.io"] {
+        let ended = step.run(&["status", &format!("{word}/web")]);
+        assert!(
+            ended.stderr.contains("are not supported") && ended.stderr.contains("kubectl kruise"),
+            "{ended:?}"
+        );
+        assert_eq!(ended.exit, 2, "{word}");
+    }
+    let ended = step.run(&["step", "cloneset/web", "--all", "--dry-run"]);
+    assert_eq!(ended.exit, 2, "{ended:?}");
+    assert!(ended.stderr.contains("step does not support the kinds of OpenKruise yet"), "{}", ended.stderr);
+}

@@ -1,0 +1,126 @@
+//! Updating a pod in place, as `OpenKruise` does it: only images of containers, labels and annotations.
+//!
+//! Left out: the gates for resources and for volume claims, and kruise-daemon, so that a container whose
+//! environment reads changed metadata waits for ever.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::clock::stamp;
+use crate::object;
+
+/// The readiness gate that is closed while a pod is updated.
+pub(super) const GATE: &str = "InPlaceUpdateReady";
+
+/// What was updated when.
+pub(super) const STATE: &str = "apps.kruise.io/inplace-update-state";
+
+/// That the containers are to be changed after the grace period.
+pub(super) const GRACE: &str = "apps.kruise.io/inplace-update-grace";
+
+/// The label with the state of a pod's life.
+pub(super) const LIFECYCLE: &str = "lifecycle.apps.kruise.io/state";
+
+/// The containers, by name, that get another image; none when a pod of the one template cannot become one of
+/// the other in place.
+pub(super) fn images(from: &Value, to: &Value) -> Option<Vec<(String, String)>> {
+    let without_images = |template: &Value| {
+        let mut spec = template["spec"].clone();
+        if let Some(Value::Array(containers)) = spec.get_mut("containers") {
+            for container in containers {
+                container["image"] = Value::Null;
+            }
+        }
+        spec
+    };
+    if without_images(from) != without_images(to) {
+        return None;
+    }
+    let containers = |template| object::list(template, &["spec", "containers"]);
+    let changed =
+        containers(from).iter().zip(containers(to)).filter(|(one, other)| one["image"] != other["image"]);
+    let text = |value: &Value, member| object::text(value, &[member]).to_owned();
+    Some(changed.map(|(_, to)| (text(to, "name"), text(to, "image"))).collect())
+}
+
+/// The labels and annotations of a pod after an update: what the templates differ in is changed, the rest stays.
+pub(super) fn move_metadata(pod: &mut Value, from: &Value, to: &Value) {
+    for map in ["labels", "annotations"] {
+        let members = |template: &Value| template["metadata"][map].as_object().cloned().unwrap_or_default();
+        let (before, after): (Map<_, _>, Map<_, _>) = (members(from), members(to));
+        let present = object::members(object::metadata(pod).entry(map).or_insert_with(|| json!({})));
+        for name in before.keys().filter(|name| !after.contains_key(*name)) {
+            present.remove(name);
+        }
+        present.extend(after);
+    }
+}
+
+/// Writes down what is updated: the containers, and the images that they ran.
+pub(super) fn record(pod: &mut Value, revision: &str, containers: &[(String, String)], now: Timestamp) {
+    let named = |name: &str| containers.iter().any(|(changed, _)| changed == name);
+    let last = object::list(pod, &["status", "containerStatuses"]).iter();
+    let last: Map<String, Value> = last
+        .filter(|status| named(object::text(status, &["name"])))
+        .map(|status| (object::text(status, &["name"]).to_owned(), json!({ "imageID": status["imageID"] })))
+        .collect();
+    let names: Vec<&str> = containers.iter().map(|(name, _)| name.as_str()).collect();
+    let mut state = json!({
+        "revision": revision, "updateTimestamp": stamp(now), "lastContainerStatuses": last,
+        "containerBatchesRecord": [{ "timestamp": stamp(now), "containers": names }],
+    });
+    if !containers.is_empty() {
+        state["updateImages"] = true.into();
+    }
+    let annotations = object::metadata(pod).entry("annotations").or_insert_with(|| json!({}));
+    object::members(annotations).insert(STATE.to_owned(), state.to_string().into());
+}
+
+/// Gives containers their images.
+pub(super) fn set_images(pod: &mut Value, images: &[(String, String)]) {
+    let Some(Value::Array(containers)) = pod["spec"].get_mut("containers") else { return };
+    for container in containers {
+        if let Some((_, image)) = images.iter().find(|(name, _)| container["name"] == **name) {
+            container["image"] = image.as_str().into();
+        }
+    }
+}
+
+/// The recorded state of an update.
+pub(super) fn state(pod: &Value) -> Option<Value> {
+    let text = object::text(pod, &["metadata", "annotations", STATE]);
+    serde_json::from_str(text).ok()
+}
+
+/// Whether every container that was updated runs another image than before.
+pub(super) fn is_done(pod: &Value, state: &Value) -> bool {
+    let statuses = object::list(pod, &["status", "containerStatuses"]);
+    let moved = |(name, last): (&String, &Value)| {
+        let status = statuses.iter().find(|status| status["name"] == **name);
+        status.is_some_and(|status| status["imageID"] != last["imageID"])
+    };
+    state["lastContainerStatuses"].as_object().into_iter().flatten().all(moved)
+}
+
+/// The condition of the gate: `True`, `False`, or empty.
+pub(super) fn gate(pod: &Value) -> &str {
+    let conditions = object::list(pod, &["status", "conditions"]);
+    conditions.iter().find(|one| one["type"] == GATE).map_or("", |one| object::text(one, &["status"]))
+}
+
+/// Opens or closes the gate. A closed one makes the pod unready at once.
+pub(super) fn set_gate(pod: &mut Value, is_open: bool, now: Timestamp) {
+    let status = if is_open { "True" } else { "False" };
+    let conditions = object::members(&mut pod["status"]).entry("conditions").or_insert_with(|| json!([]));
+    let Value::Array(conditions) = conditions else { return };
+    conditions.retain(|one| one["type"] != GATE);
+    conditions.push(json!({ "type": GATE, "status": status, "lastTransitionTime": stamp(now) }));
+    if !is_open
+        && let Some(ready) =
+            conditions.iter_mut().find(|one| one["type"] == "Ready" && one["status"] == "True")
+    {
+        ready["status"] = "False".into();
+        ready["reason"] = "ReadinessGatesNotReady".into();
+        ready["lastTransitionTime"] = stamp(now).into();
+    }
+}

@@ -1,0 +1,75 @@
+//! The pods of an Advanced `DaemonSet`: one on each node that its selector matches.
+
+use std::cmp::Reverse;
+
+use serde_json::{Value, json};
+
+use super::Sync;
+use crate::controller::amount::{Rounding, resolve};
+use crate::controller::{count, pod};
+use crate::object;
+use crate::resource::{NODES, PODS};
+use crate::selector::matches_labels;
+
+impl Sync<'_> {
+    /// The names of the nodes that should have a pod.
+    pub(super) fn nodes(&self) -> Vec<String> {
+        let wanted = self.set["spec"]["template"]["spec"]["nodeSelector"].clone();
+        let fits = |node: &Value| {
+            wanted.is_null() || matches_labels(&json!({ "matchLabels": wanted }), &node["metadata"]["labels"])
+        };
+        let nodes = self.store.list(&NODES, None);
+        nodes.filter(|(_, node)| fits(node)).map(|(key, _)| key.name.clone()).collect()
+    }
+
+    fn node_of(pod: &Value) -> &str {
+        object::text(pod, &["spec", "nodeName"])
+    }
+
+    pub(super) fn kept_nodes(&self) -> i64 {
+        let nodes = count::of(self.nodes());
+        resolve(self.rolling("partition"), nodes, Rounding::Down).clamp(0, nodes)
+    }
+
+    /// Makes and removes pods; whether it did.
+    pub(super) fn scale_nodes(&mut self) -> bool {
+        let nodes = self.nodes();
+        let mut has_scaled = false;
+        for (nth, node) in nodes.iter().enumerate() {
+            if self.pods.iter().any(|pod| Self::node_of(pod) == node) {
+                continue;
+            }
+            let name = pod::new_name(self.store, self.set, i64::try_from(nth).unwrap_or_default());
+            let revision = self.update.clone();
+            let mut made = self.new_pod(&name, &revision, &[]);
+            made["spec"]["nodeName"] = node.as_str().into();
+            self.plan.create(&PODS, object::namespace(self.set), made);
+            has_scaled = true;
+        }
+        for pod in self.pods.clone() {
+            if !object::is_terminating(&pod) && !nodes.iter().any(|node| node == Self::node_of(&pod)) {
+                self.delete(&pod);
+                has_scaled = true;
+            }
+        }
+        has_scaled
+    }
+
+    /// The pods that may be updated, on as many nodes as the partition releases: first those whose pod is updated
+    /// or is just being replaced, then by name, the last first; of the nodes that the strategy selects.
+    pub(super) fn nodes_to_update(&self) -> Vec<Value> {
+        let pod_on = |node: &str| self.staying().find(|pod| Self::node_of(pod) == node);
+        let selector = self.rolling("selector");
+        let mut nodes = self.nodes();
+        let released = count::as_len(count::of(&nodes) - self.kept_nodes());
+        nodes.retain(|name| {
+            let node = self.store.list(&NODES, None).find(|(key, _)| key.name == *name);
+            selector.is_null()
+                || node.is_some_and(|(_, node)| matches_labels(selector, &node["metadata"]["labels"]))
+        });
+        nodes.sort_by_key(|name| {
+            (pod_on(name).is_some_and(|pod| !self.is_updated(pod)), Reverse(name.clone()))
+        });
+        nodes.iter().take(released).filter_map(|name| pod_on(name)).map(|pod| Value::clone(pod)).collect()
+    }
+}

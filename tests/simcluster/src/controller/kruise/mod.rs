@@ -1,0 +1,236 @@
+//! The controllers of `OpenKruise`: `CloneSet`, Advanced `StatefulSet`, Advanced `DaemonSet`.
+//!
+//! The rules are those that real controllers showed (`tests/data/kruise`): the three differ in what their pods
+//! are called, how many the partition keeps, which of them come first, and in their counts.
+
+mod clone_set;
+mod daemon_set;
+mod revisions;
+mod stateful_set;
+mod status;
+mod update;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::owner::claim;
+use super::plan::Plan;
+use super::{count, in_place, pod};
+use crate::object;
+use crate::resource::PODS;
+use crate::rules::Part;
+use crate::store::{Key, Store};
+
+/// Which of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    CloneSet,
+    StatefulSet,
+    DaemonSet,
+}
+
+/// The next writes for a workload.
+pub(super) fn plan(store: &Store, key: &Key) -> Plan {
+    let Some(set) = store.get(key).filter(|set| !object::is_terminating(set)) else { return Plan::default() };
+    let kind = match key.resource.kind {
+        "CloneSet" => Kind::CloneSet,
+        "StatefulSet" => Kind::StatefulSet,
+        _ => Kind::DaemonSet,
+    };
+    let mut plan = Plan::default();
+    let pods = claim(store, &PODS, set, &mut plan);
+    let now = store.now();
+    let mut sync = Sync {
+        store,
+        now,
+        key,
+        kind,
+        set,
+        pods,
+        plan,
+        current: Value::Null,
+        update: Value::Null,
+        known: Vec::new(),
+    };
+    sync.run();
+    sync.plan
+}
+
+/// One pass over a workload.
+struct Sync<'s> {
+    store: &'s Store,
+    now: Timestamp,
+    key: &'s Key,
+    kind: Kind,
+    set: &'s Arc<Value>,
+    pods: Vec<Arc<Value>>,
+    plan: Plan,
+    /// The revision of the last rollout in which every pod was updated.
+    current: Value,
+    /// The revision of the live template.
+    update: Value,
+    /// The revisions that were there before.
+    known: Vec<Arc<Value>>,
+}
+
+impl Sync<'_> {
+    fn run(&mut self) {
+        self.find_revisions();
+        self.finish_updates();
+        let has_scaled = match self.kind {
+            Kind::CloneSet => self.scale_clones(),
+            Kind::StatefulSet => self.scale_ordinals(),
+            Kind::DaemonSet => self.scale_nodes(),
+        };
+        if !has_scaled && !self.is_paused() && !self.is_on_delete() {
+            self.update_pods();
+        }
+        self.write_status();
+        self.truncate_history();
+        let staying = self.pods.iter().map(|pod| &**pod);
+        if let Some(then) = pod::next_available(staying, self.min_ready(), self.now) {
+            self.plan.look_again(then);
+        }
+    }
+
+    /// A field of the update strategy.
+    fn rolling(&self, name: &str) -> &Value {
+        &self.set["spec"]["updateStrategy"]["rollingUpdate"][name]
+    }
+
+    fn is_paused(&self) -> bool {
+        *self.rolling("paused") == true
+    }
+
+    fn is_on_delete(&self) -> bool {
+        self.set["spec"]["updateStrategy"]["type"] == "OnDelete"
+    }
+
+    /// Whether pods may be updated in place.
+    fn may_stay(&self) -> bool {
+        let member = if self.kind == Kind::DaemonSet { "rollingUpdateType" } else { "podUpdatePolicy" };
+        ["InPlaceIfPossible", "InPlaceOnly"].iter().any(|policy| *self.rolling(member) == **policy)
+    }
+
+    fn min_ready(&self) -> i64 {
+        match self.kind {
+            Kind::StatefulSet => self.rolling("minReadySeconds").as_i64().unwrap_or(0),
+            Kind::CloneSet | Kind::DaemonSet => count::min_ready(self.set),
+        }
+    }
+
+    fn is_available(&self, pod: &Value) -> bool {
+        pod::is_available(pod, self.min_ready(), self.now)
+    }
+
+    /// The label is the name of the revision, or its hash for a `DaemonSet`.
+    fn label_of(&self, revision: &Value) -> String {
+        let name = object::name(revision);
+        match self.kind {
+            Kind::DaemonSet => name.rsplit('-').next().unwrap_or_default().to_owned(),
+            Kind::CloneSet | Kind::StatefulSet => name.to_owned(),
+        }
+    }
+
+    fn is_updated(&self, pod: &Value) -> bool {
+        pod::revision(pod) == self.label_of(&self.update)
+    }
+
+    /// The pods that stay.
+    fn staying(&self) -> impl Iterator<Item = &Arc<Value>> {
+        self.pods.iter().filter(|pod| pod::is_active(pod))
+    }
+
+    /// Replaces a pod as this pass knows it, and plans to write it.
+    fn change(&mut self, part: Part, changed: Value) {
+        self.plan.update(&Key::of(&PODS, &changed), part, changed.clone());
+        for pod in &mut self.pods {
+            if object::uid(pod) == object::uid(&changed) {
+                *pod = Arc::new(changed.clone());
+            }
+        }
+    }
+
+    /// Opens the gate of new pods, and of those whose containers have restarted with their new images.
+    fn finish_updates(&mut self) {
+        for pod in self.pods.clone() {
+            let runs = !object::list(&pod, &["status", "containerStatuses"]).is_empty();
+            if object::is_terminating(&pod) || !runs {
+                continue;
+            }
+            let state = in_place::state(&pod);
+            let is_done = match (in_place::gate(&pod), &state) {
+                ("True", _) => continue,
+                ("False", Some(state)) => self.has_no_grace(&pod) && in_place::is_done(&pod, state),
+                _ => true,
+            };
+            if !is_done {
+                continue;
+            }
+            let mut opened = Value::clone(&pod);
+            in_place::set_gate(&mut opened, true, self.now);
+            self.change(Part::Status, opened.clone());
+            if object::text(&opened, &["metadata", "labels", in_place::LIFECYCLE]) == "Updating" {
+                opened["metadata"]["labels"][in_place::LIFECYCLE] = "Normal".into();
+                self.change(Part::Object, opened);
+            }
+        }
+    }
+
+    /// Gives a pod its images once its grace period is over; whether it is in none.
+    fn has_no_grace(&mut self, pod: &Value) -> bool {
+        if object::text(pod, &["metadata", "annotations", in_place::GRACE]).is_empty() {
+            return true;
+        }
+        let state = in_place::state(pod).unwrap_or_default();
+        let begun: Option<Timestamp> = object::text(&state, &["updateTimestamp"]).parse().ok();
+        let ends =
+            begun.and_then(|begun| begun.checked_add(SignedDuration::from_secs(self.grace_seconds())).ok());
+        match ends.filter(|ends| *ends > self.now) {
+            Some(ends) => self.plan.look_again(ends),
+            None => {
+                let template = super::revision::template_of(&self.update);
+                let images: Vec<(String, String)> = object::list(&template, &["spec", "containers"])
+                    .iter()
+                    .map(|one| {
+                        (object::text(one, &["name"]).to_owned(), object::text(one, &["image"]).to_owned())
+                    })
+                    .collect();
+                let mut changed = pod.clone();
+                in_place::set_images(&mut changed, &images);
+                object::members(&mut changed["metadata"]["annotations"]).remove(in_place::GRACE);
+                self.change(Part::Object, changed);
+            }
+        }
+        false
+    }
+
+    fn grace_seconds(&self) -> i64 {
+        self.rolling("inPlaceUpdateStrategy")["gracePeriodSeconds"].as_i64().unwrap_or(0)
+    }
+
+    fn delete(&mut self, pod: &Value) {
+        self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
+    }
+
+    /// A pod of a revision, with the readiness gate of updates in place.
+    fn new_pod(&self, name: &str, revision: &Value, more: &[(&str, &str)]) -> Value {
+        let label = self.label_of(revision);
+        let mut labels = vec![(pod::REVISION_LABEL, label.as_str())];
+        labels.extend_from_slice(more);
+        if self.kind != Kind::DaemonSet {
+            labels.push((in_place::LIFECYCLE, "Normal"));
+        }
+        let mut made = pod::of_template(&super::revision::template_of(revision), self.set, name, &labels);
+        let gates = object::members(&mut made["spec"])
+            .entry("readinessGates")
+            .or_insert_with(|| serde_json::json!([]));
+        if let Value::Array(gates) = gates {
+            gates.retain(|gate| gate["conditionType"] != in_place::GATE);
+            gates.push(serde_json::json!({ "conditionType": in_place::GATE }));
+        }
+        made
+    }
+}

@@ -1,0 +1,96 @@
+//! Updating the pods: in place where the templates allow it, or by others.
+
+use serde_json::Value;
+
+use super::{Kind, Sync};
+use crate::controller::amount::{Rounding, resolve};
+use crate::controller::revision::template_of;
+use crate::controller::{count, in_place};
+use crate::object;
+use crate::rules::Part;
+
+impl Sync<'_> {
+    /// Updates as many pods as may be missing; one that is missing already costs nothing.
+    pub(super) fn update_pods(&mut self) {
+        let candidates = match self.kind {
+            Kind::CloneSet => self.clones_to_update(),
+            Kind::StatefulSet => self.ordinals_to_update(),
+            Kind::DaemonSet => self.nodes_to_update(),
+        };
+        let mut missing = self.wanted() - count::of(self.staying().filter(|pod| self.is_available(pod)));
+        let allowed = self.max_unavailable();
+        let mut left = match self.kind {
+            Kind::CloneSet => {
+                let updated = count::of(self.staying().filter(|pod| self.is_updated(pod)));
+                count::wanted(self.set) - self.kept_clones() - updated
+            }
+            Kind::StatefulSet | Kind::DaemonSet => i64::MAX,
+        };
+        for pod in candidates {
+            let is_available = self.is_available(&pod);
+            if self.is_updated(&pod) {
+                if self.kind == Kind::StatefulSet && self.in_order() && !is_available {
+                    return;
+                }
+                continue;
+            }
+            let is_under_way = in_place::gate(&pod) == "False";
+            if left <= 0 || is_under_way || (is_available && missing >= allowed) {
+                continue;
+            }
+            left -= 1;
+            missing += i64::from(is_available);
+            self.update_pod(&pod);
+            if self.kind == Kind::StatefulSet && self.in_order() {
+                return;
+            }
+        }
+    }
+
+    fn wanted(&self) -> i64 {
+        match self.kind {
+            Kind::DaemonSet => count::of(self.nodes()),
+            Kind::CloneSet | Kind::StatefulSet => count::wanted(self.set),
+        }
+    }
+
+    fn max_unavailable(&self) -> i64 {
+        let (allowed, wanted) = (self.rolling("maxUnavailable"), self.wanted());
+        let surge = resolve(self.rolling("maxSurge"), wanted, Rounding::Up);
+        match self.kind {
+            Kind::CloneSet if allowed.is_null() => resolve(&"20%".into(), wanted, Rounding::Up),
+            Kind::CloneSet if surge > 0 => resolve(allowed, wanted, Rounding::Down),
+            Kind::CloneSet => resolve(allowed, wanted, Rounding::Up).max(1),
+            Kind::StatefulSet => resolve(allowed, wanted, Rounding::Down).max(1),
+            Kind::DaemonSet => resolve(allowed, wanted, Rounding::Up).max(1),
+        }
+    }
+
+    fn update_pod(&mut self, pod: &Value) {
+        let to = template_of(&self.update);
+        let from = self.revision_of(pod).map(template_of).filter(|_| self.may_stay());
+        let Some((from, images)) = from.and_then(|from| Some((from.clone(), in_place::images(&from, &to)?)))
+        else {
+            self.delete(pod);
+            return;
+        };
+        let mut changed = pod.clone();
+        in_place::set_gate(&mut changed, false, self.now);
+        self.change(Part::Status, changed.clone());
+        let label = self.label_of(&self.update);
+        in_place::move_metadata(&mut changed, &from, &to);
+        in_place::record(&mut changed, &label, &images, self.now);
+        let labels = object::members(&mut changed["metadata"]["labels"]);
+        labels.insert(crate::controller::pod::REVISION_LABEL.to_owned(), label.into());
+        if self.kind != Kind::DaemonSet {
+            labels.insert(in_place::LIFECYCLE.to_owned(), "Updating".into());
+        }
+        if self.grace_seconds() > 0 && !images.is_empty() {
+            changed["metadata"]["annotations"][in_place::GRACE] = "{}".into();
+            self.plan.look_again(self.now);
+        } else {
+            in_place::set_images(&mut changed, &images);
+        }
+        self.change(Part::Object, changed);
+    }
+}
