@@ -98,7 +98,8 @@ impl Plan {
         }
         let batch = &now.plan().unwrap_or_default()["plan"]["batch"];
         let number = batch["number"].as_u64().unwrap_or_default();
-        if number > self.batch.0 || number == 1 && self.batch.0 > 1 {
+        let number_before = before.plan().unwrap_or_default()["plan"]["batch"]["number"].as_u64();
+        if number > 0 && number_before != Some(number) {
             let goal = number_of(batch["slots"].as_array().and_then(|slots| slots.last()));
             let result = self.check_batch(draw, goal, batch["canary"] == true, views, now);
             let soaked =

@@ -225,7 +225,7 @@ impl Hold {
     /// Compares only the fields that hold, because a server may add defaults to the others.
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
-        if self.set.is_null() {
+        if self.set.is_null() && workload.kind().plan_fields.is_empty() {
             return false;
         }
         match workload.kind().hold {
