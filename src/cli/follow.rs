@@ -52,8 +52,8 @@ pub(super) struct TimeoutArgs {
 
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
-    /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key,
-    /// command not found, a pod that every node rejects; from the second restart on a crash, a failing postStart
+    /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key, a
+    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the second restart on a crash, a failing postStart
     /// hook, and a kill by a liveness or startup probe; and pods rejected by a quota or by admission while
     /// nothing moves and no pod terminates.
     ///

@@ -106,7 +106,7 @@ impl Service<Request<Body>> for Counted {
             let answer = service.answer(request).await?;
             Ok(answer.map(|body| {
                 let counted = body.map_frame(move |frame| {
-                    let length = frame.data_ref().map_or(0, |data| data.len());
+                    let length = frame.data_ref().map_or(0, |data| data[..].len());
                     bytes.fetch_add(u64::try_from(length).unwrap_or_default(), Ordering::Relaxed);
                     frame
                 });

@@ -237,3 +237,20 @@ async fn old_gone_waits_until_no_old_pod_is_listed() {
     });
     assert_eq!(old, 0, "{}", ended.transcript);
 }
+
+/// The kubelet reports the first crash with `Error` and exit 137, and the next one with `OOMKilled`.
+#[tokio::test(start_paused = true)]
+async fn one_lack_of_memory_is_one_cause() {
+    let (_, ended) = follow("oom", Some(14.0), "-o json --stable 5m --timeout REST").await;
+    let causes = spans(&ended.stdout, 14.0);
+    assert_eq!(causes.lines().count(), 1, "{causes}");
+    assert!(causes.contains("out-of-memory app"), "{causes}");
+}
+
+/// A pod that runs for a moment between two crashes is no news: the next line comes with the next restart.
+#[tokio::test(start_paused = true)]
+async fn a_crash_loop_prints_one_line_for_each_restart() {
+    let (_, ended) = follow("crash", Some(20.0), "--stable 5m --timeout REST").await;
+    let lines: Vec<_> = ended.stderr.lines().filter(|line| line.contains("app: crashed, exit 1")).collect();
+    assert!(lines.iter().all(|line| line.contains(" and 1 more ")), "{}", ended.transcript);
+}

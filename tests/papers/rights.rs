@@ -135,13 +135,22 @@ fn roles() -> Vec<(String, Vec<Right>)> {
         let role: Value = serde_saphyr::from_str(document).unwrap();
         assert_eq!(role["kind"], "ClusterRole");
         let name = role["metadata"]["name"].as_str().unwrap().strip_prefix("rollout2-").unwrap().to_owned();
-        (name, role["rules"].as_array().unwrap().iter().filter(is_of_kubernetes).flat_map(rights).collect())
+        (
+            name,
+            role["rules"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|rule| is_of_kubernetes(rule))
+                .flat_map(rights)
+                .collect(),
+        )
     };
     text.split("\n---\n").map(role).collect()
 }
 
 /// Whether a rule is about types that every server has. The clusters of these tests have no OpenKruise.
-fn is_of_kubernetes(rule: &&Value) -> bool {
+fn is_of_kubernetes(rule: &Value) -> bool {
     rule["apiGroups"][0] != "apps.kruise.io"
 }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use harness::lab::{Hands, Lab};
 use serde_json::json;
-use simcluster::Key;
 use simcluster::patch::Format;
 use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
+use simcluster::{Key, Store};
 
 use crate::setup::{changed, object, run_of};
 
@@ -27,6 +27,26 @@ async fn a_hold_ended_by_another_client_is_not_a_hold() {
     let said = "stopped: statefulset.apps/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
     assert!(ended.stderr.contains(said), "{}", ended.transcript);
     assert!(ended.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", ended.transcript);
+}
+
+/// The annotation is the only place that keeps the original strategy.
+#[tokio::test(start_paused = true)]
+async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() {
+    let (lab, _) = changed(4, &json!({})).await;
+    lab.later(20_000, |hands| {
+        let patch = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
+        let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-annotate"));
+        let store =
+            |store: &mut Store| store.patch(&db, Part::Object, Format::Merge, &patch, &author).map(drop);
+        hands.cluster.store(store).unwrap();
+    });
+    let ended = lab.run("step statefulset/db --all --soak 60s").await;
+    assert_eq!(ended.exit, 5, "{}", ended.transcript);
+    let said = "; no plan holds it any more, but its update strategy has partition 3: ";
+    assert!(ended.stderr.contains(said), "{}", ended.transcript);
+    let original =
+        "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
+    assert!(ended.stderr.contains(original), "{}", ended.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::fatal_causes::ends_container;
 use super::now::TargetId;
 use super::report::{CauseChange, FollowerRequest, LogRef, Report};
 use crate::model::status::cause::{Cause, CauseId};
@@ -177,8 +178,10 @@ impl ReportedCause {
         }
         let (before, now) = (&self.reported, &self.now);
         let is_explained = before.evidence.is_none() && now.evidence.is_some();
-        let counts = |cause: &Cause| (cause.pods.len(), cause.restarts);
-        !before.reads_as(now) || counts(before) != counts(now) || is_explained
+        // A container in a crash loop runs for a moment, and the cause then lacks its pod.
+        let runs_between = ends_container(now.id) && now.pods.len() < before.pods.len();
+        let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
+        !before.reads_as(now) || has_other_pods || before.restarts != now.restarts || is_explained
     }
 }
 

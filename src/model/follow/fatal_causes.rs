@@ -107,6 +107,7 @@ fn is_fatal(cause: &Cause, observation: &Observation) -> bool {
         | CauseId::MissingSecret
         | CauseId::MissingKey
         | CauseId::MissingClaim
+        | CauseId::ConfigError
         | CauseId::CommandNotFound => true,
         CauseId::NodeRefused => !cause.is_transient,
         id if ends_container(id) => cause.restarts >= FATAL_RESTARTS,
@@ -121,7 +122,7 @@ pub(super) fn can_become_fatal(cause: &Cause, observation: &Observation, options
 }
 
 /// Whether a cause ends its container again and again.
-fn ends_container(id: CauseId) -> bool {
+pub(super) fn ends_container(id: CauseId) -> bool {
     matches!(
         id,
         CauseId::CrashLoop

@@ -6,6 +6,7 @@ use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
 use super::completing::restore_fields;
 use super::outcome::{StepOutcome, StopReason};
+use super::preview::finished_batch;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
@@ -96,7 +97,10 @@ fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
             record.plan.batch_sizes.clear();
             reports.push(StepReport::BackToCanary);
         }
-        Some(before) => record.plan.batch_sizes.push(before.slots.len()),
+        Some(before) => {
+            reports.extend(gone_batch(state));
+            record.plan.batch_sizes.push(before.slots.len());
+        }
         None => {}
     }
     let set = match state.slots.kind.release(observation, state.all(), &next, state.free()) {
@@ -141,7 +145,8 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     if state.slots.kind.is_complete(observation) {
         let patch = observation.record.ending(&observation.observed.workload);
         let why = "the update is complete: restore the original strategy";
-        return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, Vec::new(), why);
+        let reports = gone_batch(state).into_iter().collect();
+        return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, reports, why);
     }
     match state.ignored_nodes() {
         nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
@@ -150,4 +155,10 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
             Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
         }
     }
+}
+
+/// Reports a batch as done whose nodes all left the cluster. No write records that.
+fn gone_batch(state: &PlanState<'_>) -> Option<StepReport> {
+    let gone = state.plan().batch_in_progress()?;
+    Some(StepReport::Batch(finished_batch(state, gone)))
 }

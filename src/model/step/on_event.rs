@@ -200,6 +200,14 @@ impl Stepper {
         if let Some(record) = self.cluster.record() {
             self.reporter.keep_batch(record);
         }
+        // The batch that is over, before the batch that begins.
+        let (over, reports): (Vec<_>, Vec<_>) =
+            write.reports.into_iter().partition(|one| matches!(one, StepReport::Batch(_)));
+        for one in over {
+            if let StepReport::Batch(batch) = one {
+                self.reporter.batch_is_over(batch, out);
+            }
+        }
         match &write.purpose {
             Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
             Purpose::BeginBatch => {
@@ -215,14 +223,11 @@ impl Stepper {
             Purpose::RollBack | Purpose::RestoreFields => timers.rollback.since = Some(now.elapsed),
             Purpose::ReleaseLease => return self.end_leaving(out),
         }
-        for one in write.reports {
+        for one in reports {
             if let StepReport::RollingBack { revision } = &one {
                 self.timers.rollback.revision = Some(revision.clone());
             }
-            match one {
-                StepReport::Batch(batch) => self.reporter.batch_is_over(batch, out),
-                one => report(one, out),
-            }
+            report(one, out);
         }
         if let Purpose::EndPlan(outcome) = write.purpose {
             self.end(outcome, out);

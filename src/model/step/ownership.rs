@@ -11,6 +11,7 @@ use crate::model::change::hold::{HOLD_ANNOTATION, Hold, PlanRecord, guarded};
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
+use crate::model::text::go_json::go_json;
 use crate::model::workload::Workload;
 use crate::model::workload::plan_fields;
 
@@ -107,7 +108,12 @@ impl Ownership {
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.text.clone().into());
         let as_stored = Workload::of_json(as_stored.after());
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
-        let (manager, changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
+        let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
+        let is_forgotten =
+            now.object().annotation(HOLD_ANNOTATION).is_none() && record.hold.is_unchanged(now);
+        if let Some(original) = record.hold.original().filter(|_| is_forgotten) {
+            changes.push(format!("the original update strategy was {}", go_json(original)));
+        }
         StopReason::Changed { manager, changes }
     }
 }

@@ -22,13 +22,6 @@ use crate::model::status::observation::Observation;
 /// The most batches that a preview lists.
 const MAX_BATCHES: usize = 1000;
 
-impl BatchStage {
-    /// Whether the batch is done or failed.
-    pub(super) fn is_over(&self) -> bool {
-        matches!(self, Self::Done { .. } | Self::Failed)
-    }
-}
-
 /// Returns the plan that a command would begin or continue.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::preview::{batch, finished_batch, stage};
+use super::preview::{batch, stage};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
@@ -107,15 +107,7 @@ impl ChangeReporter {
                 self.stage = Some((record.number, now.clone()));
                 report(StepReport::Batch(batch(state, record, now)), out);
             }
-            return;
-        }
-        if let Some(gone) = state.plan().batch_in_progress()
-            && self.stage.as_ref().is_some_and(|(number, stage)| *number == gone.number && !stage.is_over())
-        {
-            // All of its nodes left the cluster, so no write records that it is done.
-            self.batch_is_over(finished_batch(state, gone), out);
-        }
-        if state.is_final() && !state.is_moving() && !self.has_final_soak {
+        } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;
             if !soak.is_zero() && !state.timers.skip_soak {
                 self.has_final_soak = true;

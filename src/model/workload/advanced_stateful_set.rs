@@ -49,7 +49,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
         ("rollingUpdate.minReadySeconds", StrategyField::Count),
     ],
     partition: Some(kept_by_partition),
-    waits_for_broken_pods: waits_for_broken_pods,
+    waits_for_broken_pods,
     hold: HoldBy::Paused(&[("v1beta1", PAUSED)]),
     stable_revision: Some("/status/currentRevision"),
     update_revision: Some("/status/updateRevision"),

@@ -139,6 +139,9 @@ fn status_of_counts(workload: &Workload, counts: Counts, released: i64) -> Kubec
             "{finishing} {updated} out of {released} new replicas have been updated..."
         ));
     }
+    if total < wanted {
+        return KubectlStatus::waiting(format!("Waiting for {} pods to be ready...", wanted - total));
+    }
     if total > wanted.max(updated) {
         let old = total - wanted.max(updated);
         return KubectlStatus::waiting(format!("{finishing} {old} old replicas are pending termination..."));
@@ -217,6 +220,21 @@ mod tests {
             object["spec"]["updateStrategy"] = strategy.clone();
             let budget = Workload::of_json(&object).unwrap().update_budget();
             assert_eq!((budget.unavailable, budget.surge), expected, "{strategy}");
+        }
+    }
+
+    /// A partition does not excuse pods that are missing.
+    #[test]
+    fn a_set_with_too_few_pods_is_progressing() {
+        let mut object = clone_set("v1beta1", &json!(5), &json!(2)).object().json().clone();
+        let state = |object: &Value| {
+            let workload = Workload::of_json(object).unwrap();
+            verdict(&workload, &RolloutFacts::default()).state
+        };
+        for (total, expected) in [(3, RolloutState::Progressing), (5, RolloutState::Complete)] {
+            object["status"] =
+                json!({"replicas": total, "updatedReplicas": 3, "updatedAvailableReplicas": 3});
+            assert_eq!(state(&object), expected, "{total}");
         }
     }
 

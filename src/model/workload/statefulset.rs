@@ -36,7 +36,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
     ],
     partition: Some(held_by_partition),
-    waits_for_broken_pods: waits_for_broken_pods,
+    waits_for_broken_pods,
     hold: HoldBy::Partition,
     stable_revision: Some("/status/currentRevision"),
     update_revision: Some("/status/updateRevision"),

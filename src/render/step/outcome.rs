@@ -154,15 +154,24 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
             let changes =
                 if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
             let manager = manager.as_deref().unwrap_or("another client");
-            if hints::is_held(workload) {
-                Printed::note(format!(
-                    "held: {name} was changed by {manager}, so no more pods are released{changes}"
-                ))
-            } else {
-                Printed::note(format!(
-                    "stopped: {name} was changed by {manager} and is not held any more, so its rollout continues in the cluster{changes}"
-                ))
-            }
+            let what = format!("{name} was changed by {manager}");
+            let keeps = match strategy::partition(workload) {
+                _ if strategy::is_on_delete(workload) => Some("is OnDelete".to_owned()),
+                partition => (partition > 0).then(|| format!("has partition {partition}")),
+            };
+            Printed::note(match keeps {
+                _ if hints::is_held(workload) => {
+                    format!("held: {what}, so no more pods are released{changes}")
+                }
+                Some(keeps) => {
+                    format!(
+                        "stopped: {what}; no plan holds it any more, but its update strategy {keeps}{changes}"
+                    )
+                }
+                None => format!(
+                    "stopped: {what} and is not held any more, so its rollout continues in the cluster{changes}"
+                ),
+            })
         }
         StopReason::Unhealthy { pods, allowed } => {
             let count =

@@ -46,11 +46,11 @@ impl Oracle for Nodes {
             return self.check_soaked(scene, soak, "the plan ends");
         }
         if scene.begins_anew() {
-            self.batch.retain(|node| scene.before.is_updated(*node)); // the others were not released
+            self.batch.clear(); // it was of a plan that another client ended
             self.is_refused = false;
         }
         let batch = batch(scene.after);
-        if batch == self.batch || batch.is_empty() {
+        if batch == self.batch || batch.is_empty() || scene.after.goes_back() {
             return Ok(());
         }
         let said = self.check_soaked(scene, scene.pace.soak, "a batch begins");

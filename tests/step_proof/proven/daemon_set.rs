@@ -1,5 +1,7 @@
 //! Histories of a DaemonSet on six nodes in three zones: node-0 and node-3 are in the first.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::History;
@@ -72,6 +74,43 @@ fn a_correct_plan_has_no_finding() {
     }
     history.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
     history.ends_with(0);
+    assert_eq!(judge(&history.timeline), [""; 0]);
+}
+
+/// Whoever writes the plan while it is rolling back begins no batch. This was wrong when the batch that the
+/// check refused was taken for a new one then.
+#[test]
+fn a_lease_that_is_renewed_during_a_rollback() {
+    let mut history = History::of_nodes();
+    history.timeline.processes[0].words.check = Some(false);
+    history.canary_node();
+    let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
+    history.set["spec"]["updateStrategy"] = rolling.clone();
+    history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:1.0".into();
+    let plan = json!({"phase": "rollingBack", "batch": {"slots": ["node-0"]}});
+    for turn in [2, 3] {
+        history.plan_of(0, &plan, turn);
+    }
+    let back = history.pod(0, "app:1.0", Some(history.now));
+    history.push(By::Cluster, What::Pod("db-0".to_owned(), Some(back)));
+    history.ends(&rolling);
+    history.ends_with(4);
+    assert_eq!(judge(&history.timeline), [""; 0]);
+}
+
+/// The plan that another client ended is over, and so is its batch. This was wrong when the nodes of that batch
+/// had to soak for the plan after it.
+#[test]
+fn a_plan_after_one_that_another_client_ended() {
+    let mut history = History::of_nodes();
+    history.batch(&[0], 1);
+    history.turn_over(0);
+    let [held, rolling] = [json!({"type": "OnDelete"}), json!({"type": "RollingUpdate"})];
+    history.set["spec"]["updateStrategy"] = rolling;
+    history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+    history.set["spec"]["updateStrategy"] = held;
+    history.batch(&[], 2);
+    history.batch(&[3], 3);
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
 

@@ -79,6 +79,10 @@ fn fatal_causes_fail_fast() {
         (waiting("InvalidImageName", "couldn't parse image name \"app:::\""), true),
         (waiting("CreateContainerConfigError", missing), true),
         (waiting("CreateContainerConfigError", "failed to sync configmap cache: timed out"), false),
+        (
+            waiting("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+            true,
+        ),
         (crashing(1), false),
         (crashing(2), true),
         (running(0), false),
@@ -112,7 +116,8 @@ fn a_cause_that_is_gone_after_its_grace_period_is_not_fatal() {
 #[test]
 fn a_container_that_runs_for_15s_between_its_crashes_fails_fast() {
     let at = |seconds: u64| {
-        (START.parse::<Timestamp>().unwrap() + SignedDuration::from_secs(seconds as i64)).to_string()
+        (START.parse::<Timestamp>().unwrap() + SignedDuration::from_secs(i64::try_from(seconds).unwrap()))
+            .to_string()
     };
     let ran = |from: u64| json!({"exitCode": 2, "reason": "Error", "startedAt": at(from), "finishedAt": at(from + 15)});
     let mut play = Play::of(fail_fast(), deployment(BEGUN));

@@ -10,9 +10,13 @@ use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
 use crate::model::status::observation::Observation;
 
-/// The two states of a crash loop. A container alternates between them with every restart; both are one problem.
+/// The states of a crash loop. A container alternates between them with every restart; all are one problem.
 const CRASHED: &str = "crashed";
+const COMPLETED: &str = "completed"; // with exit code 0, as `kubectl get pods` prints it
 const BACK_OFF: &str = "CrashLoopBackOff";
+
+/// How the summary of an init container's crash loop begins.
+pub(super) const INIT: &str = "init container, ";
 
 /// The termination reasons of containers that the kubelet lost track of, usually because the node restarted.
 const LOST: [&str; 2] = ["Unknown", "ContainerStatusUnknown"];
@@ -50,7 +54,15 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
     if let Some((id, which, message)) = killed_by_probe(container, ending, pod, context) {
         return Some(Problem::new(id, format!("killed by its {which} probe, {}", exit(ending)), message));
     }
-    let what = if container.waiting_for() == BACK_OFF { BACK_OFF } else { CRASHED };
+    let what = match ending.exit_code {
+        _ if container.waiting_for() == BACK_OFF => BACK_OFF,
+        0 => COMPLETED,
+        _ => CRASHED,
+    };
+    if let Some(limit) = memory_limit_of_killed(container, ending, context) {
+        let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
+        return Some(Problem::new(CauseId::OutOfMemory, summary, most_informative_line(&ending.message)));
+    }
     Some(Problem::new(
         CauseId::CrashLoop,
         format!("{what}, {}", exit(ending)),
@@ -89,7 +101,8 @@ fn is_in_crash_loop(container: &Container, now: Timestamp) -> bool {
 
 /// Returns a summary without the current state of the crash loop.
 pub(super) fn without_state(summary: &str) -> &str {
-    [CRASHED, BACK_OFF].into_iter().find_map(|word| summary.strip_prefix(word)).unwrap_or(summary)
+    let summary = summary.strip_prefix(INIT).unwrap_or(summary);
+    [CRASHED, COMPLETED, BACK_OFF].into_iter().find_map(|word| summary.strip_prefix(word)).unwrap_or(summary)
 }
 
 /// Whether the termination of this container restarts every container of the pod (`RestartAllContainers`).
@@ -110,11 +123,26 @@ fn restarts_all(container: &Container, ending: &Termination, context: &CauseCont
 }
 
 fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Problem {
-    let limit =
-        context.declared(&container.name).and_then(|declared| declared.pointer("/resources/limits/memory"));
-    let limit =
-        limit.and_then(Value::as_str).map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
+    let limit = memory_limit(container, context);
+    let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
     Problem::new(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code), "")
+}
+
+fn memory_limit<'a>(container: &Container, context: &'a CauseContext<'_>) -> Option<&'a str> {
+    context.declared(&container.name)?.pointer("/resources/limits/memory")?.as_str()
+}
+
+/// Returns the memory limit of a container that was killed by SIGKILL, unless a probe may have killed it. The kubelet
+/// reports some containers that exceed their limit with the reason `Error`, and the same container's next run with
+/// `OOMKilled` (recorded with containerd 1.6).
+fn memory_limit_of_killed<'a>(
+    container: &Container,
+    ending: &Termination,
+    context: &'a CauseContext<'_>,
+) -> Option<&'a str> {
+    let declared = context.declared(&container.name)?;
+    let is_probed = ["livenessProbe", "startupProbe"].iter().any(|probe| declared.get(probe).is_some());
+    if ending.exit_code != 137 || is_probed { None } else { memory_limit(container, context) }
 }
 
 /// Returns the failed probe that made the kubelet kill the container. A killed container exits with 0 or by a
@@ -187,6 +215,15 @@ mod tests {
         ] {
             assert_eq!(most_informative_line(message), line);
         }
+    }
+
+    #[test]
+    fn the_states_of_a_crash_loop_are_one_problem() {
+        for summary in ["crashed, exit 1", "CrashLoopBackOff, exit 1", "init container, crashed, exit 1"] {
+            assert_eq!(without_state(summary), ", exit 1", "{summary}");
+        }
+        assert_eq!(without_state("init container, CrashLoopBackOff, exit 1"), ", exit 1");
+        assert_eq!(without_state("completed, exit 0"), ", exit 0");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Cause;
 use super::context::PodProblem;
 use super::crash::without_state;
+use super::{Cause, CauseId};
 use crate::model::api::container::ContainerState;
 
 /// Merges problems that differ only in the pod into one cause. The example is the pod whose container restarted
@@ -13,7 +13,10 @@ pub(super) fn by_cause(found: Vec<PodProblem<'_>>) -> Vec<Cause> {
     let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
     for found in found {
         let container = found.container.map(|container| container.name.clone());
-        let key = (found.problem.id, container, without_state(&found.problem.summary).to_owned());
+        // The kubelet reports the same lack of memory as `OOMKilled` and as `Error`.
+        let is_out_of_memory = found.problem.id == CauseId::OutOfMemory;
+        let summary = if is_out_of_memory { "" } else { without_state(&found.problem.summary) };
+        let key = (found.problem.id, container, summary.to_owned());
         groups.entry(key).or_default().push(found);
     }
     groups.into_iter().map(|((_, container, _), found)| cause(container, found)).collect()

@@ -26,5 +26,5 @@ fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Optio
     }
     let problem = crash::find_problem(container, pod, context)?;
     let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-    Some(Problem { id, summary: format!("init container, {}", problem.summary), ..problem })
+    Some(Problem { id, summary: format!("{}{}", crash::INIT, problem.summary), ..problem })
 }

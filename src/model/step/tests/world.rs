@@ -221,7 +221,9 @@ impl World {
         let (nodes, update) = (self.replicas(), self.update());
         let is_rolling = self.object["spec"]["updateStrategy"]["type"] == "RollingUpdate";
         let missing: Vec<i64> = (0..nodes).filter(|index| !self.pods.contains_key(index)).collect();
-        missing.iter().for_each(|index| self.make(*index, update));
+        for index in &missing {
+            self.make(*index, update);
+        }
         let is_outdated = |index: &i64| self.pods.get(index).is_some_and(|pod| pod.revision != update);
         let may_go = |index: &i64| self.unavailable() == 0 || !self.is_available(*index);
         let next = (0..nodes).filter(is_outdated).find(may_go).filter(|_| is_rolling);

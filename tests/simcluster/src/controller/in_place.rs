@@ -64,10 +64,10 @@ pub(super) fn record(pod: &mut Value, revision: &str, containers: &[(String, Str
         .filter(|status| named(object::text(status, &["name"])))
         .map(|status| (object::text(status, &["name"]).to_owned(), json!({ "imageID": status["imageID"] })))
         .collect();
-    let names: Vec<&str> = containers.iter().map(|(name, _)| name.as_str()).collect();
+    let batch: Vec<&str> = containers.iter().map(|(name, _)| name.as_str()).collect();
     let mut state = json!({
         "revision": revision, "updateTimestamp": stamp(now), "lastContainerStatuses": last,
-        "containerBatchesRecord": [{ "timestamp": stamp(now), "containers": names }],
+        "containerBatchesRecord": [{ "timestamp": stamp(now), "containers": batch }],
     });
     if !containers.is_empty() {
         state["updateImages"] = true.into();

@@ -24,6 +24,7 @@ use crate::rules::Part;
 use crate::store::{Key, Store};
 
 /// Which of the three.
+#[expect(clippy::enum_variant_names, reason = "these are the names of the kinds")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     CloneSet,
@@ -144,10 +145,10 @@ impl Sync<'_> {
     }
 
     /// Replaces a pod as this pass knows it, and plans to write it.
-    fn change(&mut self, part: Part, changed: Value) {
-        self.plan.update(&Key::of(&PODS, &changed), part, changed.clone());
+    fn change(&mut self, part: Part, changed: &Value) {
+        self.plan.update(&Key::of(&PODS, changed), part, changed.clone());
         for pod in &mut self.pods {
-            if object::uid(pod) == object::uid(&changed) {
+            if object::uid(pod) == object::uid(changed) {
                 *pod = Arc::new(changed.clone());
             }
         }
@@ -171,10 +172,10 @@ impl Sync<'_> {
             }
             let mut opened = Value::clone(&pod);
             in_place::set_gate(&mut opened, true, self.now);
-            self.change(Part::Status, opened.clone());
+            self.change(Part::Status, &opened);
             if object::text(&opened, &["metadata", "labels", in_place::LIFECYCLE]) == "Updating" {
                 opened["metadata"]["labels"][in_place::LIFECYCLE] = "Normal".into();
-                self.change(Part::Object, opened);
+                self.change(Part::Object, &opened);
             }
         }
     }
@@ -188,22 +189,18 @@ impl Sync<'_> {
         let begun: Option<Timestamp> = object::text(&state, &["updateTimestamp"]).parse().ok();
         let ends =
             begun.and_then(|begun| begun.checked_add(SignedDuration::from_secs(self.grace_seconds())).ok());
-        match ends.filter(|ends| *ends > self.now) {
-            Some(ends) => self.plan.look_again(ends),
-            None => {
-                let template = super::revision::template_of(&self.update);
-                let images: Vec<(String, String)> = object::list(&template, &["spec", "containers"])
-                    .iter()
-                    .map(|one| {
-                        (object::text(one, &["name"]).to_owned(), object::text(one, &["image"]).to_owned())
-                    })
-                    .collect();
-                let mut changed = pod.clone();
-                in_place::set_images(&mut changed, &images);
-                object::members(&mut changed["metadata"]["annotations"]).remove(in_place::GRACE);
-                self.change(Part::Object, changed);
-            }
+        if let Some(ends) = ends.filter(|ends| *ends > self.now) {
+            self.plan.look_again(ends);
+            return false;
         }
+        let template = super::revision::template_of(&self.update);
+        let image =
+            |one: &Value| (object::text(one, &["name"]).to_owned(), object::text(one, &["image"]).to_owned());
+        let images: Vec<_> = object::list(&template, &["spec", "containers"]).iter().map(image).collect();
+        let mut changed = pod.clone();
+        in_place::set_images(&mut changed, &images);
+        object::members(&mut changed["metadata"]["annotations"]).remove(in_place::GRACE);
+        self.change(Part::Object, &changed);
         false
     }
 

@@ -50,7 +50,8 @@ impl Sync<'_> {
 
     /// Deletes the lowest revisions that no pod runs and that are too many.
     pub(super) fn truncate_history(&mut self) {
-        let limit = count::at(self.set, &["spec", "revisionHistoryLimit"]);
+        // The webhook of OpenKruise fills in 10.
+        let limit = self.set["spec"]["revisionHistoryLimit"].as_i64().unwrap_or(10);
         let (current, update) = (object::name(&self.current), object::name(&self.update));
         let lives = |one: &Value| {
             let (name, label) = (object::name(one), self.label_of(one));

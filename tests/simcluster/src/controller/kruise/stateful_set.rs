@@ -57,7 +57,7 @@ impl Sync<'_> {
                     waits = true;
                 }
                 Some(pod) => {
-                    waits |= self.in_order() && (object::is_terminating(&pod) || !self.is_available(&pod))
+                    waits |= self.in_order() && (object::is_terminating(&pod) || !self.is_available(&pod));
                 }
             }
             if waits && self.in_order() {

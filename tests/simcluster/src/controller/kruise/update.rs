@@ -60,9 +60,8 @@ impl Sync<'_> {
         match self.kind {
             Kind::CloneSet if allowed.is_null() => resolve(&"20%".into(), wanted, Rounding::Up),
             Kind::CloneSet if surge > 0 => resolve(allowed, wanted, Rounding::Down),
-            Kind::CloneSet => resolve(allowed, wanted, Rounding::Up).max(1),
             Kind::StatefulSet => resolve(allowed, wanted, Rounding::Down).max(1),
-            Kind::DaemonSet => resolve(allowed, wanted, Rounding::Up).max(1),
+            Kind::CloneSet | Kind::DaemonSet => resolve(allowed, wanted, Rounding::Up).max(1),
         }
     }
 
@@ -76,7 +75,7 @@ impl Sync<'_> {
         };
         let mut changed = pod.clone();
         in_place::set_gate(&mut changed, false, self.now);
-        self.change(Part::Status, changed.clone());
+        self.change(Part::Status, &changed);
         let label = self.label_of(&self.update);
         in_place::move_metadata(&mut changed, &from, &to);
         in_place::record(&mut changed, &label, &images, self.now);
@@ -91,6 +90,6 @@ impl Sync<'_> {
         } else {
             in_place::set_images(&mut changed, &images);
         }
-        self.change(Part::Object, changed);
+        self.change(Part::Object, &changed);
     }
 }
