@@ -72,6 +72,7 @@ const LINES: [(&str, &[(On, &str)]); 8] = [
     (
         "step",
         &[
+            (On::Changed, "step deployment/web --all --timeout 3m"),
             (On::Changed, "step sts/db --all --timeout 3m"),
             (On::Changed, "step ds/agent --all --timeout 3m"),
             (On::Changed, "step ds/agent --evict --timeout 3m"),
@@ -83,11 +84,13 @@ const LINES: [(&str, &[(On, &str)]); 8] = [
 /// Returns the messages without a right. Without `watch` nothing is printed, since polling replaces it.
 fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
     match (verb, right.verb.as_str(), right.resource.as_str()) {
-        (_, "watch", _) | ("step", "list", "statefulsets" | "daemonsets") => &[],
+        (_, "watch", _) | ("step", "list", "deployments" | "statefulsets" | "daemonsets") => &[],
         ("undo" | "restart", "delete", "pods") => &["was not deleted: forbidden"],
         ("undo", "patch", "controllerrevisions") => &["cannot record the change-cause on"],
         ("step", "list", "pods") => &["cannot be stepped without its pods"],
-        ("step", "list", "controllerrevisions") => &["cannot be stepped without its revisions"],
+        ("step", "list", "replicasets" | "controllerrevisions") => {
+            &["cannot be stepped without its revisions"]
+        }
         ("step", "delete", "pods") => {
             &["was not deleted: forbidden", "error: forbidden: User \"gina\" cannot"]
         }
@@ -114,7 +117,7 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
 fn is_for_an_expired_watch(verb: &str, right: &Right) -> bool {
     verb == "step"
         && right.verb == "list"
-        && ["daemonsets", "statefulsets"].contains(&right.resource.as_str())
+        && ["deployments", "daemonsets", "statefulsets"].contains(&right.resource.as_str())
 }
 
 /// Whether two runs had the same result. For `step` the number of restarts in the output depends on timing.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::{Ended, Run, data};
 use serde_json::{Value, json};
-use simcluster::resource::{DAEMONSETS, STATEFULSETS};
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Builder, Controllers, Key, Rule, SimCluster, Upkeep, User};
 
@@ -110,7 +110,7 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
     let author = Author::new("kubectl-create");
     let template = |image: &str| json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "app", "image": image}]}});
     let mut controllers = Controllers::new();
-    for (resource, name) in [(&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
+    for (resource, name) in [(&DEPLOYMENTS, "web"), (&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
         let mut object = json!({"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": "x"}}, "template": template("app:1.0")}});
         if name == "db" {
             object["spec"]["replicas"] = 2.into();
@@ -120,9 +120,9 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
     }
     controllers.run_for(&cluster, Duration::from_secs(30));
     let client = kube::Client::new(cluster.service_for("admin"), "shop");
-    let paused = Run::of(["pause", "sts,ds", "-n", "shop"]).run_through(client).await;
+    let paused = Run::of(["pause", "deploy,sts,ds", "-n", "shop"]).run_through(client).await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
-    for (resource, name) in [(&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
+    for (resource, name) in [(&DEPLOYMENTS, "web"), (&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
         let change = |object: &mut Value| object["spec"]["template"] = template(image);
         let key = Key::new(resource, "shop", name);
         cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());

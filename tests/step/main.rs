@@ -7,6 +7,7 @@ mod arguments;
 mod below_partition;
 mod checks;
 mod daemon_set;
+mod deployment;
 mod failing_requests;
 mod hints;
 mod hold_summary;

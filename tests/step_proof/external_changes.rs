@@ -23,6 +23,8 @@ pub(crate) enum Deed {
     Image(&'static str),
     /// Applies a manifest that names this strategy.
     Strategy(Value),
+    /// Applies a manifest with these fields.
+    Merge(Value),
     /// Deletes a pod.
     Delete(usize),
     /// Ends the containers of a pod.
@@ -77,6 +79,7 @@ impl Deed {
             Self::Scale(replicas) => patch(store, json!({"spec": {"replicas": replicas}})),
             Self::Image(image) => patch(store, image_of(image)),
             Self::Strategy(strategy) => patch(store, json!({"spec": {"updateStrategy": strategy}})),
+            Self::Merge(fields) => patch(store, fields.clone()),
             Self::Annotate(mark) => {
                 patch(store, json!({"metadata": {"annotations": {"other": mark.to_string()}}}))
             }

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod command;
+mod deployments;
 mod external_changes;
 mod generator;
 mod kill;

@@ -65,6 +65,7 @@ fn the_patch_is_ready_for_kubectl() {
         [
             "test /metadata/uid",
             "test /spec/paused",
+            "test /metadata/annotations/kubectl-rollout2~1held",
             "test /spec/template",
             "test /metadata/annotations/kubernetes.io~1change-cause",
             "replace /spec/template",

@@ -34,6 +34,10 @@ pub(super) struct BatchSizeArgs {
     /// The limit of unavailable pods, including those being replaced: 1, 10% [default: 1]
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
     max_unavailable: Option<String>,
+
+    /// Deployments: the limit of pods beside the wanted ones: 1, 25% [default: its own maxSurge]
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
+    surge: Option<String>,
 }
 
 impl BatchSizeArgs {
@@ -57,6 +61,10 @@ impl BatchSizeArgs {
 
     pub(super) fn max_unavailable(&self) -> Result<Option<Amount>> {
         self.max_unavailable.as_deref().map(|word| amount("--max-unavailable", word)).transpose()
+    }
+
+    pub(super) fn surge(&self) -> Result<Option<Amount>> {
+        self.surge.as_deref().map(|word| amount("--surge", word)).transpose()
     }
 
     pub(super) fn reach(&self) -> Result<Option<Reach>> {

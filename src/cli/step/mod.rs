@@ -117,8 +117,8 @@ enum StepFormat {
 
 const AFTER_HELP: &str = "\
 Examples:
-  kubectl rollout2 pause statefulset/db   # hold, then apply the change: no pod is updated yet
-  kubectl rollout2 step statefulset/db    # the next batch: first one canary pod, then --by
+  kubectl rollout2 pause deployment/web   # hold, then apply the change: no pod is updated yet
+  kubectl rollout2 step deployment/web    # the next batch: first one canary pod, then --by
   kubectl rollout2 step statefulset/db --by 2 --soak 5m --dry-run
   kubectl rollout2 step statefulset/db --to 50%
   kubectl rollout2 step statefulset/db --by 25% --all --soak 5m --final-soak 1h --on-failure undo
@@ -129,7 +129,7 @@ Examples:
 
 Environment:
   ROLLOUT2_NAMESPACE, ROLLOUT2_TYPE, ROLLOUT2_NAME
-                  for --check: the workload; its type is statefulset or daemonset
+                  for --check: the workload; its type is deployment, statefulset or daemonset
   ROLLOUT2_FROM   for --check: the revision of the outdated pods; empty if it is no longer stored
   ROLLOUT2_TO     for --check: the revision that step releases
   ROLLOUT2_BATCH  for --check: the number of the finished batch, from 1
@@ -146,6 +146,7 @@ impl StepArgs {
                 batches: self.batch_size.batches()?,
                 canary: self.batch_size.canary(),
                 max_unavailable: self.batch_size.max_unavailable()?,
+                surge: self.batch_size.surge()?,
                 soak: self.pacing.soak,
                 final_soak: self.pacing.final_soak,
                 batch_timeout: self.failure.batch_timeout,
@@ -165,7 +166,7 @@ impl StepArgs {
         };
         if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
         {
-            plan.pace.check_stateful_set()?;
+            plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
         let scope = TargetScope {
             targets: vec![target],

@@ -19,7 +19,7 @@ use crate::model::follow::{PodRef, TargetEvent};
 use crate::model::status::observation::Observation;
 use crate::model::step::{Batch, CheckResult, DeletionResult, PlanView, StepEvent, WriteResult};
 use crate::model::workload::Workload;
-use crate::model::workload::strategy;
+use crate::model::workload::plan_fields;
 use crate::render::message_writer::MessageWriter;
 use crate::render::screen::Screen;
 
@@ -66,7 +66,9 @@ impl Executor {
     pub(super) fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
         let is_held = Hold::in_force(workload).is_some();
         if !std::mem::replace(&mut self.has_warned, true) && !is_held {
-            owners::warn_before_a_hold(workload, &strategy::strategy_path(workload), screen);
+            for place in plan_fields::paths(workload) {
+                owners::warn_before_a_hold(workload, &place, screen);
+            }
         }
     }
 

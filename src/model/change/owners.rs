@@ -40,6 +40,22 @@ pub fn owners(workload: &Workload, path: &FieldPath) -> Vec<ManifestOwner> {
     owners
 }
 
+/// Returns the controller that drives the rollouts of the workload, as a noun phrase, if there is one.
+#[must_use]
+pub fn driver(workload: &Workload) -> Option<String> {
+    let object = workload.object();
+    if let Some(ManifestOwner::KruiseRollout(name)) = kruise_rollout(object) {
+        let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+        return Some(format!("the Kruise Rollout{name}"));
+    }
+    let is_marked = ["/metadata/annotations", "/metadata/labels"].iter().any(|map| {
+        let marks = object.at(map).and_then(Value::as_object);
+        marks.is_some_and(|marks| marks.keys().any(|key| key.starts_with("rollout.argoproj.io/")))
+    });
+    let is_driven = is_marked || is_managed_by(object, "rollouts-controller");
+    is_driven.then(|| "Argo Rollouts".to_owned())
+}
+
 fn argo_cd(object: &Object) -> Option<ManifestOwner> {
     let tracked = object.annotation("argocd.argoproj.io/tracking-id");
     let application =

@@ -61,7 +61,7 @@ pub struct Revision {
     object: RevisionObject,
 }
 
-/// The counters in the status of a ReplicaSet.
+/// The counters in the status of a ReplicaSet, and how they are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaSetCounts {
     /// All pods.
@@ -70,6 +70,10 @@ pub struct ReplicaSetCounts {
     pub ready: usize,
     /// The available pods.
     pub available: usize,
+    /// Its `spec.minReadySeconds`.
+    pub min_ready_seconds: i64,
+    /// Whether the controller has seen the spec as it is.
+    pub is_observed: bool,
 }
 
 impl ReplicaSetCounts {
@@ -80,6 +84,8 @@ impl ReplicaSetCounts {
             total: counter("/status/replicas"),
             ready: counter("/status/readyReplicas"),
             available: counter("/status/availableReplicas"),
+            min_ready_seconds: object.int("/spec/minReadySeconds").unwrap_or_default(),
+            is_observed: object.generation() <= object.int("/status/observedGeneration").unwrap_or_default(),
         }
     }
 }

@@ -42,10 +42,10 @@ fn begin(
     existing: ExistingPlan,
 ) -> Result<Decision> {
     let slots = situation.slots_of(&existing.record)?;
-    if !situation.observed.is_observed() {
+    if !situation.is_observed() {
         return Ok(Decision::wait_for("the controller to observe the change"));
     }
-    if !existing.record.plan.is_rolling_back() {
+    if existing.record.plan.is_releasing() {
         slots.kind.check_observation(&slots.observation)?;
         if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
             let outcome = nothing_to_release(&slots.all, &existing.record);
@@ -123,7 +123,7 @@ fn already_updated(situation: &Situation<'_>, existing: &ExistingPlan) -> Result
         Situation { observed, nodes: situation.nodes, record: None, slots: None, now: situation.now };
     let slots = situation.slots_of(&existing.record)?.all;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
-    Ok(released.map(|slot| slot.name).filter(|name| name != UNKNOWN_NODE).collect())
+    Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }
 
 /// Returns the lease of another process, unless it has expired or this command takes it over. A lease has expired

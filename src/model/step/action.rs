@@ -64,6 +64,8 @@ pub(super) enum Purpose {
     FinishBatch,
     /// To write the template of the revision before.
     RollBack,
+    /// To restore the original fields, before the controller completes the update.
+    RestoreFields,
     /// To end the plan with this outcome.
     EndPlan(StepOutcome),
     /// To release the lease.

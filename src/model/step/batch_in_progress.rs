@@ -116,8 +116,7 @@ pub(super) fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>
 /// unavailable pods may have left no room for it, which is no fault of the new revision.
 fn past_timeout(state: &PlanState<'_>, batch: usize) -> Decision {
     let after = state.pace().batch_timeout;
-    let names =
-        |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(|slot| slot.name.clone()).collect::<Vec<_>>();
+    let names = |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
     let failed: Vec<_> = state.required().filter(|slot| !slot.is_ready() && slot.is_replaced()).collect();
     let why = format!("batch {batch}: past its timeout of {}", go_duration::write(after));
     if !failed.is_empty() {

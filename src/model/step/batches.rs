@@ -82,7 +82,13 @@ pub(super) fn next(
     if names.is_empty() {
         return Next::Nothing;
     }
-    Next::Batch(BatchRecord { number: before + 1, canary, slots: names, done: false })
+    Next::Batch(BatchRecord {
+        number: before + 1,
+        canary,
+        slots: names,
+        done: false,
+        of: kind.counts_pods().then_some(wanted),
+    })
 }
 
 /// Returns how many pods run the new revision after the next batch.

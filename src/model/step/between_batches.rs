@@ -4,6 +4,7 @@ use super::action::{Action, Decision, Purpose};
 use super::batch_in_progress::{failed, fatal_cause, released};
 use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
+use super::completing::restore_fields;
 use super::outcome::{StepOutcome, StopReason};
 use super::preview::finished_batch;
 use super::report::StepReport;
@@ -137,6 +138,9 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     }
     if state.all().iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
+    }
+    if state.slots.kind.is_settled(observation).is_some() {
+        return restore_fields(state);
     }
     if state.slots.kind.is_complete(observation) {
         let patch = observation.record.ending(&observation.observed.workload);

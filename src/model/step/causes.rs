@@ -67,7 +67,7 @@ pub(super) fn reasons<'s>(
     observation: &PlanContext<'_>,
 ) -> Vec<(String, String)> {
     let causes = causes(observation.observed, observation.now.server_time);
-    slots.into_iter().map(|slot| (slot.name.clone(), reason(slot, &causes, observation))).collect()
+    slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, observation))).collect()
 }
 
 fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -> String {
@@ -80,7 +80,8 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -
         (Some(cause), _) => cause.summary.clone(),
         (None, Some(node)) => format!("its node {node} is not ready"),
         (None, None) => {
-            let min_ready_seconds = observation.observed.workload.min_ready_seconds();
+            let hold = &observation.record.hold;
+            let min_ready_seconds = hold.own_min_ready_seconds(&observation.observed.workload);
             PodStage::of(pod, min_ready_seconds, observation.now.server_time).word().to_owned()
         }
     }

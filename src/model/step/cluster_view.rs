@@ -21,6 +21,8 @@ pub(super) struct ClusterView {
     nodes: Option<Vec<Node>>,
     /// The annotation, and the plan in it if it is readable.
     annotation: Option<String>,
+    /// How many pods were wanted, which the batch of the plan depends on.
+    wanted: i64,
     record: Option<PlanRecord>,
     /// The last plan in the annotation, kept to show its outcome.
     last_record: Option<PlanRecord>,
@@ -29,7 +31,7 @@ pub(super) struct ClusterView {
 impl ClusterView {
     pub(super) fn new(found: Workload) -> Self {
         let view = follow::ObservationBuilder::new();
-        Self { found, view, nodes: None, annotation: None, record: None, last_record: None }
+        Self { found, view, nodes: None, annotation: None, wanted: 0, record: None, last_record: None }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -79,7 +81,9 @@ impl ClusterView {
         }
         let Some(observed) = self.view.observation() else { return };
         let annotation = observed.workload.object().annotation(HOLD_ANNOTATION);
-        if self.annotation.as_deref() != annotation {
+        let wanted = observed.workload.wanted();
+        if self.annotation.as_deref() != annotation || self.wanted != wanted {
+            self.wanted = wanted;
             self.annotation = annotation.map(str::to_owned);
             self.record = PlanRecord::of(&observed.workload).ok().flatten();
             self.last_record = self.record.clone().or(self.last_record.take());

@@ -27,6 +27,7 @@ pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
 impl StepKind for DaemonSets {
     /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
+        request.pace.refuse_surge()?;
         Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
         let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
         let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
@@ -163,6 +164,7 @@ fn slot<'a>(
     let is_in_last_batch = last_batch.contains(node);
     PodSlot {
         name: node.to_owned(),
+        label: None,
         pod,
         is_updated,
         is_in_last_batch,

@@ -106,10 +106,7 @@ impl Stepper {
         let is_ours = timers.ownership.has_acquired() && timers.leaving.is_none();
         let situation = self.cluster.situation(now).filter(|_| is_ours);
         if let Some(state) = situation.as_ref().and_then(|situation| situation.state(timers)) {
-            if state.plan().is_rolling_back() {
-                let limit = state.pace().batch_timeout;
-                dues.push(timers.rollback.since.map(|since| since.saturating_add(limit)));
-            } else {
+            if state.plan().is_releasing() {
                 // After an external change, or a failure, there is no stage to report.
                 let workload = &state.observation().observed.workload;
                 if timers.failure.is_none() && state.observation().record.hold.is_in_force(workload) {
@@ -118,6 +115,9 @@ impl Stepper {
                 let soaked = (!state.is_moving()).then(|| now.elapsed.saturating_add(state.soak_left()));
                 dues.extend([soaked, timers.progress.due(state.pace().batch_timeout)]);
                 dues.push(timers.last_wave.map(|last| last + WAVE_PAUSE));
+            } else {
+                let limit = state.pace().batch_timeout;
+                dues.push(timers.rollback.since.map(|since| since.saturating_add(limit)));
             }
             dues.push(timers.renewed.map(|renewed| renewed + RENEW_EVERY));
         }

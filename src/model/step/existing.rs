@@ -87,7 +87,7 @@ pub(super) fn find(request: &Request, observed: &Observation) -> Result<Existing
         },
     };
     let plan = &found.record.plan;
-    if plan.reach == Some(Reach::All) && !plan.is_rolling_back() {
+    if plan.reach == Some(Reach::All) && plan.is_releasing() {
         plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
     }
     Ok(found)
@@ -111,7 +111,7 @@ fn check(request: &Request, observed: &Observation) -> Result<()> {
 /// Returns the record of a rollback whose original strategy is restored already, for any live template.
 fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
     let record = PlanRecord::of(workload).ok().flatten()?;
-    (record.plan.is_rolling_back() && !record.hold.is_in_force(workload)).then_some(record)
+    (!record.plan.is_releasing() && !record.hold.is_in_force(workload)).then_some(record)
 }
 
 fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord {
@@ -130,7 +130,7 @@ fn continue_plan(
     hold: &Hold,
 ) -> Result<ExistingPlan, StepOutcome> {
     let workload = &observed.workload;
-    if hold.is_paused() {
+    if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
     }
     let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;

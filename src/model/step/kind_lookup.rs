@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::daemon_set::DaemonSets;
+use super::deployment::{Deployments, check_leftovers, standing_hold};
 use super::stateful_set::StatefulSets;
 use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
@@ -30,28 +31,21 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     match workload.kind().step {
         Ok(StepBy::Partition) => Ok(&StatefulSets),
         Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
-        Err(_) => Err(deployment_refused(workload)),
+        Ok(StepBy::UpdateBudget) => Ok(&Deployments),
+        Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
 }
 
-/// Returns the update strategy that holds a workload as it is (design rule 12).
+/// Returns the fields that hold a workload as it is (design rules 12 and 20).
 ///
 /// # Errors
 /// When its pods could not be read.
 pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
+    if observed.workload.kind().step == Ok(StepBy::UpdateBudget) {
+        check_leftovers(&observed.workload)?;
+        return Ok(standing_hold(observed));
+    }
     Ok(hold::hold_method(observed)?.strategy(&observed.workload))
-}
-
-fn deployment_refused(workload: &Workload) -> Error {
-    let target = workload.target();
-    Error::usage(format!(
-        "{target} cannot be stepped: a paused Deployment overshoots, and moves when it is scaled, so the number \
-         of its pods on the new revision is not under control"
-    ))
-    .hint(
-        "its own maxSurge and maxUnavailable set its pace; \
-         for a canary, a second Deployment behind the same Service",
-    )
 }
 
 #[cfg(test)]

@@ -211,13 +211,16 @@ impl Stepper {
         match &write.purpose {
             Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
             Purpose::BeginBatch => {
+                if let Some(record) = self.cluster.record() {
+                    self.reporter.begin_batch(record);
+                }
                 timers.begin_batch();
                 if timers.leaving.is_none() {
                     self.report_stage(now, out); // report the batch before its slots
                 }
             }
             Purpose::FinishBatch => timers.finish_batch(),
-            Purpose::RollBack => timers.rollback.since = Some(now.elapsed),
+            Purpose::RollBack | Purpose::RestoreFields => timers.rollback.since = Some(now.elapsed),
             Purpose::ReleaseLease => return self.end_leaving(out),
         }
         for one in reports {

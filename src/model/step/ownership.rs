@@ -13,7 +13,7 @@ use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::text::go_json::go_json;
 use crate::model::workload::Workload;
-use crate::model::workload::strategy;
+use crate::model::workload::plan_fields;
 
 /// The annotations that this process wrote.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Ownership {
         self.stored = after.and_then(|after| {
             let text = after.object().annotation(HOLD_ANNOTATION)?.to_owned();
             let record = PlanRecord::of(&after).ok()??;
-            let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(&after);
+            let holds_nothing = !record.plan.is_releasing() && !record.hold.is_in_force(&after);
             Some(Stored { text, record, holds_nothing })
         });
         self.unanswered.clear();
@@ -101,7 +101,9 @@ impl Ownership {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
         if !record.hold.is_unchanged(now) && !stored.holds_nothing {
-            as_stored.set(strategy::strategy_path(now), record.hold.set().clone());
+            for (path, part) in plan_fields::parts(now, Some(record.hold.set())) {
+                as_stored.set_or_remove(path, part);
+            }
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.text.clone().into());
         let as_stored = Workload::of_json(as_stored.after());

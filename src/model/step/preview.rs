@@ -33,6 +33,9 @@ pub fn preview(
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
     let existing = find(request, observed)?;
+    if existing.record.plan.is_completing() {
+        return Err(StepOutcome::NothingOutdated);
+    }
     if existing.record.plan.is_rolling_back() {
         return Err(rolling_back(observed, &existing));
     }
@@ -107,6 +110,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         lease: observation.record.lease.clone(),
         is_paused: observation.record.hold.is_paused(),
         stops: None,
+        end_by_hand: observation.record.hold.end_by_hand(&observation.observed.workload),
         causes: state.timers.causes.current().cloned().collect(),
     }
 }
@@ -138,7 +142,7 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
         slot if slot.is_released || slot.is_updated => SlotState::Updating,
         _ => SlotState::Outdated,
     };
-    SlotView { name: slot.name.clone(), state }
+    SlotView { name: slot.label(), state }
 }
 
 /// Returns the batches before the last one: their sizes, and the slots of those that this process observed.

@@ -4,6 +4,7 @@ use super::acquire::acquire;
 use super::action::{Action, Decision, Purpose};
 use super::batch_in_progress::{failed, in_batch};
 use super::between_batches::between_batches;
+use super::completing::continue_completing;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
 use super::situation::{Situation, StepCommand};
@@ -41,6 +42,9 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
     let (Some(record), Some(state)) = (situation.record, situation.state(timers)) else {
         return Decision::wait_for("the plan to be readable");
     };
+    if record.plan.is_completing() {
+        return continue_completing(&state);
+    }
     if record.plan.is_rolling_back() {
         return continue_rollback(&state);
     }
@@ -55,7 +59,7 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
     {
         return decision;
     }
-    if !situation.observed.is_observed() {
+    if !situation.is_observed() {
         return Decision::wait_for("the controller to observe the change");
     }
     if let Some(pod) = timers.healing.next(situation.observed) {

@@ -33,6 +33,8 @@ pub(super) struct ChangeReporter {
     has_final_soak: bool,
     /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
+    /// The batch that this process began last, with the slots that it had then.
+    begun: Option<(usize, Vec<String>)>,
 }
 
 #[derive(Debug)]
@@ -80,10 +82,15 @@ impl ChangeReporter {
             return Vec::new();
         };
         let updated = state.all().iter().filter(|slot| slot.is_updated);
+        // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
+        let number = state.plan().batch.as_ref().map(|batch| batch.number);
+        let last = self.begun.as_ref().filter(|(begun, _)| Some(*begun) == number).map(|(_, slots)| slots);
+        let is_ours =
+            |slot: &PodSlot<'_>| last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name));
         let is_added = |slot: &&PodSlot<'_>| {
-            !known.contains(&slot.name) && known.insert(slot.name.clone()) && !slot.is_in_last_batch
+            !known.contains(&slot.name) && known.insert(slot.name.clone()) && !is_ours(slot)
         };
-        updated.filter(is_added).map(|slot| slot.name.clone()).collect()
+        updated.filter(is_added).map(PodSlot::label).collect()
     }
 
     /// Reports the stage of the plan if it changed.
@@ -113,6 +120,11 @@ impl ChangeReporter {
     pub(super) fn batch_is_over(&mut self, batch: Batch, out: &mut Vec<StepperOutput>) {
         self.stage = Some((batch.number, batch.stage.clone()));
         report(StepReport::Batch(batch), out);
+    }
+
+    /// Stores the slots that a batch has when it begins.
+    pub(super) fn begin_batch(&mut self, record: &PlanRecord) {
+        self.begun = record.plan.batch.as_ref().map(|batch| (batch.number, batch.slots.clone()));
     }
 
     /// Stores the slots of the last batch for later views.

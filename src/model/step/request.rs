@@ -50,6 +50,8 @@ pub struct PaceOverrides {
     pub check_timeout: Option<Duration>,
     /// `--ignore-unready-nodes`.
     pub ignore_unready_nodes: Option<bool>,
+    /// `--surge`.
+    pub surge: Option<Amount>,
     /// `--order`.
     pub order: Option<String>,
     /// `--node-selector`.
@@ -80,11 +82,11 @@ pub struct Identity {
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PaceOverrides {
-    /// Refuses the flags that only apply to a `DaemonSet`.
+    /// Refuses the flags that only apply to a `DaemonSet`. `instead` describes how the other kind is stepped.
     ///
     /// # Errors
     /// A usage error that names the flag.
-    pub fn check_stateful_set(&self) -> Result<()> {
+    pub fn refuse_node_flags(&self, instead: &'static str) -> Result<()> {
         let for_nodes = [
             ("--order", self.order.is_some()),
             ("--node-selector", self.node_selector.is_some()),
@@ -94,7 +96,21 @@ impl PaceOverrides {
             None => Ok(()),
             Some((flag, _)) => {
                 Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
-                    .hint("a StatefulSet is stepped from its highest ordinal down"))
+                    .hint(instead))
+            }
+        }
+    }
+
+    /// Refuses the flag that only a Deployment has.
+    ///
+    /// # Errors
+    /// A usage error.
+    pub fn refuse_surge(&self) -> Result<()> {
+        match self.surge {
+            None => Ok(()),
+            Some(_) => {
+                Err(Error::usage("--surge is for Deployments, whose updated pods come beside the others")
+                    .hint("the pods of a StatefulSet and of a DaemonSet take the place of those before them"))
             }
         }
     }
@@ -122,6 +138,7 @@ impl PaceOverrides {
             on_failure: self.on_failure.unwrap_or(pace.on_failure),
             check,
             ignore_unready_nodes: self.ignore_unready_nodes.unwrap_or(pace.ignore_unready_nodes),
+            surge: self.surge.or(pace.surge),
             order: self.order.clone().or(pace.order),
             node_selector: self.node_selector.clone().or(pace.node_selector),
             evict: self.evict.unwrap_or(pace.evict),

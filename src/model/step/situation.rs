@@ -41,6 +41,14 @@ impl Situation<'_> {
         Ok(Slots::of(step_kind(&self.observed.workload)?, self.with(record)))
     }
 
+    /// Whether the controller has observed the workload as it is now. It stores no revision of a template while the
+    /// workload is paused.
+    pub(super) fn is_observed(&self) -> bool {
+        let workload = &self.observed.workload;
+        let is_paused = workload.is_paused() && self.observed.revisions.current().is_none();
+        self.observed.is_observed() || is_paused && workload.is_observed()
+    }
+
     /// Returns the state of the plan in the annotation.
     pub(super) fn state<'b>(&'b self, timers: &'b Timers) -> Option<PlanState<'b>> {
         Some(PlanState { slots: self.slots.as_ref()?, timers })

@@ -24,8 +24,10 @@ pub(super) struct PlanContext<'a> {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one slot")]
 pub(super) struct PodSlot<'a> {
-    /// The name of the pod, or of the node.
+    /// The name of the pod, or of the node; the number of a pod that is only counted.
     pub(super) name: String,
+    /// Its name for people, if that is another one.
+    pub(super) label: Option<String>,
     /// The pod in the slot, if there is one.
     pub(super) pod: Option<&'a Pod>,
     /// Whether its pod runs the new revision.
@@ -70,7 +72,8 @@ impl<'a> PlanContext<'a> {
 
     /// Whether a pod is available and not terminating.
     pub(super) fn is_available(&self, pod: &Pod) -> bool {
-        pod.is_active() && pod.is_available(self.observed.workload.min_ready_seconds(), self.now.server_time)
+        let seconds = self.record.hold.own_min_ready_seconds(&self.observed.workload);
+        pod.is_active() && pod.is_available(seconds, self.now.server_time)
     }
 
     /// Whether a pod runs the current revision.
@@ -86,6 +89,11 @@ impl<'a> PlanContext<'a> {
 }
 
 impl PodSlot<'_> {
+    /// Returns its name for people.
+    pub(super) fn label(&self) -> String {
+        self.label.clone().unwrap_or_else(|| self.name.clone())
+    }
+
     /// Whether its pod must still be replaced, released or not.
     pub(super) fn is_outdated(&self) -> bool {
         !self.is_updated && self.excluded.is_none()

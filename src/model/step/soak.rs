@@ -50,16 +50,16 @@ impl Soak {
         let mut traces = BTreeMap::new();
         for slot in slots {
             let trace = Trace::of(slot);
-            let before = self.traces.get(&slot.name);
+            let before = self.traces.get(&slot.label());
             let has_no_stamp = || trace.is_ready && slot.pod.and_then(ready_since).is_none();
             if !trace.is_ready || before.map_or_else(has_no_stamp, |before| *before != trace) {
                 self.disturbed = Some(now);
             }
             let why = before.filter(|before| before.is_ready).and_then(|before| trace.differs(before));
             if let Some(why) = why {
-                first.get_or_insert_with(|| Disturbance { pod: slot.name.clone(), why });
+                first.get_or_insert_with(|| Disturbance { pod: slot.label(), why });
             }
-            traces.insert(slot.name.clone(), trace);
+            traces.insert(slot.label(), trace);
         }
         self.traces = traces;
         first

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::batches::{self, Next};
 use super::causes::reasons;
 use super::outcome::{StepOutcome, StopReason};
-use super::slot::{PlanContext, PodSlot, max_unavailable, unavailable};
+use super::slot::{PlanContext, PodSlot, unavailable};
 use super::step_kind::StepKind;
 use super::timers::Timers;
 use crate::model::change::hold::{BatchRecord, Pace, Plan};
@@ -97,7 +97,7 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many pods may be unavailable.
     pub(super) fn allowed(&self) -> usize {
-        max_unavailable(self.pace(), self.all().len())
+        self.slots.kind.allowed(self.observation(), self.all().len())
     }
 
     /// Returns how many more pods may become unavailable; none when too many are unavailable already.
@@ -107,7 +107,11 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
-        unavailable(self.counted(), self.pace())
+        let Some(missing) = self.slots.kind.missing(self.observation()) else {
+            return unavailable(self.counted(), self.pace());
+        };
+        let is_excused = |slot: &&PodSlot<'_>| !slot.is_available && self.timers.excused.contains(&slot.name);
+        missing.saturating_sub(self.all().iter().filter(is_excused).count())
     }
 
     /// Returns the slots that count as unavailable.
@@ -154,9 +158,9 @@ impl<'a> PlanState<'a> {
     /// Returns the reason if the next batch may not begin, because its first pod would make too many pods unavailable.
     pub(super) fn too_many_unavailable(&self, next: &BatchRecord) -> Option<StopReason> {
         let first = self.all().iter().find(|slot| next.slots.contains(&slot.name))?;
-        let cost = usize::from(first.is_available && first.counts(self.pace()));
+        let can_release = self.slots.kind.can_release(self.observation(), self.all(), first, self.free());
         let allowed = self.allowed();
-        (self.unavailable() + cost > allowed).then(|| {
+        (!can_release).then(|| {
             let pods = reasons(self.unavailable_slots(), self.observation());
             StopReason::Unhealthy { pods, allowed }
         })
@@ -200,5 +204,5 @@ pub(super) fn skipped<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace
         let awaits = slot.awaits_release() && slot.unready_node.is_some();
         slot.excluded.is_none() && !slot.is_ready() && (awaits || slot.is_ignored(pace))
     };
-    slots.into_iter().filter(is_skipped).map(|slot| slot.name.clone()).collect()
+    slots.into_iter().filter(is_skipped).map(PodSlot::label).collect()
 }

@@ -12,7 +12,8 @@ pub(super) struct StatefulSets;
 
 impl StepKind for StatefulSets {
     fn check_request(&self, _: &Workload, request: &Request) -> Result<()> {
-        request.pace.check_stateful_set()
+        request.pace.refuse_surge()?;
+        request.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")
     }
 
     fn check_observation(&self, _: &PlanContext<'_>) -> Result<()> {
@@ -48,6 +49,7 @@ impl StepKind for StatefulSets {
                 excluded: (index < own).then_some(ExcludedBy::OwnPartition),
                 unready_node: node.filter(|node| !node.ready).map(|node| node.name.clone()),
                 group: None,
+                label: None,
             }
         };
         (0..workload.wanted()).rev().map(slot).collect()

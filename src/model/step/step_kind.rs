@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::request::Request;
-use super::slot::{PlanContext, PodSlot};
+use super::slot::{PlanContext, PodSlot, max_unavailable};
 use crate::error::Result;
 use crate::model::change::hold::BatchRecord;
 use crate::model::follow::PodRef;
@@ -29,6 +29,39 @@ pub(super) trait StepKind {
         batch: &BatchRecord,
         free: Option<usize>,
     ) -> Option<Release>;
+
+    /// Whether the first slot of a batch can be released. `free` is how many more pods may become unavailable.
+    fn can_release(
+        &self,
+        observation: &PlanContext<'_>,
+        _: &[PodSlot<'_>],
+        first: &PodSlot<'_>,
+        free: Option<usize>,
+    ) -> bool {
+        let cost = usize::from(first.is_available && first.counts(observation.pace()));
+        free.is_some_and(|free| cost <= free)
+    }
+
+    /// Returns how many of the wanted pods may be unavailable.
+    fn allowed(&self, observation: &PlanContext<'_>, wanted: usize) -> usize {
+        max_unavailable(observation.pace(), wanted)
+    }
+
+    /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.
+    fn missing(&self, _: &PlanContext<'_>) -> Option<usize> {
+        None
+    }
+
+    /// Whether the controller reports the update as complete, after the original fields are restored. None where the plan
+    /// ends with the write that restores them.
+    fn is_settled(&self, _: &PlanContext<'_>) -> Option<bool> {
+        None
+    }
+
+    /// Whether a slot is only a number of pods, so that batches keep their proportion when the workload is scaled.
+    fn counts_pods(&self) -> bool {
+        false
+    }
 
     /// Whether a batch can skip slots on nodes that are not ready.
     fn skips_unready_nodes(&self) -> bool;

@@ -43,6 +43,8 @@ pub struct PlanView {
     pub stops: Option<StopReason>,
     /// The causes why the plan does not progress.
     pub causes: Vec<Cause>,
+    /// The kubectl command that ends the hold without this program, if the kind has one.
+    pub end_by_hand: Option<String>,
 }
 
 /// The progress of a soak.

@@ -60,6 +60,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Err(kruise::NO_STEP),
 };
 

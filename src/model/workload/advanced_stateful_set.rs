@@ -59,6 +59,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Err(kruise::NO_STEP),
 };
 

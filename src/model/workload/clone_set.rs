@@ -65,6 +65,7 @@ pub static CLONE_SET: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Err(kruise::NO_STEP),
 };
 

@@ -44,6 +44,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Ok(StepBy::PodDeletion),
 };
 

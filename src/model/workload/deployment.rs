@@ -1,7 +1,7 @@
 //! Deployments: revisions are ReplicaSets, and the controller reports a progress deadline.
 
 use super::counts::Counts;
-use super::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StrategyField};
+use super::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField};
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict, taken_over_line};
@@ -40,10 +40,13 @@ pub static DEPLOYMENT: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
-    step: Err(
-        "nothing holds a Deployment between two pods, since a paused one overshoots and moves when it \
-               is scaled",
-    ),
+    plan_fields: &[
+        ("paused", StrategyField::Flag),
+        ("minReadySeconds", StrategyField::Count),
+        ("progressDeadlineSeconds", StrategyField::Count),
+        ("strategy", StrategyField::Strategy),
+    ],
+    step: Ok(StepBy::UpdateBudget),
 };
 
 /// The reason of the condition `Progressing` when `spec.progressDeadlineSeconds` passed.
@@ -66,6 +69,10 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     }
     let counts = Counts::of(workload);
     let status = status_of_counts(workload.name(), counts);
+    // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck.
+    if facts.is_held {
+        return Verdict::new(RolloutState::Held, status.line);
+    }
     if workload.is_paused() && is_held_back(facts, counts) {
         return Verdict::new(RolloutState::Paused, status.line);
     }

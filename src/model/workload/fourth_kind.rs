@@ -62,6 +62,7 @@ pub(super) static POOL: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Err("its controller chooses the pods"),
 };
 

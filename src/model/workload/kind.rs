@@ -77,6 +77,9 @@ pub enum StepBy {
     Partition,
     /// Deletes the pods of a workload held by `OnDelete`; the controller creates the updated ones.
     PodDeletion,
+    /// Raises the update budget, while no updated pod counts as available (see
+    /// [`rolling_hold`](super::rolling_hold)); the controller replaces the pods.
+    UpdateBudget,
 }
 
 /// The names of a kind's counters in `status`. One that is absent is 0, as in Go.
@@ -117,6 +120,8 @@ pub enum StrategyField {
     Count,
     /// A number of pods, or a percentage: `25%`.
     CountOrPercent,
+    /// An update strategy, whose fields the kind lists.
+    Strategy,
     /// Any value: a field whose own fields belong to another API.
     Any,
 }
@@ -129,6 +134,7 @@ impl StrategyField {
             Self::Flag => value.is_boolean(),
             Self::Count => value.as_i64().is_some_and(|count| (0..=i64::from(i32::MAX)).contains(&count)),
             Self::CountOrPercent => Self::Count.has(value) || value.as_str().is_some_and(is_percent),
+            Self::Strategy => value.is_object(),
             Self::Any => true,
         }
     }

@@ -13,8 +13,10 @@ pub mod deployment;
 mod fourth_kind;
 pub mod kind;
 mod kruise;
+pub mod plan_fields;
 pub mod pod_update;
 mod reserved_ordinals;
+pub mod rolling_hold;
 pub mod statefulset;
 pub mod strategy;
 pub mod strategy_fields;
@@ -85,6 +87,9 @@ pub struct KindSpec {
     /// Returns what `kubectl rollout status` prints for it, with its bugs. The number is that of
     /// `--revision`.
     pub kubectl_status: fn(&Workload, Option<i64>) -> Result<KubectlStatus, String>,
+    /// The members of `spec` that a plan of `step` replaces together; empty where it replaces the update
+    /// strategy alone.
+    pub plan_fields: &'static [(&'static str, StrategyField)],
     /// How `step` releases its pods, or why it cannot.
     pub step: Result<StepBy, &'static str>,
 }

@@ -46,6 +46,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     update_budget,
     verdict,
     kubectl_status,
+    plan_fields: &[],
     step: Ok(StepBy::Partition),
 };
 

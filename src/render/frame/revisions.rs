@@ -5,6 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::columns::aligned;
 use super::line::FrameLine;
 use crate::model::api::pod::Pod;
+use crate::model::change::hold::own_min_ready_seconds;
 use crate::model::follow::{Outcome, RollbackResult, TargetTracker};
 use crate::model::revision::Revision;
 use crate::model::status::observation::{Observation, PodCount};
@@ -95,7 +96,7 @@ fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<FrameLine> {
 
 /// Returns `6 pods` and `5 ready, 1 starting`. Terminating and finished pods are not counted, as in `history`.
 fn in_words(some: &[&Pod], observed: &Observation, now: Timestamp) -> (String, FrameLine) {
-    let tally = tally(some.iter().copied(), observed.workload.min_ready_seconds(), now);
+    let tally = tally(some.iter().copied(), own_min_ready_seconds(&observed.workload), now);
     let count = tally.iter().filter(|(stage, _)| stage.counts()).map(|(_, count)| count).sum();
     let words = tally.iter().enumerate().fold(FrameLine::default(), |line, (index, (stage, count))| {
         let comma = if index == 0 { "" } else { ", " };

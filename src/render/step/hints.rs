@@ -7,7 +7,7 @@ use crate::model::status::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
-use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
 
 /// Returns the commands to run after an outcome, each with its purpose.
@@ -30,6 +30,9 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         }
         StepOutcome::NothingOutdated => {
             below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
+        }
+        StepOutcome::Complete if workload.is_paused() => {
+            vec![command("to let the next change roll out: kubectl rollout2 resume {}", [target])]
         }
         StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
         StepOutcome::Reached { .. } => vec![next_batch(view, step)],
@@ -71,7 +74,11 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 (false, true) => "to hold it again: {} --new-plan",
                 (false, false) => "to hold it again: {}",
             };
-            vec![command(again, [step]), roll_back(workload, view)]
+            let mut hints = vec![command(again, [step]), roll_back(workload, view)];
+            if is_held(workload) && workload.kind().step == Ok(StepBy::UpdateBudget) {
+                hints.push(command("to end the hold: kubectl rollout2 resume {} --release-all", [target]));
+            }
+            hints
         }
         StopReason::Unhealthy { pods, .. } => {
             // --force begins a batch; a batch under way needs room.

@@ -91,6 +91,9 @@ fn complete(workload: &Workload) -> String {
                 "every pod at or above its own partition {partition} is updated, {stay} outdated; {restored}"
             )
         }
+        _ if workload.is_paused() => {
+            format!("every pod is updated, and {restored}; it is paused again, as it was before the plan")
+        }
         _ => format!("every pod is updated, and {restored}"),
     }
 }

@@ -35,6 +35,9 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
         format!("the soaks add up to {more}{}", time(view.soaks))
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
+    if let Some(command) = &view.end_by_hand {
+        spans.push(Span::plain(format!("  to end the hold without this program: {command}\n")));
+    }
     spans
 }
 

@@ -64,7 +64,23 @@ pub(super) fn reach(reach: Reach) -> String {
 
 /// Returns the names of slots: `db-3 db-2`, `db-9..db-4`.
 pub(in crate::render) fn slots(slots: &[SlotView]) -> String {
+    if let Some(counted) = counted(slots) {
+        return counted;
+    }
     names(&slots.iter().map(|slot| slot.name.clone()).collect::<Vec<_>>())
+}
+
+/// `pods 2 to 4`, for pods that are only counted and do not exist yet.
+fn counted(slots: &[SlotView]) -> Option<String> {
+    let number = |slot: &SlotView| slot.name.strip_prefix("pod ")?.parse::<usize>().ok();
+    let numbers: Vec<usize> = slots.iter().map(number).collect::<Option<_>>()?;
+    match numbers.as_slice() {
+        [first, _, ..] => numbers
+            .last()
+            .filter(|last| *last - first + 1 == numbers.len())
+            .map(|last| format!("pods {first} to {last}")),
+        _ => None,
+    }
 }
 
 /// Returns the slots of a batch, or how many it had where the plan stores only that.

@@ -1,7 +1,8 @@
 //! The annotation `kubectl-rollout2/held`, in which `pause` and `step` store the state of a hold.
 //!
 //! Both hold a StatefulSet with its partition and a DaemonSet with `OnDelete`. The same patch stores the original
-//! update strategy. The value is one JSON object:
+//! update strategy. A plan holds a Deployment with four fields of `spec`; then `strategy` and `set` are objects with
+//! those of the four that are present. The value is one JSON object:
 //!
 //! | member | content |
 //! |---|---|
@@ -13,6 +14,7 @@
 //! | `paused` | `true` when a plan is paused |
 //! | `plan` | see [`Plan`] |
 //! | `lease` | see [`Lease`] |
+//! | `endByHand` | the kubectl command that ends the hold of a Deployment, for people |
 //!
 //! Unknown members are kept, because a newer version may have written them.
 
@@ -22,6 +24,7 @@ mod pace;
 mod pause;
 mod plan;
 mod record;
+mod release;
 mod resume;
 mod rollback;
 mod summary;
@@ -34,6 +37,7 @@ pub(in crate::model) use pause::hold_method;
 pub use pause::{HoldMethod, Pause, pause};
 pub use plan::{BatchRecord, Phase, Plan};
 pub use record::{PlanRecord, guarded};
+pub use release::{is_stranded, own_min_ready_seconds};
 pub use resume::{Resume, resume};
 pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
 pub use summary::{HoldSummary, step_command};
@@ -41,13 +45,14 @@ pub use summary::{HoldSummary, step_command};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::patch::{FieldPath, Patch};
+#[cfg(test)]
+use super::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
-use crate::model::workload::strategy;
+use crate::model::workload::{plan_fields, strategy};
 
 /// The name of the annotation.
 pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
@@ -57,6 +62,7 @@ const VERSION: u32 = 1;
 
 /// The value of the annotation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Hold {
     #[serde(default = "first_version")]
     version: u32,
@@ -76,6 +82,9 @@ pub struct Hold {
     plan: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lease: Option<Value>,
+    /// For people without this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end_by_hand: Option<String>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -107,19 +116,21 @@ impl Hold {
         Self::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))
     }
 
-    /// Creates a hold that stores the present strategy of a workload. `set` is the strategy that holds.
+    /// Creates a hold that stores the present strategy of a workload. `set` is the strategy that holds. If another client
+    /// ended a hold in part, the original of each field that was not restored is stored again.
     #[must_use]
     pub fn new(workload: &Workload, reason: HoldReason, set: &Value) -> Self {
         Self {
             version: VERSION,
             reason,
-            strategy: strategy::update_strategy(workload).cloned(),
+            strategy: Self::originals(workload),
             set: set.clone(),
             since: None,
             by: None,
             paused: false,
             plan: None,
             lease: None,
+            end_by_hand: None,
             rest: Map::new(),
         }
     }
@@ -214,11 +225,11 @@ impl Hold {
     /// Compares only the fields that hold, because a server may add defaults to the others.
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
-        if self.set.is_null() {
+        if self.set.is_null() && workload.kind().plan_fields.is_empty() {
             return false;
         }
         match workload.kind().hold {
-            HoldBy::Paused(_) => false,
+            HoldBy::Paused(_) => self.is_budget_in_force(workload),
             HoldBy::OnDelete => {
                 strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
             }
@@ -232,19 +243,12 @@ impl Hold {
     /// Whether every field of the strategy that holds is still as it was written.
     #[must_use]
     pub fn is_unchanged(&self, workload: &Workload) -> bool {
-        strategy::update_strategy(workload).is_some_and(|live| is_contained(&self.set, live))
-    }
-
-    /// Adds to a patch what restores the original strategy and removes the annotation. A strategy that
-    /// another client wrote meanwhile stays.
-    pub fn release(&self, workload: &Workload, patch: &mut Patch) {
-        let place = strategy::strategy_path(workload);
-        if self.is_in_force(workload) {
-            patch.set_or_remove(place, self.original().cloned());
-        } else {
-            patch.require_unchanged(place);
-        }
-        patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
+        plan_fields::parts(workload, Some(&self.set)).iter().all(|(place, set)| {
+            match (set, place.value_in(workload.object().json())) {
+                (Some(set), Some(live)) => is_contained(set, live),
+                (set, live) => set.is_none() && live.is_none(),
+            }
+        })
     }
 
     /// Returns the value of the annotation.

@@ -41,6 +41,9 @@ pub struct Pace {
     /// Whether pods on nodes that are not ready are ignored.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignore_unready_nodes: bool,
+    /// Deployments: the limit of pods beside the wanted ones. None means the Deployment's own `maxSurge`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surge: Option<Amount>,
     /// DaemonSets: the node label whose values group the nodes; none for the order of names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
@@ -121,6 +124,7 @@ impl Default for Pace {
             on_failure: OnFailure::Hold,
             check: None,
             ignore_unready_nodes: false,
+            surge: None,
             order: None,
             node_selector: None,
             evict: false,

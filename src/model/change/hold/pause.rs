@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::record::require_fields;
+use super::release::has_several_fields;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
@@ -51,6 +53,16 @@ pub enum HoldMethod {
 pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result<Pause> {
     let workload = &observation.workload;
     let mut patch = Patch::of(workload.object());
+    if has_several_fields(workload)
+        && let Some(plan) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload))
+    {
+        if plan.is_paused() {
+            return Ok(Pause::AlreadyPaused);
+        }
+        require_fields(workload, &mut patch);
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), plan.with_pause(true).annotation().into());
+        return Ok(Pause::Change { patch, method: HoldMethod::Plan });
+    }
     let method = match workload.kind().hold {
         HoldBy::Paused(_) if workload.is_paused() => return Ok(Pause::AlreadyPaused),
         HoldBy::Paused(_) => {

@@ -50,6 +50,8 @@ pub enum Phase {
     Rolling,
     /// The pods are rolled back to the stable revision.
     RollingBack,
+    /// Every batch is done, the original fields are restored, and the controller completes the update.
+    Completing,
 }
 
 /// A batch that began.
@@ -60,11 +62,15 @@ pub struct BatchRecord {
     /// Whether it is the canary batch of one pod.
     #[serde(default, skip_serializing_if = "is_false")]
     pub canary: bool,
-    /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet.
+    /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet, numbers of the pods
+    /// of a Deployment.
     pub slots: Vec<String>,
     /// Whether it soaked and passed its check.
     #[serde(default, skip_serializing_if = "is_false")]
     pub done: bool,
+    /// Where pods are only counted: of how many pods. The slots are their numbers then, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<usize>,
 }
 
 impl Plan {
@@ -90,10 +96,50 @@ impl Plan {
         self.batch.as_ref().filter(|batch| !batch.done)
     }
 
+    /// Returns the plan for another number of pods: where pods are only counted, the last batch keeps its proportion, as
+    /// the controller keeps that of the updated pods.
+    #[must_use]
+    pub(super) fn scaled_to(mut self, wanted: usize) -> Self {
+        if let Some(batch) = &mut self.batch {
+            batch.scale_to(wanted);
+        }
+        self
+    }
+
+    /// Whether batches are released.
+    #[must_use]
+    pub fn is_releasing(&self) -> bool {
+        self.phase == Phase::Rolling
+    }
+
+    /// Whether every batch is done, and the original fields are restored.
+    #[must_use]
+    pub fn is_completing(&self) -> bool {
+        self.phase == Phase::Completing
+    }
+
     /// Whether the plan is rolling back.
     #[must_use]
     pub fn is_rolling_back(&self) -> bool {
         self.phase == Phase::RollingBack
+    }
+}
+
+impl BatchRecord {
+    fn scale_to(&mut self, wanted: usize) {
+        let Some(before) = self.of.filter(|before| *before != wanted && *before > 0 && wanted > 0) else {
+            return;
+        };
+        let number = |slot: Option<&String>| slot.and_then(|slot| slot.parse::<usize>().ok());
+        let (Some(first), Some(last)) = (number(self.slots.first()), number(self.slots.last())) else {
+            return;
+        };
+        // Rounded to the nearest, as the controller rounds the size of a ReplicaSet.
+        let scaled = |number: usize| (2 * number * wanted + before) / (2 * before);
+        let last = scaled(last.min(before)).max(1);
+        let first = (scaled(first.saturating_sub(1)) + 1).min(last);
+        self.slots = (first..=last).map(|number| number.to_string()).collect();
+        self.of = Some(wanted);
     }
 }
 
@@ -124,6 +170,7 @@ mod tests {
                 on_failure: OnFailure::Undo,
                 check: Some(Check { digest: "ab".to_owned(), timeout: Duration::from_secs(60) }),
                 ignore_unready_nodes: true,
+                surge: Some(Amount::Pods(2)),
                 order: Some("zone".to_owned()),
                 node_selector: Some("a=b".to_owned()),
                 evict: true,
@@ -136,6 +183,7 @@ mod tests {
                 canary: true,
                 slots: vec!["db-1".to_owned(), "db-0".to_owned()],
                 done: true,
+                of: Some(4),
             }),
             batch_sizes: vec![1, 2],
             ..plain()
@@ -143,6 +191,27 @@ mod tests {
         for plan in [plain(), full] {
             let json = serde_json::to_value(&plan).unwrap();
             assert_eq!(serde_json::from_value::<Plan>(json.clone()).unwrap(), plan, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_batch_of_counted_pods_keeps_its_proportion() {
+        for (slots, before, after, expected) in [
+            (2..=5, 10, 20, 3..=10),
+            (3..=10, 20, 10, 2..=5),
+            (1..=1, 10, 20, 1..=2),
+            (1..=1, 10, 3, 1..=1),
+            (6..=10, 10, 7, 5..=7),
+            (2..=3, 10, 10, 2..=3),
+            (2..=3, 10, 0, 2..=3),
+            (1..=10, 10, 1, 1..=1),
+        ] {
+            let names = |slots: std::ops::RangeInclusive<usize>| slots.map(|slot| slot.to_string()).collect();
+            let words = format!("{slots:?} of {before}, scaled to {after}");
+            let mut batch =
+                BatchRecord { number: 2, canary: false, slots: names(slots), done: false, of: Some(before) };
+            batch.scale_to(after);
+            assert_eq!(batch.slots, names(expected) as Vec<_>, "{words}");
         }
     }
 

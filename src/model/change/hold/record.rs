@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::lease::Lease;
-use super::plan::Plan;
+use super::plan::{Phase, Plan};
 use super::{HOLD_ANNOTATION, Hold};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::strategy;
+use crate::model::workload::plan_fields;
 
 /// The plan of a workload with its hold and its lease, whether or not the hold is in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,8 @@ impl PlanRecord {
         let Some(hold) = Hold::of(workload)? else { return Ok(None) };
         let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
         let lease = hold.lease();
-        Ok(plan.map(|plan| Self { hold, plan, lease }))
+        let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+        Ok(plan.map(|plan| Self { hold, plan: plan.scaled_to(wanted), lease }))
     }
 
     /// Returns the plan that holds a workload, if it is readable.
@@ -69,9 +70,12 @@ impl PlanRecord {
     pub fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
         let (mut patch, mut hold) = (guarded(workload), self.to_hold());
         if let Some(set) = set {
-            hold.set = set.clone();
-            patch.set(strategy::strategy_path(workload), set);
+            for (place, part) in plan_fields::parts(workload, Some(&set)) {
+                patch.set_or_remove(place, part);
+            }
+            hold.set = set;
         }
+        hold.end_by_hand = hold.end_by_hand(workload);
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
         patch
     }
@@ -84,13 +88,26 @@ impl PlanRecord {
         patch
     }
 
+    /// Returns the patch that restores the original fields, except a pause, and keeps the plan until the controller has
+    /// completed the update.
+    #[must_use]
+    pub fn completing(&self, workload: &Workload) -> Patch {
+        let (mut patch, mut record) = (guarded(workload), self.clone());
+        record.hold.clone().without_pause(workload).restore(workload, &mut patch);
+        (record.hold.set, record.plan.phase) = (Value::Null, Phase::Completing);
+        let mut hold = record.to_hold();
+        hold.end_by_hand = None;
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
+        patch
+    }
+
     /// Returns the same record with the live strategy as the one that holds.
     #[must_use]
     pub fn adopting(mut self, workload: &Workload) -> Self {
         if self.hold.is_in_force(workload)
-            && let Some(live) = strategy::update_strategy(workload)
+            && let Some(live) = plan_fields::live(workload)
         {
-            self.hold.set = live.clone();
+            self.hold.set = live;
         }
         self
     }
@@ -108,14 +125,17 @@ impl PlanRecord {
 #[must_use]
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());
-    for place in [
-        FieldPath::of(["spec", "template"]),
-        strategy::strategy_path(workload),
-        FieldPath::annotation(HOLD_ANNOTATION),
-    ] {
+    patch.require_unchanged(FieldPath::of(["spec", "template"]));
+    require_fields(workload, &mut patch);
+    patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
+    patch
+}
+
+/// Adds to a patch the preconditions that the fields of a plan are unchanged.
+pub(super) fn require_fields(workload: &Workload, patch: &mut Patch) {
+    for place in plan_fields::paths(workload) {
         patch.require_unchanged(place);
     }
-    patch
 }
 
 fn unreadable(workload: &Workload, why: &str) -> Error {

@@ -1,5 +1,7 @@
 //! `resume`: the patch that ends a hold.
 
+use super::record::require_fields;
+use super::release::has_several_fields;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::Result;
 use crate::model::change::patch::{FieldPath, Patch};
@@ -27,6 +29,9 @@ pub enum Resume {
 /// If the annotation of the hold is not readable.
 pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     let mut patch = Patch::of(workload.object());
+    if has_several_fields(workload) && Hold::of(workload)?.is_some() {
+        return resume_plan(workload, release_all, patch);
+    }
     if !workload.kind().hold.is_remembered() {
         patch.remove(strategy::hold_path(workload));
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
@@ -46,4 +51,25 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     }
     hold.release(workload, &mut patch);
     Ok(Resume::End(patch))
+}
+
+/// Resumes a workload that a plan holds by several fields, or held. The controller moves no pod while the workload is
+/// paused, so that a pause never comes back with the original fields.
+fn resume_plan(workload: &Workload, release_all: bool, mut patch: Patch) -> Result<Resume> {
+    let Some(hold) = Hold::of(workload)? else { return Ok(Resume::NotPaused) };
+    let paused = strategy::hold_path(workload);
+    let is_in_force = hold.is_in_force(workload);
+    if is_in_force && !release_all {
+        require_fields(workload, &mut patch);
+        if hold.is_paused_by_another_client(workload) {
+            patch.remove(paused);
+        } else if !hold.is_paused() {
+            return Ok(Resume::Stepping);
+        }
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
+        return Ok(Resume::Continue(patch));
+    }
+    hold.without_pause(workload).release(workload, &mut patch);
+    patch.remove(paused);
+    Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
 }

@@ -30,6 +30,12 @@ impl HoldSummary {
         self.hold.reason() == HoldReason::Plan
     }
 
+    /// Whether the plan is for the live template; a hold without a readable plan is for any.
+    #[must_use]
+    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
+        self.plan.as_ref().is_none_or(|plan| plan.template == workload.template().digest().hex())
+    }
+
     fn is_rolling_back(&self) -> bool {
         self.plan.as_ref().is_some_and(Plan::is_rolling_back)
     }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::model::workload::{Workload, strategy_fields};
+use crate::model::workload::{Workload, plan_fields};
 
 /// The limit of a text in bytes. No name, digest or selector is longer.
 const LONGEST_TEXT: usize = 253;
@@ -13,6 +13,10 @@ const LARGEST_NUMBER: u64 = i32::MAX as u64;
 
 /// The limit of nesting: `plan`, `pace`, `check`, and some more for later versions.
 const DEEPEST: usize = 8;
+
+/// The command of `endByHand`, which contains the original fields, and the limit of its length in bytes.
+const COMMAND: &str = "endByHand";
+const LONGEST_COMMAND: usize = 2048;
 
 /// The members that contain update strategies.
 const STRATEGIES: [&str; 2] = ["strategy", "set"];
@@ -26,7 +30,8 @@ pub(super) fn check(workload: &Workload, text: &str) -> Result<(), String> {
     let Ok(Value::Object(members)) = serde_json::from_str(text) else { return Ok(()) };
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
         if STRATEGIES.contains(&name.as_str()) {
-            strategy_fields::check(workload, value)?;
+            plan_fields::check(workload, value)?;
+        } else if name == COMMAND && value.as_str().is_some_and(|text| text.len() <= LONGEST_COMMAND) {
         } else {
             check_member(&short(name), value, DEEPEST)?;
         }

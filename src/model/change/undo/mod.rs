@@ -73,13 +73,16 @@ pub fn undo<'a>(
     if !template.is_object() {
         return Err(no_template(target));
     }
+    if options.keep_hold && !workload.kind().plan_fields.is_empty() && Hold::in_force(workload).is_some() {
+        return Err(no_hold_to_keep(workload));
+    }
     let mut patch = Patch::of(workload.object());
     patch.require_unchanged(strategy::hold_path(workload));
-    if workload.kind().hold.is_remembered() {
+    if has_holds(workload) {
         patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     }
     if workload.is_paused() {
-        if !options.resume {
+        if !options.resume && Hold::in_force(workload).is_none() {
             return Err(refused_while_paused(workload));
         }
         patch.remove(strategy::hold_path(workload));
@@ -92,7 +95,10 @@ pub fn undo<'a>(
     let ends_hold = hold.filter(|_| below.is_none());
     match (&below, &ends_hold) {
         (Some(below), _) => patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into()),
-        (None, Some(hold)) => hold.release(workload, &mut patch),
+        (None, Some(hold)) => {
+            // No pod goes back while the workload is paused.
+            hold.clone().without_pause(workload).release(workload, &mut patch);
+        }
         (None, None) => {}
     }
     if options.sync_last_applied
@@ -121,7 +127,12 @@ pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -
 }
 
 fn hold(workload: &Workload) -> Result<Option<Hold>> {
-    if workload.kind().hold.is_remembered() { Hold::of(workload) } else { Ok(None) }
+    if has_holds(workload) { Hold::of(workload) } else { Ok(None) }
+}
+
+/// Whether an annotation may say what holds the workload.
+fn has_holds(workload: &Workload) -> bool {
+    workload.kind().hold.is_remembered() || !workload.kind().plan_fields.is_empty()
 }
 
 /// Returns the error for a paused Deployment.
@@ -131,6 +142,13 @@ pub fn refused_while_paused(workload: &Workload) -> Error {
     Error::new(ErrorKind::Refused, format!("{target} is paused; resume it first"))
         .hint(command("kubectl rollout2 undo {} --resume", [workload.command_target()]))
         .in_compat("you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again")
+}
+
+/// The hold would keep the pods of the target from counting as available, though they serve.
+fn no_hold_to_keep(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::usage(format!("the hold of {target} is for its live template, and cannot be kept for another one"))
+        .hint(command("to roll back and end the hold: kubectl rollout2 undo {}", [workload.command_target()]))
 }
 
 fn no_template(target: &Revision) -> Error {

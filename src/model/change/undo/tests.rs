@@ -79,7 +79,7 @@ fn every_kind_gets_the_raw_template_without_hash_labels() {
         let held = FieldPath::annotation(HOLD_ANNOTATION).to_string();
         let cause = FieldPath::annotation(CHANGE_CAUSE).to_string();
         let expected = match kind {
-            "Deployment" => vec!["/metadata/uid", "/spec/paused", "/spec/template", &cause],
+            "Deployment" => vec!["/metadata/uid", "/spec/paused", &held, "/spec/template", &cause],
             _ => vec!["/metadata/uid", "/spec/updateStrategy", &held, "/spec/template", &cause],
         };
         assert_eq!(tests, expected, "{kind}");

@@ -3,18 +3,19 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::HoldSummary;
+use crate::model::change::hold::{HoldSummary, own_min_ready_seconds};
 use crate::model::status::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
 
 /// Returns the causes that keep pods from being updated, or updated pods from being available.
 pub(super) fn causes(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cause> {
     let holds = [
         paused(context, state),
+        budget(context),
         on_delete(context),
         partition(context),
         min_ready(context, state),
@@ -29,6 +30,24 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
         let how = command("paused, until kubectl rollout2 resume {}", [workload.command_target()]);
         Cause::of_workload(CauseId::Paused, how)
     })
+}
+
+/// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
+fn budget(context: &CauseContext<'_>) -> Option<Cause> {
+    let workload = &context.observed.workload;
+    let hold = HoldSummary::of(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget))?;
+    let counts = Counts::of(workload);
+    let revision = context
+        .revision
+        .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
+    let until = if hold.is_for_live_template(workload) {
+        hold.words(workload)
+    } else {
+        let resume = command("kubectl rollout2 resume {} --release-all", [workload.command_target()]);
+        format!("held by a plan for another template, so that the Deployment does not finish until {resume}")
+    };
+    let summary = format!("{} of {} pods on {revision}; {until}", counts.updated, counts.wanted);
+    Some(Cause::of_workload(CauseId::Paused, summary))
 }
 
 /// Returns the cause for `OnDelete`. Pods that are recreated, and pods on new nodes, run the new revision
@@ -121,7 +140,7 @@ fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     if state == RolloutState::Complete {
         return None;
     }
-    let seconds = observed.workload.min_ready_seconds();
+    let seconds = own_min_ready_seconds(&observed.workload);
     let waiting: Vec<_> = observed
         .pods_of(current)
         .filter(|pod| pod.ready && !pod.terminating && !pod.is_available(seconds, context.now))

@@ -89,7 +89,7 @@ impl World {
 
     fn with_batch(mut self, slots: &[&str]) -> Self {
         let slots = slots.iter().map(|&slot| slot.to_owned()).collect();
-        self.record.plan.batch = Some(BatchRecord { number: 1, canary: false, slots, done: false });
+        self.record.plan.batch = Some(BatchRecord { number: 1, canary: false, slots, done: false, of: None });
         self
     }
 

@@ -14,4 +14,5 @@ mod lab;
 mod stateful_set;
 mod trace_daemon_set;
 mod trace_deployment;
+mod trace_held_deployment;
 mod trace_stateful_set;

@@ -1,0 +1,46 @@
+//! Completing a plan whose controller has to finish after the original fields are restored.
+//!
+//! One patch restores the fields, and the annotation stays with the phase `completing`. A second patch removes it once the
+//! controller reports the update as complete. A pause comes back with that patch: a paused Deployment is scaled in
+//! proportion to its surge, which the first patch changes.
+
+use super::action::{Action, Decision, Purpose};
+use super::causes::reasons;
+use super::outcome::{StepOutcome, StopReason};
+use super::slot::PodSlot;
+use super::state::PlanState;
+
+/// Restores the original fields, except a pause.
+pub(super) fn restore_fields(state: &PlanState<'_>) -> Decision {
+    let observation = state.observation();
+    let record = observation.record.renewed(observation.now.stamp());
+    let patch = record.completing(&observation.observed.workload);
+    Decision::write(
+        Purpose::RestoreFields,
+        patch,
+        Vec::new(),
+        "every pod is updated: restore the original fields",
+    )
+}
+
+/// Waits until the controller reports the update as complete, and ends the plan.
+pub(super) fn continue_completing(state: &PlanState<'_>) -> Decision {
+    let observation = state.observation();
+    // `kubectl rollout undo` may have brought this annotation back while a later plan held the workload.
+    let is_held = observation.record.hold.is_in_force(&observation.observed.workload);
+    if is_held || state.slots.kind.is_settled(observation) != Some(false) {
+        let patch = observation.record.ending(&observation.observed.workload);
+        let why = "the controller reports the update as complete: end the plan";
+        return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, Vec::new(), why);
+    }
+    let (since, limit) = (state.timers.rollback.since, state.pace().batch_timeout);
+    if since.is_some_and(|since| observation.now.elapsed >= since.saturating_add(limit)) {
+        let missing = state.all().iter().filter(|slot| !PodSlot::is_ready(slot));
+        let reason = StopReason::Unhealthy { pods: reasons(missing, observation), allowed: state.allowed() };
+        return Decision::finish(StepOutcome::Stopped(reason), "the update is not complete in time: stop");
+    }
+    Decision::new(
+        Action::WaitFor("the controller to report the update as complete".to_owned()),
+        "the original fields are restored: wait for the controller",
+    )
+}

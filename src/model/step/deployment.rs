@@ -1,0 +1,253 @@
+//! Stepping a Deployment: raises its update budget, while no updated pod counts as available (design rule 20).
+//!
+//! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
+
+use std::cmp::Reverse;
+
+use serde_json::Value;
+
+use super::request::Request;
+use super::slot::{PlanContext, PodSlot, max_unavailable};
+use super::step_kind::{Release, StepKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::pod::Pod;
+use crate::model::change::hold::{BatchRecord, is_stranded};
+use crate::model::change::owners::driver;
+use crate::model::status::observation::Observation;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::rolling_hold::{HeldBudget, HeldPods, NEVER_AVAILABLE, budget_of};
+use crate::model::workload::update_budget::UpdateBudget;
+use crate::model::workload::{Workload, plan_fields, strategy};
+
+pub(super) struct Deployments;
+
+impl StepKind for Deployments {
+    /// Refuses `Recreate`, which has no budget to raise, and a workload that another controller steps.
+    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
+        request
+            .pace
+            .refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")?;
+        let target = workload.target();
+        if let Some(driver) = driver(workload) {
+            return Err(Error::new(ErrorKind::Refused, format!("{driver} drives the rollout of {target}"))
+                .hint("use the steps of that rollout; two programs would undo each other's changes"));
+        }
+        let live = strategy::update_strategy(workload);
+        if live.and_then(|live| live.get("type")?.as_str()) == Some("Recreate") {
+            return Err(Error::usage(format!(
+                "{target} cannot be stepped: its strategy Recreate stops every outdated pod before it creates an \
+                 updated one, so nothing can be held in between"
+            ))
+            .hint("use the strategy RollingUpdate"));
+        }
+        Ok(())
+    }
+
+    fn check_observation(&self, _: &PlanContext<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The updated pods fill the first slots, the oldest first. Outdated pods fill those that are not released, the
+    /// available ones first; others are surge pods.
+    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
+        let workload = &observation.observed.workload;
+        let (updated, mut outdated) = pods(observation);
+        let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+        let released = as_count(released(observation, updated.len()));
+        outdated.sort_by_key(|pod| Reverse(observation.is_available(pod)));
+        let (last_batch, nodes) = (observation.last_batch(), observation.nodes.unwrap_or_default());
+        let slot = |index: usize| {
+            let name = (index + 1).to_string();
+            let is_updated = index < updated.len();
+            let is_released = is_updated || index < released;
+            let place = index.saturating_sub(released.max(updated.len()));
+            let pod = if is_released { updated.get(index) } else { outdated.get(place) };
+            let pod = pod.copied();
+            let own = pod.filter(|_| is_updated);
+            let node = own.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));
+            PodSlot {
+                is_in_last_batch: last_batch.contains(name.as_str()),
+                soaks: true, // also those that a scale-up adds on the new revision
+                label: Some(own.map_or_else(|| format!("pod {name}"), |pod| pod.name.clone())),
+                name,
+                pod,
+                is_updated,
+                is_available: pod.is_some_and(|pod| observation.is_available(pod)),
+                is_released,
+                awaits_deletion: false,
+                excluded: None,
+                unready_node: node.filter(|node| !node.ready).map(|node| node.name.clone()),
+                group: None,
+            }
+        };
+        (0..wanted).map(slot).collect()
+    }
+
+    /// Raises the budget as far as the batch goes, and as the floor of available pods allows.
+    fn release(
+        &self,
+        observation: &PlanContext<'_>,
+        slots: &[PodSlot<'_>],
+        batch: &BatchRecord,
+        free: Option<usize>,
+    ) -> Option<Release> {
+        let last = slots.iter().rposition(|slot| batch.slots.contains(&slot.name))?;
+        let released = slots.iter().filter(|slot| slot.is_released).count();
+        let budget = raise(observation, released, last + 1, free)?;
+        let names = slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
+        let count = as_count(budget.updated(observation.observed.workload.wanted())).saturating_sub(released);
+        Some(Release::Strategy { set: budget.fields(false), slots: names.take(count).collect() })
+    }
+
+    fn can_release(
+        &self,
+        observation: &PlanContext<'_>,
+        slots: &[PodSlot<'_>],
+        _: &PodSlot<'_>,
+        free: Option<usize>,
+    ) -> bool {
+        let released = slots.iter().filter(|slot| slot.is_released).count();
+        !is_counted(observation.observed) || raise(observation, released, released + 1, free).is_some()
+    }
+
+    /// None where a surge pod can take the place of each pod that is removed: with a budget of none of its own, and
+    /// for the only pod.
+    fn allowed(&self, observation: &PlanContext<'_>, wanted: usize) -> usize {
+        match observation.pace().max_unavailable {
+            None if wanted <= 1 || own_budget(observation).unavailable == 0 => 0,
+            _ => max_unavailable(observation.pace(), wanted),
+        }
+    }
+
+    /// Available pods beyond the wanted ones stand in for unavailable ones.
+    fn missing(&self, observation: &PlanContext<'_>) -> Option<usize> {
+        Some(as_count(held_pods(observation).missing()))
+    }
+
+    /// As `kubectl rollout status` judges it.
+    fn is_settled(&self, observation: &PlanContext<'_>) -> Option<bool> {
+        let workload = &observation.observed.workload;
+        let counts = Counts::of(workload);
+        let is_complete = [counts.total, counts.updated, counts.available.unwrap_or_default()]
+            .iter()
+            .all(|count| *count == counts.wanted);
+        Some(observation.observed.is_observed() && is_complete)
+    }
+
+    fn counts_pods(&self) -> bool {
+        true
+    }
+
+    fn skips_unready_nodes(&self) -> bool {
+        false
+    }
+
+    fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
+        observation.observed.is_observed()
+    }
+}
+
+/// Returns the fields that hold a Deployment as it stands: paused, with the budget at which it rests.
+///
+/// It is paused until the controller has counted the updated pods again: a controller that acts on counts from before
+/// the hold would take them for available, and remove outdated ones.
+pub(super) fn standing_hold(observed: &Observation) -> Value {
+    let workload = &observed.workload;
+    let current = observed.revisions.current();
+    let is_updated = |pod: &&Pod| current.is_some_and(|current| workload.runs(pod, current));
+    let active = observed.own_pods().filter(|pod| pod.is_active());
+    let (updated, outdated): (Vec<_>, Vec<_>) = active.partition(is_updated);
+    let (updated, outdated) = (as_number(updated.len()), as_number(outdated.len()));
+    let budget = HeldBudget::standing(updated, outdated, workload.wanted());
+    budget.unwrap_or(HeldBudget::BESIDE).fields(true)
+}
+
+fn raise(
+    observation: &PlanContext<'_>,
+    released: usize,
+    goal: usize,
+    free: Option<usize>,
+) -> Option<HeldBudget> {
+    let observed = observation.observed;
+    if !is_counted(observed) {
+        return None;
+    }
+    let now = plan_fields::live(&observed.workload);
+    let now =
+        now.as_ref().and_then(|now| HeldBudget::read(now.get("strategy")?)).unwrap_or(HeldBudget::BESIDE);
+    let (released, goal, free) = (as_number(released), as_number(goal), as_number(free?));
+    held_pods(observation).raise(now, released, goal, surge(observation), free)
+}
+
+/// Whether the controllers have counted the updated pods since the hold was written.
+fn is_counted(observed: &Observation) -> bool {
+    observed.revisions.current().is_none_or(|current| {
+        let counts = current.replica_set_counts;
+        counts.is_observed && counts.min_ready_seconds == NEVER_AVAILABLE && counts.available == 0
+    })
+}
+
+/// Returns how many pods may be beside the wanted ones: at least one where none may be unavailable.
+fn surge(observation: &PlanContext<'_>) -> i64 {
+    let wanted = observation.observed.workload.wanted();
+    let own = own_budget(observation).surge;
+    let surge = observation.pace().surge.map_or(own, |surge| as_number(surge.of(as_count(wanted))));
+    let is_needed = Deployments.allowed(observation, as_count(wanted)) == 0;
+    surge.max(i64::from(is_needed))
+}
+
+fn own_budget(observation: &PlanContext<'_>) -> UpdateBudget {
+    let own = observation.record.hold.original().and_then(|own| own.get("strategy"));
+    budget_of(own, observation.observed.workload.wanted())
+}
+
+/// Returns how many pods the budget releases.
+fn released(observation: &PlanContext<'_>, updated: usize) -> i64 {
+    let workload = &observation.observed.workload;
+    if workload.is_paused() {
+        return as_number(updated);
+    }
+    let budget = observation.record.hold.is_in_force(workload).then(|| plan_fields::live(workload)).flatten();
+    let budget = budget.and_then(|live| HeldBudget::read(live.get("strategy")?));
+    budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
+}
+
+/// Returns the updated pods, oldest first, and the outdated ones.
+fn pods<'a>(observation: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
+    let active = observation.observed.own_pods().filter(|pod| pod.is_active());
+    let (mut updated, outdated): (Vec<_>, Vec<_>) = active.partition(|pod| observation.is_updated(pod));
+    updated.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
+    (updated, outdated)
+}
+
+fn held_pods(observation: &PlanContext<'_>) -> HeldPods {
+    let (updated, outdated) = pods(observation);
+    let available =
+        |pods: Vec<&Pod>| as_number(pods.into_iter().filter(|pod| observation.is_available(pod)).count());
+    HeldPods {
+        wanted: observation.observed.workload.wanted(),
+        updated_available: available(updated),
+        outdated_available: available(outdated),
+    }
+}
+
+fn as_number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn as_count(number: i64) -> usize {
+    usize::try_from(number).unwrap_or_default()
+}
+
+/// Refuses a workload whose hold another client ended in a way that leaves its fields unknown.
+pub(super) fn check_leftovers(workload: &Workload) -> Result<()> {
+    if !is_stranded(workload) {
+        return Ok(());
+    }
+    let target = workload.target();
+    Err(Error::new(
+        ErrorKind::Malformed,
+        format!("{target} has the minReadySeconds of a plan whose annotation is gone, so its own fields are unknown"),
+    )
+    .hint("apply its manifest again, with its own minReadySeconds, progressDeadlineSeconds and strategy"))
+}

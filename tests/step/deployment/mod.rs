@@ -1,0 +1,7 @@
+//! Deployments: the update budget is raised, while no updated pod counts as available.
+
+mod ground;
+mod held;
+mod meanwhile;
+mod refused;
+mod walking;

@@ -1,0 +1,55 @@
+//! Deployments that cannot be stepped, and flags that they do not have.
+
+use serde_json::json;
+
+use super::ground::{Web, ends};
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_held_is_refused_with_the_reason() {
+    let web = Web::new(2, &json!({"strategy": {"type": "Recreate"}})).await;
+    web.lab.hands().image(&web.web, "app:2.0");
+    web.lab.pass(5).await;
+    let before = web.object();
+    let recreate = web.step("").await;
+    ends(&recreate, 2);
+    assert!(recreate.stderr.contains("Recreate stops every outdated pod"), "{}", recreate.transcript);
+    assert_eq!(web.object(), before);
+    for (annotation, who) in [
+        ("rollouts.kruise.io/in-progressing", "the Kruise Rollout drives"),
+        ("rollout.argoproj.io/workload-generation", "Argo Rollouts drives"),
+    ] {
+        let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
+        web.lab.hands().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
+        let driven = web.step("").await;
+        ends(&driven, 1);
+        assert!(driven.stderr.contains(who), "{}", driven.transcript);
+        assert_eq!(web.hold(), None);
+    }
+    let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
+    let order = web.step("--order zone").await;
+    ends(&order, 2);
+    assert!(order.stderr.contains("--order is for DaemonSets"), "{}", order.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deployment_without_outdated_pods_is_left_alone() {
+    let web = Web::new(2, &json!({})).await;
+    let before = web.object();
+    ends(&web.step("--all").await, 0);
+    assert_eq!(web.object(), before);
+    web.scale(0);
+    web.lab.hands().image(&web.web, "app:2.0");
+    web.lab.pass(10).await;
+    ends(&web.step("--all").await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_seconds_of_a_lost_plan_are_no_original() {
+    let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
+    ends(&web.step("").await, 0);
+    let none = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
+    web.lab.hands().patch(&web.web, &none);
+    let lost = web.step("").await;
+    ends(&lost, 1);
+    assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);
+}
