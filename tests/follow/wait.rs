@@ -191,8 +191,16 @@ fn invalid_combinations_with_wait_are_refused_before_any_write() {
         ("restart deploy/web --wait --dry-run", dry, 2),
         ("undo deploy/web --wait -o json", "error: --wait prints lines, ", 2),
         ("restart deploy/web --wait -o yaml", "error: --wait prints lines, ", 2),
-        ("undo deploy/web --timeout 5m", "error: --timeout, --fail-fast and --plain have an effect only with --wait", 2),
-        ("restart deploy/web --fail-fast", "error: --timeout, --fail-fast and --plain have an effect only with --wait", 2),
+        (
+            "undo deploy/web --timeout 5m",
+            "error: --timeout, --fail-fast and --plain have an effect only with --wait",
+            2,
+        ),
+        (
+            "restart deploy/web --fail-fast",
+            "error: --timeout, --fail-fast and --plain have an effect only with --wait",
+            2,
+        ),
         (
             "restart deploy/web --wait --timeout 5",
             "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\n",

@@ -463,8 +463,9 @@ async fn an_undo_that_moves_no_pod_says_so() {
             db["status"]["observedGeneration"] = generation.into();
         });
         let ended = ran(&ground, &["undo", "statefulset/db"]).await;
-        let note =
-            format!("statefulset.apps/db rolled back\nnote: no pod of statefulset/db moves: {reason}\n");
+        let note = format!(
+            "statefulset.apps/db rolled back\nnote: no pod of statefulset/db is replaced: {reason}\n"
+        );
         assert!(ended.transcript.contains(&note), "{}", ended.transcript);
     }
     let moves = ran(&Ground::of("shop"), &["undo", "statefulset/db"]).await;

@@ -163,7 +163,7 @@ fn endless_files_are_refused() {
     for (path, error) in [
         (tiny.to_str().unwrap(), "too large for the memory"),
         (sparse.to_str().unwrap(), "it has more than 1 GiB"),
-        ("/dev/zero", "it is a device, and no file"),
+        ("/dev/zero", "it is a device, not a file"),
     ] {
         for words in [&["history", "all", "--from", path][..], &["status", "-f", path]] {
             let ended = run(words, Some(&nobody));

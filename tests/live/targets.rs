@@ -155,7 +155,7 @@ async fn a_missing_namespace_is_reported() {
     let ended = run(&["deploy/web", "--compat"]).await;
     assert_eq!(ended.stderr, "Error from server (NotFound): namespaces \"nowhere\" not found\n");
     let ended = run(&["deploy"]).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("No resources found in nowhere namespace.\n", 0));
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("No resources found in nowhere namespace.\n", 1));
 
     let gina = User::limited("gina", [Rule::allow(&["get"], &["deployments"])]);
     let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
