@@ -4,7 +4,7 @@
 //! and no clock is waited for, so tests run side by side. A [`Recorded`] is what kubectl printed for
 //! one command, and [`golden::compare`] holds every recording of a verb against us. A [`lab::Lab`] is
 //! a cluster with controllers in the same process, in a time that only moves when everybody waits;
-//! [`dice::Dice`] draw what happens in it. A [`replay::Replay`] plays again what real nodes did.
+//! [`random::Dice`] draws what happens in it. A [`replay::Replay`] plays again what real nodes did.
 
 pub mod golden;
 pub mod lab;
