@@ -170,7 +170,7 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
 
     let undone = lab.run("undo statefulset/db").await;
     let error = format!(
-        "error: revision {from}, from which the plan of statefulset/db began, is not kept any more\n"
+        "error: revision {from}, from which the plan of statefulset/db began, is not stored any more\n"
     );
     let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER\n";
     assert_eq!((undone.exit, undone.stderr), (1, error + choose));

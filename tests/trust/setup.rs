@@ -12,7 +12,8 @@ pub(crate) const NAMESPACE: &str = "shop";
 pub(crate) fn verbs() -> Vec<String> {
     let program = definition();
     let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
-    verbs.map(|verb| verb.get_name().to_owned()).filter(|verb| verb != "completion").collect()
+    let names = verbs.map(|verb| verb.get_name()).filter(|name| !["completion", "version"].contains(name));
+    names.map(str::to_owned).collect()
 }
 
 /// Returns the recorded shop without duplicates of similar objects.
