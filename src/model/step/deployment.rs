@@ -222,11 +222,13 @@ fn pods<'a>(observation: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
 
 fn held_pods(observation: &PlanContext<'_>) -> HeldPods {
     let (updated, outdated) = pods(observation);
+    let all_outdated = as_number(outdated.len());
     let available =
         |pods: Vec<&Pod>| as_number(pods.into_iter().filter(|pod| observation.is_available(pod)).count());
     HeldPods {
         wanted: observation.observed.workload.wanted(),
         updated_available: available(updated),
+        outdated: all_outdated,
         outdated_available: available(outdated),
     }
 }

@@ -38,7 +38,7 @@ impl HeldBudget {
     /// no updated pod: the API server refuses a budget of zero.
     #[must_use]
     pub fn of(updated: i64, surge: i64, wanted: i64) -> Option<Self> {
-        Self { surge: 0, unavailable: 0 }.raised(updated, surge, wanted)
+        Self { surge: 0, unavailable: 0 }.raised(updated, surge, 0, wanted)
     }
 
     /// Returns the budget that keeps a paused Deployment as it is. A paused Deployment of several ReplicaSets is scaled in
@@ -52,14 +52,14 @@ impl HeldBudget {
         Some(Self { surge: beside, unavailable: if is_none { 1 } else { budget.unavailable } })
     }
 
-    /// Returns the budget with more updated pods. Outdated pods that are gone do not come back, so that it never
-    /// allows fewer unavailable pods than before.
-    fn raised(self, updated: i64, surge: i64, wanted: i64) -> Option<Self> {
+    /// Returns the budget with more updated pods. The controller does not create the `gone` outdated pods again, and
+    /// replaces them by updated ones, so that it never allows fewer unavailable pods.
+    fn raised(self, updated: i64, surge: i64, gone: i64, wanted: i64) -> Option<Self> {
         let updated = updated.min(wanted);
         if updated <= 0 {
             return None;
         }
-        let unavailable = updated - surge.clamp(0, updated);
+        let unavailable = (updated - surge.clamp(0, updated)).max(gone.min(updated));
         let percent = if wanted <= EXACT {
             (100 * unavailable + wanted - 1) / wanted
         } else {
@@ -125,6 +125,8 @@ pub struct HeldPods {
     pub wanted: i64,
     /// The available updated pods.
     pub updated_available: i64,
+    /// The outdated pods, available or not. Scaling in proportion rounds their number.
+    pub outdated: i64,
     /// The available outdated pods.
     pub outdated_available: i64,
 }
@@ -153,13 +155,14 @@ impl HeldPods {
         free: i64,
     ) -> Option<HeldBudget> {
         let spare = (self.available() - self.wanted).max(0);
+        let gone = (self.wanted - self.outdated).max(0);
         let costs = |budget: &HeldBudget| {
             let left = self.outdated_available.min(budget.outdated(self.wanted));
             self.outdated_available - left
         };
         let mut budgets = (released + 1..=goal.min(self.wanted))
             .rev()
-            .filter_map(|goal| now.raised(goal, surge, self.wanted));
+            .filter_map(|goal| now.raised(goal, surge, gone, self.wanted));
         budgets.find(|budget| costs(budget) <= free + spare)
     }
 }
@@ -238,6 +241,7 @@ mod tests {
     fn numbers_rise_no_faster_than_the_floor_allows() {
         let pods = |updated_available, outdated_available| HeldPods {
             wanted: 4,
+            outdated: 4,
             updated_available,
             outdated_available,
         };
@@ -266,11 +270,17 @@ mod tests {
                     }
                     let mut now = HeldBudget { surge: 1, unavailable: 0 };
                     let mut released = 0;
-                    let mut pods = HeldPods { wanted, updated_available: 0, outdated_available: wanted };
+                    let mut pods = HeldPods {
+                        wanted,
+                        updated_available: 0,
+                        outdated: wanted,
+                        outdated_available: wanted,
+                    };
                     while released < wanted {
                         now = pods.raise(now, released, wanted, surge, free).expect("it goes on");
                         released = now.updated(wanted);
                         pods.outdated_available = pods.outdated_available.min(now.outdated(wanted));
+                        pods.outdated = pods.outdated_available;
                         let rests_at = wanted + now.surge - pods.outdated_available;
                         assert_eq!(released, rests_at.min(wanted), "no more than the controller creates");
                         assert!(pods.available() >= wanted - free, "{wanted} {surge} {free} {pods:?}");
@@ -279,6 +289,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// 5 pods of which 1 is updated, scaled to 11: the controller rounds to 2 updated pods and 10 outdated ones.
+    #[test]
+    fn outdated_pods_that_rounding_took_are_not_released_twice() {
+        let now = HeldBudget::of(1, 1, 5).unwrap();
+        let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
+        let budget = pods.raise(now, 2, 3, 11, 0).unwrap();
+        let rests_at = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
+        assert_eq!((rests_at, budget.updated(11)), (3, 3));
     }
 
     #[test]

@@ -58,6 +58,9 @@ impl Story {
         );
         web["metadata"]["annotations"]["kubectl-rollout2/held"] =
             json!({"reason": "plan", "plan": plan}).to_string().into();
+        if batch.is_some() {
+            web["spec"].as_object_mut().unwrap().remove("paused");
+        }
         web["spec"]["minReadySeconds"] = 2_147_483_646_i64.into();
         web["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = unavailable.into();
         self.push(By::Step);
@@ -80,6 +83,7 @@ impl Story {
         self.push(By::Step);
         let web = Arc::make_mut(&mut self.now.web);
         web["metadata"]["annotations"] = json!({});
+        web["spec"]["paused"] = true.into();
         web["spec"].as_object_mut().unwrap().remove("minReadySeconds");
         web["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = unavailable;
         self.push(By::Step);

@@ -33,6 +33,8 @@ struct Plan {
     of: i64,
     /// The most updated pods there may be now: the controllers scale both ReplicaSets in proportion.
     most: i64,
+    /// Whether another client ended the hold of the plan with these words.
+    is_void: bool,
     /// The image that the plan releases, and the strategy that holds.
     image: String,
     strategy: Value,
@@ -115,7 +117,8 @@ impl Plan {
     fn take_external_change(&mut self, before: &Moment, now: &Moment) {
         let Some(original) = &mut self.original else { return };
         if before.web["spec"]["strategy"] != now.web["spec"]["strategy"] {
-            self.batch = (0, 0); // the next plan begins with what this strategy releases
+            // The next plan begins with what this strategy releases, and may have the default words.
+            (self.batch, self.is_void) = ((0, 0), true);
         }
         for name in OWN {
             let (was, is) = (before.web["spec"].get(name), now.web["spec"].get(name));
@@ -167,6 +170,9 @@ impl Plan {
 
     /// Enough updated pods have been well for the soak.
     fn check_soaked(&self, draw: &Draw, views: &[&Moment], goal: i64, at: Millis) -> Result<(), String> {
+        if self.is_void {
+            return Ok(());
+        }
         let soaked = |view: &&Moment| {
             let wanted = goal * view.wanted() / self.of.max(1);
             let on = view.on(view.image(), true);
@@ -187,7 +193,9 @@ impl Plan {
         let Some(original) = self.original.as_ref().filter(|_| now.plan().is_some()) else { return Ok(()) };
         let seconds = original.get("minReadySeconds").and_then(Value::as_i64).unwrap_or_default();
         let available = |view: &Moment, is_on| view.available(now.image(), is_on, seconds, now.at);
-        if now.by == By::Step && before.own() != now.own() && before.plan().is_some() {
+        // A paused Deployment removes no pod, whatever its budget.
+        let is_paused = now.web["spec"]["paused"] == true;
+        if now.by == By::Step && !is_paused && before.own() != now.own() && before.plan().is_some() {
             let left = |view: &Moment| {
                 let kept = now.wanted() - unavailable(&now.web["spec"]["strategy"], now.wanted());
                 available(view, true) + available(view, false).min(kept)
