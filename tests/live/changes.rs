@@ -454,7 +454,7 @@ async fn an_undo_that_moves_no_pod_says_so() {
             json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 5}}),
             "partition 5 keeps all of them on their revision",
         ),
-        (json!({"type": "OnDelete"}), "updateStrategy OnDelete: each pod goes back once it is deleted"),
+        (json!({"type": "OnDelete"}), "updateStrategy OnDelete: each pod is rolled back when it is deleted"),
     ] {
         let ground = Ground::of("shop");
         edit(&ground.cluster, &db(), |db| {
