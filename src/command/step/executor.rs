@@ -62,7 +62,7 @@ impl Executor {
         Source::Cluster(Box::new(self.cluster.clone()))
     }
 
-    /// Warns once of every manager whose next apply may end the hold, before the first write (design rule 13).
+    /// Warns once of every manager whose next apply may end the hold, before the first write.
     pub(super) fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
         let is_held = Hold::in_force(workload).is_some();
         if !std::mem::replace(&mut self.has_warned, true) && !is_held {
