@@ -172,7 +172,7 @@ async fn the_process_is_suspended() {
     {
         let builder = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3);
         let cluster = builder.history(100_000).build();
-        let hands = Hands { cluster: cluster.clone() };
+        let hands = Hands::new(&cluster);
         let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
         let mut controllers = Controllers::new();
         controllers.run_for(&cluster, Duration::from_secs(60));

@@ -36,7 +36,7 @@ impl Ground {
 }
 
 fn hands(cluster: &SimCluster) -> Hands {
-    Hands { cluster: cluster.clone() }
+    Hands::new(cluster)
 }
 
 /// Each protocol has its own way to carry responses that do not end.

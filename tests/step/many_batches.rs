@@ -40,11 +40,11 @@ fn plan(replicas: usize, words: &[&str]) -> String {
         std::process::id()
     ));
     fs::write(&file, snapshot(replicas).to_string()).unwrap();
-    let ended =
+    let output =
         Run::of(["step", "sts/db", "--dry-run", "--soak", "1m", "--from"]).arg(&file).args(words).run();
     fs::remove_file(&file).unwrap();
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
-    ended.stdout
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.stdout
 }
 
 #[test]

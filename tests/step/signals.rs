@@ -37,7 +37,7 @@ impl Town {
         fs::create_dir_all(&directory).unwrap();
         let served = cluster.serve().unwrap();
         served.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
-        let hands = Hands { cluster: cluster.clone() };
+        let hands = Hands::new(&cluster);
         let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
         let town = Self { cluster, _served: served, controllers, directory, db };
         town.until(|object| object["status"]["readyReplicas"] == 3).await;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use harness::Ended;
-use harness::lab::Lab;
+use harness::Output;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::resource::PODS;
 use simcluster::{Key, object};
@@ -13,16 +13,16 @@ const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", 
 
 /// A Deployment `web` of pods that run `app:1.0`.
 pub(super) struct Web {
-    pub(super) lab: Lab,
+    pub(super) cluster: TestCluster,
     pub(super) web: Key,
 }
 
 impl Web {
     pub(super) async fn new(replicas: i64, more: &Value) -> Self {
-        let lab = Lab::new();
-        let web = lab.deployment(replicas, more);
-        lab.pass(30).await;
-        Self { lab, web }
+        let cluster = TestCluster::new();
+        let web = cluster.deployment(replicas, more);
+        cluster.advance(30).await;
+        Self { cluster, web }
     }
 
     /// The same with a strategy, and with a change that a pause holds.
@@ -33,22 +33,22 @@ impl Web {
     }
 
     pub(super) async fn pause_and_change(&self, image: &str) {
-        let paused = self.lab.run("pause deployment/web").await;
+        let paused = self.cluster.run("pause deployment/web").await;
         assert_eq!(paused.exit, 0, "{}", paused.transcript);
-        self.lab.hands().image(&self.web, image);
-        self.lab.pass(10).await;
+        self.cluster.editor().set_image(&self.web, image);
+        self.cluster.advance(10).await;
     }
 
-    pub(super) async fn step(&self, words: &str) -> Ended {
-        self.lab.run(&format!("step deployment/web {words}")).await
+    pub(super) async fn step(&self, words: &str) -> Output {
+        self.cluster.run(&format!("step deployment/web {words}")).await
     }
 
     pub(super) fn scale(&self, replicas: i64) {
-        self.lab.hands().patch(&self.web, &json!({"spec": {"replicas": replicas}}));
+        self.cluster.editor().patch(&self.web, &json!({"spec": {"replicas": replicas}}));
     }
 
     pub(super) fn object(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.find(&self.web).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.find(&self.web).unwrap()))
     }
 
     /// The fields that a plan replaces, as far as they are present.
@@ -66,7 +66,7 @@ impl Web {
     /// How many pods run each image, and how many of them are ready: `1.0 6/6, 2.0 5/5`.
     pub(super) fn pods(&self) -> String {
         let mut images = BTreeMap::<String, (usize, usize)>::new();
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod))
             {
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]);
@@ -85,7 +85,7 @@ impl Web {
     pub(super) fn extremes(&self, after: u64, image: &str) -> (usize, usize) {
         let mut pods = BTreeMap::new();
         let (mut fewest, mut most) = (usize::MAX, 0);
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             for change in store.changes_after(0).unwrap().filter(|change| change.key.resource == &PODS) {
                 let state = change.after.as_deref().filter(|pod| !object::is_terminating(pod)).map(|pod| {
                     (is_ready(pod), object::text(&pod["spec"]["containers"][0], &["image"]) == image)
@@ -113,6 +113,6 @@ pub(super) fn strategy(surge: &Value, unavailable: &Value) -> Value {
 }
 
 #[track_caller]
-pub(super) fn ends(ended: &Ended, exit: u8) {
-    assert_eq!(ended.exit, exit, "{}", ended.transcript);
+pub(super) fn ends(output: &Output, exit: u8) {
+    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

@@ -8,24 +8,24 @@ use super::ground::{Web, ends};
 async fn it_is_held_and_neither_progressing_nor_stuck() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("--to 3 --by 2").await, 0);
-    web.lab.pass(7200).await;
-    let status = web.lab.status("deployment/web").await;
+    web.cluster.advance(7200).await;
+    let status = web.cluster.status("deployment/web").await;
     ends(&status, 5);
     insta::assert_snapshot!(status.transcript);
-    let json = web.lab.status("deployment/web --watch=false -o json").await;
+    let json = web.cluster.status("deployment/web --watch=false -o json").await;
     ends(&json, 5);
-    insta::assert_snapshot!(web.lab.run("history deployment/web").await.stdout);
+    insta::assert_snapshot!(web.cluster.run("history deployment/web").await.stdout);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_plan_is_paused_and_resumed() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("").await, 0);
-    ends(&web.lab.run("pause deployment/web").await, 0);
+    ends(&web.cluster.run("pause deployment/web").await, 0);
     let paused = web.step("").await;
     ends(&paused, 5);
     assert_eq!(web.pods(), "1.0 10/10, 2.0 1/1");
-    ends(&web.lab.run("resume deployment/web").await, 0);
+    ends(&web.cluster.run("resume deployment/web").await, 0);
     ends(&web.step("").await, 0);
     assert_eq!(web.pods(), "1.0 9/9, 2.0 2/2");
 }
@@ -43,6 +43,6 @@ async fn one_kubectl_command_ends_the_hold() {
     insta::assert_snapshot!(command);
     let words = command.strip_prefix("kubectl patch deployment/web -n default --type=merge -p '").unwrap();
     let patch = serde_json::from_str(words.strip_suffix('\'').unwrap()).unwrap();
-    web.lab.hands().patch(&web.web, &patch);
+    web.cluster.editor().patch(&web.web, &patch);
     assert_eq!((web.own(), web.hold()), (paused, None));
 }

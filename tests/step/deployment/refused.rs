@@ -7,8 +7,8 @@ use super::ground::{Web, ends};
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_held_is_refused_with_the_reason() {
     let web = Web::new(2, &json!({"strategy": {"type": "Recreate"}})).await;
-    web.lab.hands().image(&web.web, "app:2.0");
-    web.lab.pass(5).await;
+    web.cluster.editor().set_image(&web.web, "app:2.0");
+    web.cluster.advance(5).await;
     let before = web.object();
     let recreate = web.step("").await;
     ends(&recreate, 2);
@@ -19,7 +19,7 @@ async fn what_cannot_be_held_is_refused_with_the_reason() {
         ("rollout.argoproj.io/workload-generation", "Argo Rollouts drives"),
     ] {
         let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
-        web.lab.hands().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
+        web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
         let driven = web.step("").await;
         ends(&driven, 1);
         assert!(driven.stderr.contains(who), "{}", driven.transcript);
@@ -38,8 +38,8 @@ async fn a_deployment_without_outdated_pods_is_left_alone() {
     ends(&web.step("--all").await, 0);
     assert_eq!(web.object(), before);
     web.scale(0);
-    web.lab.hands().image(&web.web, "app:2.0");
-    web.lab.pass(10).await;
+    web.cluster.editor().set_image(&web.web, "app:2.0");
+    web.cluster.advance(10).await;
     ends(&web.step("--all").await, 0);
 }
 
@@ -48,7 +48,7 @@ async fn the_seconds_of_a_lost_plan_are_no_original() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("").await, 0);
     let none = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
-    web.lab.hands().patch(&web.web, &none);
+    web.cluster.editor().patch(&web.web, &none);
     let lost = web.step("").await;
     ends(&lost, 1);
     assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);
