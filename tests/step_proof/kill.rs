@@ -13,9 +13,9 @@ use harness::Ended;
 use harness::Run;
 use harness::lab::{Lab, START, key};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{PODS, STATEFULSETS};
-use simcluster::{Clock, Controllers, Pace, SimCluster, Upkeep};
+use simcluster::{Clock, Controllers, Finalization, KubeletTiming, SimCluster};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -126,12 +126,12 @@ async fn step(lab: &Lab, words: &str) -> Ended {
 /// The command to kill, and the expected outcome of the command that continues.
 async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<(u8, Left, String)> {
     let builder = SimCluster::builder().snapshot(&start).unwrap().clock(Clock::System);
-    let cluster = builder.upkeep(Upkeep::ByControllers).history(10_000).build();
-    let act = if is_done { Act::StallBody(0) } else { Act::Stall };
+    let cluster = builder.finalization(Finalization::ByControllers).history(10_000).build();
+    let act = if is_done { FaultAction::StallBody(0) } else { FaultAction::Stall };
     cluster.fault(Fault::on(Requests::any(), act).after(at));
     let quick = Duration::from_millis(20);
-    let pace = Pace { start: quick, stop: quick, ..Pace::default() };
-    let controllers = tokio::spawn(Controllers::new().pace(pace).drive(cluster.clone()));
+    let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
+    let controllers = tokio::spawn(Controllers::new().kubelet_timing(pace).run(cluster.clone()));
     let served = cluster.serve().unwrap();
     let kubeconfig = file();
     served.write_kubeconfig(&kubeconfig, "default").unwrap();
