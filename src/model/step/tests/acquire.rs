@@ -8,6 +8,7 @@ use super::world::World;
 use crate::error::ErrorKind;
 use crate::model::change::hold::HOLD_ANNOTATION;
 use crate::model::change::hold::{Amount, Reach};
+use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
 use crate::model::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {
@@ -194,6 +195,26 @@ fn no_new_plan_begins_after_waiting_for_a_plan_that_ended() {
     second.world.write(&patch);
     assert!(matches!(second.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
     assert_eq!(second.world.hold(), None);
+}
+
+/// Seen in a seeded run of a DaemonSet: the command that waited found no outdated pod, and reported success.
+#[test]
+fn a_plan_that_is_rolled_back_while_a_command_waits_for_its_lease_has_failed() {
+    let done = RollbackOutcome::Done { revision: "1".to_owned() };
+    let why = "the controller has not replaced every pod yet".to_owned();
+    let unfinished = RollbackOutcome::Unfinished { revision: "1".to_owned(), why };
+    for (seconds, rollback) in [(60, done), (0, unfinished)] {
+        let mut first = Play::of(all_by(1), World::paused(5));
+        first.pass(20);
+        let mut second = first.then("two", Request::default());
+        second.pass(5);
+        let observed = second.world.observed();
+        let target = TargetRevision::Previous.find(&observed).unwrap();
+        second.world.write(&undo(&observed, target, &UndoOptions::default()).unwrap().patch);
+        (0..seconds).for_each(|_| second.world.tick());
+        let failed = StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) };
+        assert_eq!(second.run(), failed);
+    }
 }
 
 #[test]
