@@ -297,7 +297,7 @@ fn a_surge_is_refused_without_force() {
     for (workload, is_refused) in [
         (daemon_set(3, &surging, &json!({})), true),
         (held("pause"), true),
-        (held("plan"), false), // somebody accepted it when the plan began
+        (held("plan"), false), // a user accepted it when the plan began
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {

@@ -8,6 +8,7 @@ use super::observation::template;
 use crate::error::ErrorKind;
 use crate::model::change::hold::HOLD_ANNOTATION;
 use crate::model::change::hold::{Amount, Reach};
+use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
 use crate::model::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {
@@ -197,6 +198,26 @@ fn no_new_plan_begins_after_waiting_for_a_plan_that_ended() {
     second.cluster.write(&patch);
     assert!(matches!(second.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
     assert_eq!(second.cluster.hold(), None);
+}
+
+/// Seen in a seeded run of a DaemonSet: the command that waited found no outdated pod, and reported success.
+#[test]
+fn a_plan_that_is_rolled_back_while_a_command_waits_for_its_lease_has_failed() {
+    let done = RollbackOutcome::Done { revision: "1".to_owned() };
+    let why = "the controller has not replaced every pod yet".to_owned();
+    let unfinished = RollbackOutcome::Unfinished { revision: "1".to_owned(), why };
+    for (seconds, rollback) in [(60, done), (0, unfinished)] {
+        let mut first = StepperFixture::of(all_by(1), FakeCluster::paused(5));
+        first.pass(20);
+        let mut second = first.then("two", Request::default());
+        second.pass(5);
+        let observed = second.cluster.observed();
+        let target = TargetRevision::Previous.find(&observed).unwrap();
+        second.cluster.write(&undo(&observed, target, &UndoOptions::default()).unwrap().patch);
+        (0..seconds).for_each(|_| second.cluster.tick());
+        let failed = StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) };
+        assert_eq!(second.run(), failed);
+    }
 }
 
 #[test]

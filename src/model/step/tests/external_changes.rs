@@ -224,7 +224,7 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     stepper.apply(StepEvent::Target(TargetEvent::Workload(newer)), now);
     stepper.apply(StepEvent::Written(WriteResult::Stored(answer)), now);
-    let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
+    let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
 
@@ -242,7 +242,7 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
     };
     stepper.apply(StepEvent::Target(TargetEvent::Workload(Box::new(at("9").workload))), now);
     stepper.apply(StepEvent::Target(TargetEvent::Refreshed(Box::new(at("7")))), now);
-    let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
+    let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
 

@@ -32,7 +32,7 @@ fn a_batch_without_room_for_another_pod_has_not_failed() {
     while fixture.cluster.partition() > 3 {
         fixture.pass(1);
     }
-    assert_eq!(fixture.cluster.on(2), 1, "db-3 is let go, and is there yet");
+    assert_eq!(fixture.cluster.on(2), 1, "db-3 is released and not yet gone");
     fixture.cluster.pods.get_mut(&0).unwrap().sick_until = 1_000_000;
     fixture.bound = None;
     let end = fixture.run();
