@@ -15,13 +15,13 @@ use rollout2::model::status::observation::Observation;
 use rollout2::model::status::verdict::kubectl_status;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::{
     CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS,
 };
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Clock, Controllers, Key, Resource, SimCluster, Upkeep, Verb};
+use simcluster::{Clock, Controllers, Finalization, Key, Resource, SimCluster, Verb};
 use tokio::task::JoinHandle;
 
 use crate::{Output, Run};
@@ -63,15 +63,15 @@ impl TestCluster {
     }
 
     /// Starts a cluster that keeps no `managedFields`, which halves the cost of a write.
-    pub fn unattributed(controllers: Controllers) -> Self {
-        Self::with_nodes(SimCluster::builder().unattributed(), controllers)
+    pub fn without_managed_fields(controllers: Controllers) -> Self {
+        Self::with_nodes(SimCluster::builder().without_managed_fields(), controllers)
     }
 
     fn with_nodes(builder: simcluster::Builder, controllers: Controllers) -> Self {
         Self::from_builder(builder.nodes(3), controllers)
     }
 
-    /// Starts the cluster of a builder. Clock, upkeep and history are set here.
+    /// Starts the cluster of a builder. Clock, finalization and history are set here.
     pub fn from_builder(builder: simcluster::Builder, controllers: Controllers) -> Self {
         Self::starting_at(START.parse().unwrap(), builder, controllers)
     }
@@ -79,6 +79,11 @@ impl TestCluster {
     /// The former name of `from_builder`.
     pub fn built(builder: simcluster::Builder, controllers: Controllers) -> Self {
         Self::from_builder(builder, controllers)
+    }
+
+    /// The former name of `without_managed_fields`.
+    pub fn unattributed(controllers: Controllers) -> Self {
+        Self::without_managed_fields(controllers)
     }
 
     /// The former name of `starting_at`.
@@ -94,8 +99,8 @@ impl TestCluster {
     /// Starts the cluster of a builder with its clock at a given time.
     pub fn starting_at(start: Timestamp, builder: simcluster::Builder, controllers: Controllers) -> Self {
         let builder = builder.clock(Clock::tokio(start));
-        let sim = builder.upkeep(Upkeep::ByControllers).history(100_000).build();
-        let controllers = tokio::spawn(controllers.drive(sim.clone()));
+        let sim = builder.finalization(Finalization::ByControllers).history(100_000).build();
+        let controllers = tokio::spawn(controllers.run(sim.clone()));
         Self { cluster: sim.clone(), sim, controllers }
     }
 
@@ -179,10 +184,10 @@ impl TestCluster {
     /// Applies a patch when the command under test reads the workload for the first time.
     pub fn patch_on_first_read(&self, key: &Key, patch: &Value) {
         let (target, patch) = (key.clone(), patch.clone());
-        let act = Act::interfere(move |store| {
+        let action = FaultAction::write_before(move |store| {
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("kubectl-set")).unwrap();
         });
-        self.sim.fault(Fault::on(Requests::of(Verb::Get, key.resource), act).once());
+        self.sim.fault(Fault::on(Requests::of(Verb::Get, key.resource), action).once());
     }
 
     /// The former name of `set_image_on_first_read`.
