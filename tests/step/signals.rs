@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use harness::lab::Hands;
+use harness::test_cluster::Editor;
 use serde_json::{Value, json};
 use simcluster::resource::STATEFULSETS;
 use simcluster::{Clock, Controllers, Finalization, Key, Served, SimCluster};
@@ -37,12 +37,12 @@ impl Town {
         fs::create_dir_all(&directory).unwrap();
         let served = cluster.serve().unwrap();
         served.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
-        let hands = Hands::new(&cluster);
-        let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
+        let editor = Editor::new(&cluster);
+        let db = editor.create_workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
         let town = Self { cluster, _served: served, controllers, directory, db };
         town.until(|object| object["status"]["readyReplicas"] == 3).await;
         assert_eq!(town.begin("pause statefulset/db", "pause").wait().await, Some(0));
-        hands.image(&town.db, "app:2.0");
+        editor.set_image(&town.db, "app:2.0");
         town
     }
 

@@ -118,7 +118,7 @@ async fn printed(cluster: &SimCluster, words: &str, redact: Option<&str>, termin
     let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
-    run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
+    run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use crate::undo;
 
-fn ended(namespace: &str, args: &[&str]) -> Output {
+fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
     undo(namespace, args).arg("--dry-run=client").run()
 }
 
 /// stdout and stderr, without kubectl's warning about the last-applied annotation.
 fn printed(namespace: &str, args: &[&str]) -> String {
-    let output = ended(namespace, args);
+    let output = undo_dry_run(namespace, args);
     let mut printed = output.stdout;
     for line in output.stderr.lines().filter(|line| !line.starts_with("Warning: resource ")) {
         printed.extend(["stderr: ", line, "\n"]);
@@ -53,7 +53,7 @@ fn every_broken_workload() {
 
 #[test]
 fn the_patch_is_ready_for_kubectl() {
-    let output = ended("shop", &["deployment/web", "-o", "patch"]);
+    let output = undo_dry_run("shop", &["deployment/web", "-o", "patch"]);
     assert_eq!(output.stdout.lines().count(), 1);
     let patch: Vec<Value> = serde_json::from_str(&output.stdout).unwrap();
     let steps: Vec<String> = patch
@@ -77,13 +77,13 @@ fn the_patch_is_ready_for_kubectl() {
 
 #[test]
 fn documents_contain_the_object_after_the_rollback() {
-    let json: Value = serde_json::from_str(&ended("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
+    let json: Value = serde_json::from_str(&undo_dry_run("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
     assert_eq!(json["spec"]["template"]["spec"]["containers"][0]["image"], "shop/db:1.2");
     assert_eq!(json["metadata"].get("managedFields"), None);
-    let both = ended("shop", &["sts/db", "ds/agent", "-o", "yaml"]).stdout;
+    let both = undo_dry_run("shop", &["sts/db", "ds/agent", "-o", "yaml"]).stdout;
     assert_eq!(both.matches("\n---\n").count(), 1);
     assert!(both.contains("image: shop/agent:1.2"));
-    assert_eq!(ended("shop", &["sts/db", "-o", "name"]).stdout, "statefulset.apps/db\n");
+    assert_eq!(undo_dry_run("shop", &["sts/db", "-o", "name"]).stdout, "statefulset.apps/db\n");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_live_revision_is_skipped_with_its_number() {
         (&["deploy/web", "--to-revision", "5", "-o", "patch"], "[]\n"),
         (&["deploy/web", "--to-revision", "5", "-o", "name"], "deployment.apps/web\n"),
     ] {
-        let output = ended("shop", args);
+        let output = undo_dry_run("shop", args);
         assert_eq!((output.stdout.as_str(), output.exit), (expected, 0), "{args:?}");
     }
 }
@@ -114,13 +114,13 @@ fn stable_is_found_or_refused_with_the_candidates() {
 
 #[test]
 fn a_paused_deployment_may_be_resumed_in_the_same_patch() {
-    let patch = ended("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
+    let patch = undo_dry_run("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
     assert!(patch.contains(r#"{"op":"remove","path":"/spec/paused"}"#), "{patch}");
 }
 
 #[test]
 fn last_applied_is_synced_and_no_warning_remains() {
-    let output = ended("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
+    let output = undo_dry_run("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
     assert!(!output.stderr.contains("Warning:"), "{}", output.stderr);
     assert!(output.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", output.stdout);
 }

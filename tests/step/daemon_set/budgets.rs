@@ -8,25 +8,25 @@ use super::setup::{Nodes, ZONE, ends, fails};
 async fn an_evicting_plan_prints_a_line_for_each_event() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.lab.pass(5).await;
-    let ended =
+    nodes.cluster.advance(5).await;
+    let output =
         nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
-    ends(&ended, 0);
-    insta::assert_snapshot!(ended.transcript);
+    ends(&output, 0);
+    insta::assert_snapshot!(output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn evictions_wait_for_budgets() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.lab.pass(5).await;
-    let begun = nodes.lab.revision();
-    let ended = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
-    ends(&ended, 0);
+    nodes.cluster.advance(5).await;
+    let begun = nodes.cluster.revision();
+    let output = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
+    ends(&output, 0);
     assert!(
-        ended.transcript.contains("The disruption budget agent needs 5 healthy pods"),
+        output.transcript.contains("The disruption budget agent needs 5 healthy pods"),
         "{}",
-        ended.transcript
+        output.transcript
     );
     assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
 }
@@ -35,13 +35,13 @@ async fn evictions_wait_for_budgets() {
 async fn pods_that_a_budget_keeps_are_not_called_unavailable() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.lab.cluster.store(|store| fails(store, "node-5"));
-    nodes.lab.pass(5).await;
+    nodes.cluster.sim.store(|store| fails(store, "node-5"));
+    nodes.cluster.advance(5).await;
     let words = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
-    let ended = nodes.step(words).await;
-    ends(&ended, 4);
+    let output = nodes.step(words).await;
+    ends(&output, 4);
     let failed = "batch 1 failed: after 1m node-0 node-1 were not replaced";
-    assert!(ended.stderr.contains(failed), "{}", ended.transcript);
+    assert!(output.stderr.contains(failed), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,7 +52,7 @@ async fn a_budget_that_never_allows_an_eviction_is_reported_before_any_write() {
     ] {
         let nodes = Nodes::held("app:2.0").await;
         nodes.budget("agent", &spec);
-        nodes.lab.pass(5).await;
+        nodes.cluster.advance(5).await;
         let held = nodes.object();
         let refused = nodes.step("--all --evict").await;
         ends(&refused, 1);
@@ -68,15 +68,15 @@ async fn a_new_plan_without_evict_replaces_one_with_it() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--evict --by 2").await, 0);
     nodes.budget("agent", &json!({"minAvailable": 6}));
-    nodes.lab.pass(5).await;
+    nodes.cluster.advance(5).await;
     let refused = nodes.step("--all").await;
     ends(&refused, 1);
     let way = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
     assert!(refused.stderr.contains(way), "{}", refused.transcript);
     ends(&nodes.step("--evict --new-plan").await, 1);
-    let ended = nodes.step("--all --new-plan").await;
-    ends(&ended, 0);
-    assert!(ended.stderr.contains("already updated before it: node-0\n"), "{}", ended.transcript);
+    let output = nodes.step("--all --new-plan").await;
+    ends(&output, 0);
+    assert!(output.stderr.contains("already updated before it: node-0\n"), "{}", output.transcript);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -84,11 +84,11 @@ async fn a_new_plan_without_evict_replaces_one_with_it() {
 async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.budget("agent", &json!({"minAvailable": 6}));
-    nodes.lab.pass(5).await;
-    let ended = nodes.step("--evict --force --timeout 8s").await;
-    ends(&ended, 3);
-    assert!(ended.stdout.contains("batch 1 (canary): node-0"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("timed out after"), "{}", ended.transcript);
+    nodes.cluster.advance(5).await;
+    let output = nodes.step("--evict --force --timeout 8s").await;
+    ends(&output, 3);
+    assert!(output.stdout.contains("batch 1 (canary): node-0"), "{}", output.transcript);
+    assert!(output.stderr.contains("timed out after"), "{}", output.transcript);
 }
 
 /// Only the controller knows the node.
@@ -96,13 +96,13 @@ async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
 async fn an_unknown_node_is_not_named() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--by 2").await, 0);
-    nodes.lab.hands().image(&nodes.agent, "app:3.0");
-    nodes.lab.pass(10).await;
-    nodes.lab.hands().delete(&nodes.pod_on("node-1"));
-    nodes.lab.pass(60).await;
-    nodes.lab.hands().delete(&nodes.pod_on("node-2"));
-    let ended = nodes.step("--new-plan --max-unavailable 2").await;
-    ends(&ended, 0);
-    assert!(ended.stderr.contains("already updated before it: node-1"), "{}", ended.transcript);
-    assert!(!ended.stderr.contains("(a node without its pod)"), "{}", ended.transcript);
+    nodes.cluster.editor().set_image(&nodes.agent, "app:3.0");
+    nodes.cluster.advance(10).await;
+    nodes.cluster.editor().delete(&nodes.pod_on("node-1"));
+    nodes.cluster.advance(60).await;
+    nodes.cluster.editor().delete(&nodes.pod_on("node-2"));
+    let output = nodes.step("--new-plan --max-unavailable 2").await;
+    ends(&output, 0);
+    assert!(output.stderr.contains("already updated before it: node-1"), "{}", output.transcript);
+    assert!(!output.stderr.contains("(a node without its pod)"), "{}", output.transcript);
 }

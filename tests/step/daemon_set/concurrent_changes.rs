@@ -24,14 +24,14 @@ async fn dead_pods_and_new_nodes_are_reported_and_counted() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
     let dying = nodes.images()[4].0.clone();
-    nodes.lab.later(3_000, move |hands| hands.delete(&pod_on(hands, &dying).unwrap()));
-    nodes.lab.later(20_000, |hands| hands.cluster.store(|store| join(store, "node-9")));
-    let ended = nodes.step("--all --soak 15s").await;
-    ends(&ended, 0);
+    nodes.cluster.later(3_000, move |editor| editor.delete(&pod_on(editor, &dying).unwrap()));
+    nodes.cluster.later(20_000, |editor| editor.sim.store(|store| join(store, "node-9")));
+    let output = nodes.step("--all --soak 15s").await;
+    ends(&output, 0);
     assert!(
-        ended.transcript.contains("node-4") && ended.transcript.contains("node-9"),
+        output.transcript.contains("node-4") && output.transcript.contains("node-9"),
         "{}",
-        ended.transcript
+        output.transcript
     );
     let removals = nodes.removals();
     assert!(
@@ -46,29 +46,29 @@ async fn dead_pods_and_new_nodes_are_reported_and_counted() {
 async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
-    nodes.lab.pass(120).await;
-    nodes.lab.later(30_000, |hands| hands.delete(&pod_on(hands, "node-0").unwrap()));
-    nodes.lab.later(60_000, |hands| hands.cluster.store(|store| join(store, "node-9")));
-    let ended = nodes.step("--by 3 --soak 90s -o json").await;
-    ends(&ended, 0);
-    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    nodes.cluster.advance(120).await;
+    nodes.cluster.later(30_000, |editor| editor.delete(&pod_on(editor, "node-0").unwrap()));
+    nodes.cluster.later(60_000, |editor| editor.sim.store(|store| join(store, "node-9")));
+    let output = nodes.step("--by 3 --soak 90s -o json").await;
+    ends(&output, 0);
+    let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let printed = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    assert_eq!(printed("added-by-cluster").len(), 1, "{}", ended.transcript);
+    assert_eq!(printed("added-by-cluster").len(), 1, "{}", output.transcript);
     assert_eq!(printed("soak-restarted"), Vec::<&Value>::new());
     let took = printed("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
-    assert!((90.0..120.0).contains(&took), "{took} seconds: {}", ended.transcript);
+    assert!((90.0..120.0).contains(&took), "{took} seconds: {}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_that_dies_between_two_deletions_is_continued() {
     let nodes = Nodes::held("app:2.0").await;
     let deletions = Requests::of(Verb::Delete, &PODS);
-    nodes.lab.cluster.fault(Fault::on(deletions, FaultAction::Stall).after(1).once());
+    nodes.cluster.sim.fault(Fault::on(deletions, FaultAction::Stall).after(1).once());
     let words = "step daemonset/agent --all --no-canary --by 3 --max-unavailable 2";
-    let killed = tokio::time::timeout(Duration::from_secs(20), nodes.lab.run(words)).await;
+    let killed = tokio::time::timeout(Duration::from_secs(20), nodes.cluster.run(words)).await;
     assert!(killed.is_err(), "the second deletion is never answered");
     assert_eq!(nodes.removals().len(), 2);
-    let begun = nodes.lab.revision();
+    let begun = nodes.cluster.revision();
     ends(&nodes.step("").await, 0);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false), "the same reach, and the same pace");
     assert!(nodes.most_missing(begun) <= 2);
@@ -84,13 +84,13 @@ async fn a_pause_between_two_deletions_stops_the_second() {
     let nodes = Nodes::held("app:2.0").await;
     let pausing = async {
         tokio::time::sleep(Duration::from_millis(700)).await;
-        nodes.lab.run("pause daemonset/agent").await
+        nodes.cluster.run("pause daemonset/agent").await
     };
-    let (ended, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
+    let (output, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
     ends(&paused, 0);
-    ends(&ended, 5);
-    assert!(nodes.removals().len() < 6, "{}", ended.transcript);
-    ends(&nodes.lab.run("resume daemonset/agent").await, 0);
+    ends(&output, 5);
+    assert!(nodes.removals().len() < 6, "{}", output.transcript);
+    ends(&nodes.cluster.run("resume daemonset/agent").await, 0);
     ends(&nodes.step("").await, 0);
     assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
 }
@@ -100,7 +100,7 @@ async fn a_pause_between_two_deletions_stops_the_second() {
 #[tokio::test(start_paused = true)]
 async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
     let nodes = Nodes::held("app:2.0").await;
-    let (cluster, agent) = (&nodes.lab.cluster, nodes.agent.clone());
+    let (cluster, agent) = (&nodes.cluster.sim, nodes.agent.clone());
     cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), FaultAction::LoseAnswer).once());
     let act = FaultAction::write_before(move |store| {
         if object::at(store.find(&agent).unwrap(), &["metadata", "annotations", "kubectl-rollout2/held"])
@@ -111,9 +111,9 @@ async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
         }
     });
     cluster.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), act));
-    let ended = nodes.step("--all").await;
-    ends(&ended, 5);
-    assert!(ended.stderr.contains("image app:3.0"), "{}", ended.transcript);
+    let output = nodes.step("--all").await;
+    ends(&output, 5);
+    assert!(output.stderr.contains("image app:3.0"), "{}", output.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
 
@@ -134,9 +134,13 @@ async fn a_pause_after_the_refresh_stops_the_next_deletion() {
             store.patch(&agent, Part::Object, Format::Merge, &paused, &Author::new("kubectl")).unwrap();
         }
     });
-    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
-    let ended = nodes.step("--all").await;
-    ends(&ended, 5);
-    assert!(ended.stderr.contains("held: daemonset.apps/agent: the plan is paused"), "{}", ended.transcript);
+    nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
+    let output = nodes.step("--all").await;
+    ends(&output, 5);
+    assert!(
+        output.stderr.contains("held: daemonset.apps/agent: the plan is paused"),
+        "{}",
+        output.transcript
+    );
     assert_eq!((nodes.removals(), nodes.on("app:2.0")), (Vec::new(), 0));
 }

@@ -15,7 +15,7 @@ async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() 
     ends(&refused, 2);
     assert!(refused.stderr.contains("maxSurge"), "{}", refused.transcript);
     assert_eq!(nodes.object(), held, "nothing was written");
-    let begun = nodes.lab.revision();
+    let begun = nodes.cluster.revision();
     ends(&nodes.step("").await, 2);
     ends(&nodes.step("--force").await, 0);
     ends(&nodes.step("--all").await, 0);
@@ -31,17 +31,17 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
         Rule::allow(&["list", "watch"], &["controllerrevisions", "events"]),
         Rule::allow(&["list", "watch", "delete"], &["pods"]),
     ];
-    nodes.lab.cluster.users(|users| users.add(User::limited("gina", rules)));
+    nodes.cluster.sim.users(|users| users.add(User::limited("gina", rules)));
     let held = nodes.object();
     for words in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
-        let refused = nodes.lab.run_as("gina", &format!("step daemonset/agent {words}")).await;
+        let refused = nodes.cluster.run_as("gina", &format!("step daemonset/agent {words}")).await;
         ends(&refused, 1);
         assert!(refused.stderr.contains("cannot read nodes"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
     }
-    let ended = nodes.lab.run_as("gina", "step daemonset/agent --all").await;
-    ends(&ended, 0);
-    assert_eq!(ended.stderr.matches("cannot read nodes").count(), 1, "{}", ended.transcript);
+    let output = nodes.cluster.run_as("gina", "step daemonset/agent --all").await;
+    ends(&output, 0);
+    assert_eq!(output.stderr.matches("cannot read nodes").count(), 1, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,8 +57,8 @@ async fn a_selector_without_outdated_nodes_is_not_a_success() {
     );
     assert_eq!(nodes.object(), held);
     let dying = nodes.pod_on("node-1");
-    nodes.lab.hands().delete(&dying);
-    nodes.lab.pass(60).await;
+    nodes.cluster.editor().delete(&dying);
+    nodes.cluster.advance(60).await;
     let done = nodes.step("--all --node-selector kubernetes.io/hostname=node-1").await;
     ends(&done, 5);
     assert!(done.stderr.contains("5 other nodes have one"), "{}", done.transcript);

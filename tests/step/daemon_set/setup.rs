@@ -1,7 +1,7 @@
 //! Six nodes in three zones, and what is done to them.
 
-use harness::Ended;
-use harness::lab::{Hands, Lab};
+use harness::Output;
+use harness::test_cluster::{Editor, TestCluster};
 use serde_json::{Value, json};
 use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
 use simcluster::rules::{Author, Part};
@@ -11,16 +11,16 @@ pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Six nodes in three zones, and a DaemonSet `agent` on all of them.
 pub(super) struct Nodes {
-    pub(super) lab: Lab,
+    pub(super) cluster: TestCluster,
     pub(super) agent: Key,
 }
 
 impl Nodes {
     pub(super) async fn new(more: &Value) -> Self {
-        let lab = Lab::built(SimCluster::builder().nodes(6), Controllers::new());
-        let agent = lab.daemon_set(more);
-        lab.pass(30).await;
-        Self { lab, agent }
+        let cluster = TestCluster::from_builder(SimCluster::builder().nodes(6), Controllers::new());
+        let agent = cluster.daemon_set(more);
+        cluster.advance(30).await;
+        Self { cluster, agent }
     }
 
     /// The same with a change that is held.
@@ -31,19 +31,19 @@ impl Nodes {
     }
 
     pub(super) async fn hold(&self, image: &str) {
-        let paused = self.lab.run("pause daemonset/agent").await;
+        let paused = self.cluster.run("pause daemonset/agent").await;
         assert_eq!(paused.exit, 0, "{}", paused.transcript);
-        self.lab.hands().image(&self.agent, image);
-        self.lab.pass(10).await;
-        self.lab.cluster.forget_requests();
+        self.cluster.editor().set_image(&self.agent, image);
+        self.cluster.advance(10).await;
+        self.cluster.sim.forget_requests();
     }
 
-    pub(super) async fn step(&self, words: &str) -> Ended {
-        self.lab.run(&format!("step daemonset/agent {words}")).await
+    pub(super) async fn step(&self, words: &str) -> Output {
+        self.cluster.run(&format!("step daemonset/agent {words}")).await
     }
 
     pub(super) fn object(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.find(&self.agent).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.find(&self.agent).unwrap()))
     }
 
     pub(super) fn strategy(&self) -> Value {
@@ -56,7 +56,7 @@ impl Nodes {
 
     /// The node and image of every pod that stays, by node.
     pub(super) fn images(&self) -> Vec<(String, String)> {
-        let mut images: Vec<(String, String)> = self.lab.cluster.store(|store| {
+        let mut images: Vec<(String, String)> = self.cluster.sim.store(|store| {
             let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
             let image = |pod: &Value| object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
             staying
@@ -69,7 +69,7 @@ impl Nodes {
 
     /// The pod on a node.
     pub(super) fn pod_on(&self, node: &str) -> Key {
-        pod_on(&self.lab.hands(), node).unwrap()
+        pod_on(&self.cluster.editor(), node).unwrap()
     }
 
     /// How many nodes run an image.
@@ -79,7 +79,7 @@ impl Nodes {
 
     /// The nodes whose pods we took down, in order, with the pods' uids.
     pub(super) fn removals(&self) -> Vec<String> {
-        let requests = self.lab.cluster.requests();
+        let requests = self.cluster.sim.requests();
         let ours = requests.iter().filter(|asked| {
             let takes_down = matches!(asked.verb(), Some(Verb::Delete | Verb::Create));
             takes_down && asked.user.as_deref() == Some("admin") && asked.path.contains("/pods/")
@@ -89,7 +89,7 @@ impl Nodes {
 
     /// The node that the pod in a path was bound to.
     pub(super) fn node_of(&self, path: &str) -> Option<String> {
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             let changes = store.changes_after(0).ok()?;
             let mut states = changes
                 .filter(|change| change.key.resource == &PODS && path.contains(&change.key.name))
@@ -101,7 +101,7 @@ impl Nodes {
 
     /// The most pods that were missing at once since a revision.
     pub(super) fn most_missing(&self, after: u64) -> i64 {
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             let changes = store.changes_after(after).unwrap().filter(|change| change.key == self.agent);
             let missing =
                 changes.filter_map(|change| change.after.as_deref()?["status"]["numberUnavailable"].as_i64());
@@ -113,14 +113,14 @@ impl Nodes {
         let mut spec = spec.clone();
         spec["selector"] = json!({"matchLabels": {"app": "agent"}});
         let budget = json!({"metadata": {"name": name}, "spec": spec});
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             store.create(&PODDISRUPTIONBUDGETS, "default", budget, &Author::new("test")).unwrap();
         });
     }
 }
 
-pub(super) fn pod_on(hands: &Hands, node: &str) -> Option<Key> {
-    hands.cluster.store(|store| on_node(store, node))
+pub(super) fn pod_on(editor: &Editor, node: &str) -> Option<Key> {
+    editor.sim.store(|store| on_node(store, node))
 }
 
 fn on_node(store: &Store, node: &str) -> Option<Key> {
@@ -128,8 +128,8 @@ fn on_node(store: &Store, node: &str) -> Option<Key> {
     pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
 }
 
-pub(super) fn unready(hands: &Hands, node: &str, status: &str) {
-    hands.cluster.store(|store| set_ready(store, node, status));
+pub(super) fn unready(editor: &Editor, node: &str, status: &str) {
+    editor.sim.store(|store| set_ready(store, node, status));
 }
 
 pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
@@ -147,6 +147,6 @@ pub(super) fn fails(store: &mut Store, node: &str) {
 }
 
 #[track_caller]
-pub(super) fn ends(ended: &Ended, exit: u8) {
-    assert_eq!(ended.exit, exit, "{}", ended.transcript);
+pub(super) fn ends(output: &Output, exit: u8) {
+    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

@@ -1,13 +1,13 @@
 //! Warnings about owners of the manifest that may end a plan.
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
 
 use super::ground::{Web, ends};
 
 /// Returns the warnings of a command.
-fn warnings(ended: &Ended) -> Vec<&str> {
-    ended.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
+fn warnings(output: &Output) -> Vec<&str> {
+    output.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
 }
 
 /// A pause has fewer fields than a plan, so that its warning does not suffice.
@@ -37,7 +37,7 @@ async fn the_owner_of_the_strategy_is_warned_of_before_a_plan_begins() {
         (last_applied(json!({"replicas": 4})), None),
     ] {
         let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
-        web.lab.hands().patch(&web.web, &json!({"metadata": metadata}));
+        web.cluster.editor().patch(&web.web, &json!({"metadata": metadata}));
         let expected: Vec<&str> = expected.into_iter().collect();
         let dry = web.step("--dry-run").await;
         ends(&dry, 0);
