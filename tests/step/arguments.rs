@@ -1,16 +1,16 @@
-//! Words that make no sense are refused before anything is asked of the cluster.
+//! Invalid arguments are refused before any request is sent.
 
 use harness::Run;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
-async fn invalid_arguments_reach_no_cluster() {
+async fn invalid_arguments_send_no_request() {
     let cluster = TestCluster::new();
     cluster.stateful_set(3, &json!({}));
     cluster.advance(30).await;
     cluster.sim.forget_requests();
-    for (words, sentence) in [
+    for (args, message) in [
         ("sts/db --by 0", "--by \"0\": it must be at least 1"),
         ("sts/db --by 0%", "--by \"0%\": it must be at least 1"),
         ("sts/db --by -1", "--by \"-1\": it must be a number of pods"),
@@ -50,10 +50,10 @@ async fn invalid_arguments_reach_no_cluster() {
         ("sts/db -A", "unexpected argument"),
         ("sts/db --field-manager", "a value is required"),
     ] {
-        let output = cluster.run(&format!("step {words}")).await;
-        assert_eq!(output.exit, 2, "{words}: {}", output.transcript);
-        assert!(output.stderr.contains(sentence), "{words}: {}", output.transcript);
-        assert!(output.stdout.is_empty(), "{words}: {}", output.stdout);
+        let output = cluster.run(&format!("step {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
+        assert!(output.stdout.is_empty(), "{args}: {}", output.stdout);
     }
     assert_eq!(cluster.sim.requests().len(), 0);
 }
@@ -67,12 +67,12 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(5).await;
     let before = cluster.revision();
-    for words in ["--max-unavailable 3", "--max-unavailable 100%", "--max-unavailable 7"] {
-        let output = cluster.run(&format!("step sts/db {words}")).await;
-        assert_eq!(output.exit, 2, "{words}: {}", output.transcript);
-        assert!(output.stderr.contains("--max-unavailable"), "{words}: {}", output.transcript);
+    for args in ["--max-unavailable 3", "--max-unavailable 100%", "--max-unavailable 7"] {
+        let output = cluster.run(&format!("step sts/db {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains("--max-unavailable"), "{args}: {}", output.transcript);
     }
-    for (words, sentence) in [
+    for (args, message) in [
         ("--to 4", "--to 4 is more than the 3 pods of statefulset/db"),
         ("--to 4 --dry-run", "--to 4 is more than the 3 pods of statefulset/db"),
         (
@@ -82,9 +82,9 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
         ("--batches 70%,1,3", "goes down: 1 comes after 70%, which is 2 of 3 here"),
         ("--batches 1,4,100%", "goes down: 100%, which is 3 of 3 here, comes after 4"),
     ] {
-        let output = cluster.run(&format!("step sts/db {words}")).await;
-        assert_eq!(output.exit, 2, "{words}: {}", output.transcript);
-        assert!(output.stderr.contains(sentence), "{words}: {}", output.transcript);
+        let output = cluster.run(&format!("step sts/db {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
     assert_eq!(cluster.revision(), before);
     let output = cluster.run("step sts/db --batches 1,40%,100% --to 3 --dry-run").await;
@@ -96,14 +96,14 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
 #[test]
 fn a_snapshot_can_be_previewed_but_not_stepped() {
     let shop = harness::data().join("shop").join("snapshot.json");
-    let run = |words: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(words).run();
+    let run = |args: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(args).run();
     let output = run(&[]);
     assert_eq!((output.exit, output.stdout.as_str()), (2, ""));
     assert!(output.stderr.contains("a snapshot cannot be changed"), "{}", output.stderr);
     assert_eq!(run(&["--dry-run"]).exit, 0, "{}", run(&["--dry-run"]).transcript);
 }
 
-/// To `--compat` a verb that kubectl has not means what it always means.
+/// kubectl has no `step`, so `--compat` changes nothing.
 #[test]
 fn compat_has_no_effect() {
     let output = Run::of(["step", "sts/db", "--by", "0", "--compat"]).run();
@@ -113,7 +113,7 @@ fn compat_has_no_effect() {
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     let output = Run::of(["step", "--help"]).run();
     let own = output.stdout.split("Options for every verb:").next().unwrap();
     let below = output.stdout.split("\nExamples:\n").nth(1).unwrap();
@@ -121,7 +121,7 @@ fn the_whole_help_is_seen_in_review() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dry_run_without_a_plan_prints_one_document_of_a_plan() {
+async fn a_dry_run_prints_one_plan_document_without_writing_a_plan() {
     let cluster = TestCluster::new();
     cluster.stateful_set(2, &json!({}));
     cluster.advance(60).await;

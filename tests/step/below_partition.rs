@@ -1,4 +1,4 @@
-//! Back from below the partition that a set has itself: by `--on-failure undo`, and by hand.
+//! Rollbacks of batches below the partition that the StatefulSet had before the plan: by `--on-failure undo` and by `undo`.
 
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
@@ -6,42 +6,41 @@ use simcluster::Key;
 
 use crate::setup::{changed, object, replicas_on, run_of};
 
-/// Five pods, of which the set's own partition keeps three; the third batch is below it, and a check says
-/// no of it.
-async fn refused(on_failure: &str) -> (TestCluster, Key, harness::Output) {
-    let (cluster, db) = changed(5, &own()).await;
-    let words = ["step", "statefulset/db", "--to", "100%", "--on-failure", on_failure, "--check", CHECK];
+/// Steps five pods with a partition of 3 to 100%. The third batch is below the partition, and its check fails.
+async fn run_with_failing_check(on_failure: &str) -> (TestCluster, Key, harness::Output) {
+    let (cluster, db) = changed(5, &original_partition()).await;
+    let args = ["step", "statefulset/db", "--to", "100%", "--on-failure", on_failure, "--check", CHECK];
     let path = std::env::var("PATH").unwrap_or_default();
-    let output = run_of(&cluster, &words, &[("PATH", &path)]).await;
+    let output = run_of(&cluster, &args, &[("PATH", &path)]).await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     (cluster, db, output)
 }
 
 const CHECK: &str = "test $ROLLOUT2_BATCH -lt 3";
 
-fn own() -> Value {
+fn original_partition() -> Value {
     json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}})
 }
 
 #[track_caller]
-fn is_as_it_was(cluster: &TestCluster, db: &Key, transcript: &str) {
+fn assert_strategy_and_pods_are_restored(cluster: &TestCluster, db: &Key, transcript: &str) {
     let set = object(cluster, db);
-    assert_eq!(set["spec"]["updateStrategy"], own()["updateStrategy"], "{transcript}");
+    assert_eq!(set["spec"]["updateStrategy"], original_partition()["updateStrategy"], "{transcript}");
     assert_eq!(set["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null, "{transcript}");
     assert_eq!(replicas_on(cluster, db, "app:2.0"), 0, "{transcript}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_below_the_partition_is_rolled_back_before_it_is_reported() {
-    let (cluster, db, output) = Box::pin(refused("undo")).await;
+    let (cluster, db, output) = Box::pin(run_with_failing_check("undo")).await;
     let said = "error: rolled back to revision 1";
     assert!(output.stderr.contains(said), "{}", output.transcript);
-    is_as_it_was(&cluster, &db, &output.transcript);
+    assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn undo_below_the_partition_reports_how_its_hold_ends() {
-    let (cluster, db, _) = Box::pin(refused("hold")).await;
+    let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
     let undone = cluster.run("undo statefulset/db --wait").await;
     assert_eq!((undone.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 0), "{}", undone.transcript);
     for line in [
@@ -65,15 +64,15 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
     assert_eq!(output.exit, 4, "{}", output.transcript);
     // The controller gave the old revision a new number.
     assert!(output.stderr.contains("rolled back to revision 3"), "{}", output.transcript);
-    is_as_it_was(&cluster, &db, &output.transcript);
+    assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn resume_ends_the_hold_of_a_completed_rollback() {
-    let (cluster, db, _) = Box::pin(refused("hold")).await;
+    let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
     cluster.run("undo statefulset/db").await;
     cluster.advance(120).await;
     let resumed = cluster.run("resume statefulset/db --release-all").await;
     assert_eq!(resumed.exit, 0, "{}", resumed.transcript);
-    is_as_it_was(&cluster, &db, &resumed.transcript);
+    assert_strategy_and_pods_are_restored(&cluster, &db, &resumed.transcript);
 }

@@ -1,4 +1,4 @@
-//! `--check`: run between batches, with the facts in its environment.
+//! `--check`: the command that runs between batches, and its environment variables.
 
 use harness::Output;
 use harness::test_cluster::TestCluster;
@@ -8,9 +8,9 @@ use crate::setup::{changed, object, replicas_on, run_of};
 
 const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
 
-async fn run_in_shell(cluster: &TestCluster, words: &[&str]) -> Output {
+async fn run_in_shell(cluster: &TestCluster, args: &[&str]) -> Output {
     let path = std::env::var("PATH").unwrap_or_default();
-    run_of(cluster, words, &[("PATH", &path)]).await
+    run_of(cluster, args, &[("PATH", &path)]).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +65,7 @@ async fn without_a_shell_no_further_pod_is_released() {
     assert!(output.stderr.contains("sh cannot be started"), "{}", output.transcript);
 }
 
-/// What was read from the cluster is never executed, so going on needs the command again.
+/// `step` never executes a command that it read from the cluster, so the user has to repeat `--check`.
 #[tokio::test(start_paused = true)]
 async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
     let (cluster, db) = changed(3, &json!({})).await;
@@ -77,8 +77,8 @@ async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
     // printf %s 'true hunter2' | sha256sum
     assert!(text.contains(DIGEST) && !text.contains("hunter2"), "{text}");
     let before = cluster.revision();
-    for words in [&["step", "statefulset/db"][..], &["step", "statefulset/db", "--check", "false"]] {
-        let output = run_in_shell(&cluster, words).await;
+    for args in [&["step", "statefulset/db"][..], &["step", "statefulset/db", "--check", "false"]] {
+        let output = run_in_shell(&cluster, args).await;
         assert_eq!((output.exit, cluster.revision()), (2, before), "{}", output.transcript);
     }
     let same = run_in_shell(&cluster, &["step", "statefulset/db", "--check", check]).await;
@@ -89,7 +89,7 @@ async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
 
 const DIGEST: &str = "6c3e90b88fda9808b60830e0221cf1dd2f3f4abccd923a652e0c916656763755";
 
-/// The line of the check follows the soak, and precedes its output and the end of the batch.
+/// The line of the check follows the line of the soak. The output of the check and the end of the batch follow it.
 #[tokio::test(start_paused = true)]
 async fn the_lines_of_a_batch_are_in_the_order_of_its_stages() {
     let (cluster, _) = changed(2, &json!({})).await;

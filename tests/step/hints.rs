@@ -1,4 +1,4 @@
-//! The commands in hints are the right ones.
+//! The commands in hints do what the hints say.
 
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
@@ -12,21 +12,21 @@ fn hints(transcript: &str) -> Vec<&str> {
     transcript.lines().filter_map(|line| line.strip_prefix("hint: ")).collect()
 }
 
-async fn with_a_shell(cluster: &TestCluster, words: &[&str]) -> harness::Output {
+async fn run_in_shell(cluster: &TestCluster, args: &[&str]) -> harness::Output {
     let path = std::env::var("PATH").unwrap_or_default();
-    run_of(cluster, words, &[("PATH", &path)]).await
+    run_of(cluster, args, &[("PATH", &path)]).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_with_a_check_needs_it_again() {
     let (cluster, _) = changed(3, &json!({})).await;
-    let output = with_a_shell(&cluster, &["step", "statefulset/db", "--check", "true"]).await;
+    let output = run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
     assert_eq!(hints(&output.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
     let status = cluster.run("status statefulset/db --watch=false").await;
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =
-        with_a_shell(&cluster, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
+        run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
     assert_eq!(hints(&failed.transcript), [format!("continue the plan: {step}")], "{}", failed.transcript);
 }
 
@@ -83,17 +83,17 @@ async fn resume_removes_a_hold_that_another_client_ended() {
 
 #[tokio::test(start_paused = true)]
 async fn undo_returns_to_the_revision_before_the_hold() {
-    for words in ["", "step statefulset/db"] {
+    for args in ["", "step statefulset/db"] {
         let (cluster, db) = changed(3, &json!({})).await;
         cluster.editor().set_image(&db, "app:3.0");
         cluster.advance(5).await;
-        if !words.is_empty() {
-            assert_eq!(cluster.run(words).await.exit, 0);
+        if !args.is_empty() {
+            assert_eq!(cluster.run(args).await.exit, 0);
             assert_eq!(replicas_on(&cluster, &db, "app:3.0"), 1);
         }
         let undone = cluster.run("undo statefulset/db --wait").await;
         assert_eq!(undone.exit, 0, "{}", undone.transcript);
-        assert_eq!(replicas_on(&cluster, &db, "app:1.0"), 3, "{words}: {}", undone.transcript);
+        assert_eq!(replicas_on(&cluster, &db, "app:1.0"), 3, "{args}: {}", undone.transcript);
     }
 }
 
@@ -128,7 +128,7 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
     assert_eq!(db["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default(), 0);
 }
 
-/// The partition that holds was set by `step`, not by the user.
+/// `step` set the current partition, not the user.
 #[tokio::test(start_paused = true)]
 async fn the_reported_partition_is_the_one_before_the_hold() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
@@ -174,8 +174,8 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     );
     let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER\n";
     assert_eq!((undone.exit, undone.stderr), (1, error + choose));
-    let words = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
-    let failed = with_a_shell(&cluster, &words).await;
+    let args = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
+    let failed = run_in_shell(&cluster, &args).await;
     assert_eq!(failed.exit, 4, "{}", failed.transcript);
     let choose =
         "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";

@@ -1,4 +1,4 @@
-//! The batches, drawn on a terminal.
+//! The live display of `step` on a terminal.
 
 use harness::test_cluster::{START, TestCluster};
 use harness::{Output, Run};
@@ -6,16 +6,16 @@ use serde_json::json;
 
 use crate::setup::changed;
 
-async fn drawn(cluster: &TestCluster, words: &str, (width, height): (u16, u16)) -> Output {
+async fn run_on_terminal(cluster: &TestCluster, args: &str, (width, height): (u16, u16)) -> Output {
     let client = kube::Client::new(cluster.sim.service(), "default");
-    Run::of(words.split_whitespace())
+    Run::of(args.split_whitespace())
         .at(START.parse().unwrap())
         .terminal(width, height)
         .run_against(client)
         .await
 }
 
-/// What is on the terminal in the end, what scrolled away included.
+/// Returns the final content of the terminal with its scrollback.
 fn last_screen(output: &Output, (width, height): (u16, u16)) -> String {
     let mut terminal = avt::Terminal::with_scrollback(width.into(), height.into(), None).unwrap();
     terminal.feed(output.transcript.replace('\n', "\r\n").as_str());
@@ -28,10 +28,10 @@ fn last_screen(output: &Output, (width, height): (u16, u16)) -> String {
 async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
     let size = (80, 24);
     let (cluster, _) = changed(5, &json!({})).await;
-    let output = drawn(&cluster, "step statefulset/db --by 2 --all --soak 5m", size).await;
+    let output = run_on_terminal(&cluster, "step statefulset/db --by 2 --all --soak 5m", size).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    for words in ["0 of 2 available", "soaking", "of 5m", "waiting"] {
-        assert!(output.transcript.contains(words), "{words}");
+    for text in ["0 of 2 available", "soaking", "of 5m", "waiting"] {
+        assert!(output.transcript.contains(text), "{text}");
     }
     insta::assert_snapshot!(last_screen(&output, size));
 }
@@ -40,7 +40,7 @@ async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
 async fn hidden_batches_are_counted() {
     let size = (60, 10);
     let (cluster, _) = changed(20, &json!({})).await;
-    let output = drawn(&cluster, "step statefulset/db --to 5", size).await;
+    let output = run_on_terminal(&cluster, "step statefulset/db --to 5", size).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(output.transcript.contains("batches before them"), "{}", output.transcript);
     assert!(output.transcript.contains("batches after them"), "{}", output.transcript);
@@ -52,7 +52,7 @@ async fn a_failure_stays_on_the_screen_with_its_cause() {
     let (cluster, db) = changed(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:3.0-crash");
     cluster.advance(5).await;
-    let output = drawn(&cluster, "step statefulset/db --all", size).await;
+    let output = run_on_terminal(&cluster, "step statefulset/db --all", size).await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     insta::assert_snapshot!(last_screen(&output, size));
 }

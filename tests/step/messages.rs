@@ -1,4 +1,4 @@
-//! The messages about stopped plans are true.
+//! The messages about stopped plans.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use simcluster::{Key, Store};
 
 use crate::setup::{changed, object, run_of};
 
-fn ends_the_hold(editor: &Editor) {
+fn end_hold(editor: &Editor) {
     let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
     let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-patch"));
     let done = editor.sim.store(|store| store.patch(&db, Part::Object, Format::Merge, &patch, &author));
@@ -19,17 +19,17 @@ fn ends_the_hold(editor: &Editor) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hold_ended_by_another_client_is_not_a_hold() {
+async fn a_hold_ended_by_another_client_is_reported_as_ended() {
     let (cluster, _) = changed(4, &json!({})).await;
-    cluster.later(20_000, ends_the_hold);
+    cluster.later(20_000, end_hold);
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
-    let said = "stopped: statefulset.apps/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
-    assert!(output.stderr.contains(said), "{}", output.transcript);
+    let message = "stopped: statefulset.apps/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
+    assert!(output.stderr.contains(message), "{}", output.transcript);
     assert!(output.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", output.transcript);
 }
 
-/// The annotation is the only place that keeps the original strategy.
+/// Only the annotation stores the original strategy.
 #[tokio::test(start_paused = true)]
 async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() {
     let (cluster, _) = changed(4, &json!({})).await;
@@ -42,19 +42,19 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
     });
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
-    let said = "; no plan holds it any more, but its update strategy has partition 3: ";
-    assert!(output.stderr.contains(said), "{}", output.transcript);
+    let message = "; no plan holds it any more, but its update strategy has partition 3: ";
+    assert!(output.stderr.contains(message), "{}", output.transcript);
     let original =
         "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
     assert!(output.stderr.contains(original), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn force_does_not_skip_the_order_of_the_controller() {
+async fn force_does_not_skip_the_ordered_update() {
     for (policy, is_ordered) in [("OrderedReady", true), ("Parallel", false)] {
         let cluster = TestCluster::new();
         let db = cluster.stateful_set(3, &json!({"podManagementPolicy": policy}));
-        cluster.editor().set_image(&db, "app:1.0-notready"); // before anybody has seen it
+        cluster.editor().set_image(&db, "app:1.0-notready"); // before the controller observes the change
         cluster.advance(60).await;
         cluster.run("pause statefulset/db").await;
         cluster.editor().set_image(&db, "app:2.0");
@@ -84,7 +84,7 @@ async fn a_longer_soak_is_awaited_and_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_is_not_suggested_for_a_list_that_ends_early() {
+async fn the_hint_does_not_suggest_all_for_batches_that_end_below_100_percent() {
     let (cluster, _) = changed(4, &json!({})).await;
     let output = cluster.run("step statefulset/db --batches 1,2").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
@@ -95,21 +95,20 @@ async fn all_is_not_suggested_for_a_list_that_ends_early() {
 #[tokio::test(start_paused = true)]
 async fn dry_run_reports_the_lease_holder() {
     let (cluster, _) = changed(3, &json!({})).await;
-    let (words, ada) =
-        (["step", "statefulset/db", "--soak", "5m"], [("USER", "ada"), ("HOSTNAME", "laptop")]);
-    let killed = tokio::time::timeout(Duration::from_secs(10), run_of(&cluster, &words, &ada)).await;
+    let (args, ada) = (["step", "statefulset/db", "--soak", "5m"], [("USER", "ada"), ("HOSTNAME", "laptop")]);
+    let killed = tokio::time::timeout(Duration::from_secs(10), run_of(&cluster, &args, &ada)).await;
     assert!(killed.is_err());
     let planned = cluster.run("step statefulset/db --dry-run").await;
-    let said = "note: ada@laptop steps statefulset/db since 2026-";
-    assert!(planned.stderr.starts_with(said), "{}", planned.transcript);
+    let message = "note: ada@laptop steps statefulset/db since 2026-";
+    assert!(planned.stderr.starts_with(message), "{}", planned.transcript);
     assert!(planned.stderr.ends_with(", and the next step waits for its lease\n"), "{}", planned.transcript);
     let planned = cluster.run("step statefulset/db --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
     assert_eq!((&plan["steppedBy"]["by"], &plan["blockedBy"]), (&json!("ada@laptop"), &json!(null)));
 }
 
-/// A process that takes everything back, and is killed right then.
-async fn killed_on_the_way_back() -> TestCluster {
+/// Returns a cluster whose rollback was started by a process that was killed before it completed.
+async fn killed_during_rollback() -> TestCluster {
     let cluster = TestCluster::new();
     cluster.stateful_set(3, &json!({}));
     cluster.advance(60).await;
@@ -134,28 +133,28 @@ async fn killed_on_the_way_back() -> TestCluster {
 
 #[tokio::test(start_paused = true)]
 async fn the_rollback_marker_is_completed_or_removed() {
-    let cluster = killed_on_the_way_back().await;
+    let cluster = killed_during_rollback().await;
     let on = cluster.run("step statefulset/db").await;
     assert_eq!(on.exit, 4, "{}", on.transcript);
-    let said = "error: statefulset.apps/db: the plan failed or was undone before, and was rolling back\n\
+    let message = "error: statefulset.apps/db: the plan failed or was undone before, and was rolling back\n\
                 error: rolled back to revision 3\n";
-    assert!(on.stderr.ends_with(said), "{}", on.transcript);
+    assert!(on.stderr.ends_with(message), "{}", on.transcript);
     assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
 
-    let cluster = killed_on_the_way_back().await;
+    let cluster = killed_during_rollback().await;
     let resumed = cluster.run("resume statefulset/db").await;
-    let said = "note: the plan of statefulset/db failed and is rolled back or being rolled back; removed its rollback marker";
-    assert!(resumed.stderr.contains(said), "{}", resumed.transcript);
+    let message = "note: the plan of statefulset/db failed and is rolled back or being rolled back; removed its rollback marker";
+    assert!(resumed.stderr.contains(message), "{}", resumed.transcript);
 
-    let cluster = killed_on_the_way_back().await;
+    let cluster = killed_during_rollback().await;
     cluster.editor().set_image(&Key::new(&STATEFULSETS, "default", "db"), "app:3.0");
     let anew = cluster.run("step statefulset/db --all").await;
     assert!(!anew.stderr.contains("the hold of"), "{}", anew.transcript);
 }
 
-/// Another client applies the old manifest in the middle of a plan. The pods that were not released run its template.
+/// Another client applies the old manifest during a plan. The pods that were not released run its template.
 #[tokio::test(start_paused = true)]
-async fn pods_that_never_moved_are_not_called_created() {
+async fn pods_that_were_never_released_are_not_reported_as_created() {
     let (cluster, db) = changed(4, &json!({})).await;
     cluster.later(8_000, move |editor| editor.set_image(&db, "app:1.0"));
     let output = cluster.run("step statefulset/db --soak 1m").await;

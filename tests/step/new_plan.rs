@@ -1,4 +1,4 @@
-//! Plans that begin in the place of another one.
+//! `--new-plan` replaces an existing plan.
 
 use std::time::Duration;
 
@@ -44,21 +44,21 @@ async fn a_new_plan_for_another_template_reports_the_pods_that_have_it() {
     assert_eq!((output.exit, output.stderr.contains(said)), (0, true), "{}", output.transcript);
 }
 
-/// The plan was written, and its author lost before the first batch.
+/// The process died after it wrote the plan and before the first batch.
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_without_released_pods_is_reported_too() {
     let (cluster, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
     cluster.sim.fault(Fault::on(patches, FaultAction::Stall).after(1).once());
     let killed = tokio::time::timeout(Duration::from_secs(15), cluster.run("step statefulset/db")).await;
-    assert!(killed.is_err(), "the batch is never written");
+    assert!(killed.is_err(), "the write of the batch gets no answer");
     let output = cluster.run("step statefulset/db --new-plan").await;
     let said = "note: a new plan replaces the existing one\n";
     assert_eq!((output.exit, output.stderr.contains(said)), (0, true), "{}", output.transcript);
     assert!(output.stdout.contains("batch 1 (canary): db-2\n"), "{}", output.transcript);
 }
 
-/// The plan that is forgotten had yet to end.
+/// The replaced plan had released every pod but was not completed.
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
     let (cluster, db) = changed(2, &json!({})).await;

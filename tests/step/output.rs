@@ -103,7 +103,7 @@ async fn nothing_outdated_is_reported() {
 async fn too_many_unavailable_pods_are_listed_and_nothing_is_released() {
     let cluster = TestCluster::new();
     let db = cluster.stateful_set(3, &json!({"podManagementPolicy": "Parallel"}));
-    cluster.editor().set_image(&db, "app:1.0-notready"); // before anybody has seen it
+    cluster.editor().set_image(&db, "app:1.0-notready"); // before the controller observes the change
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
     cluster.editor().set_image(&db, "app:2.0");
@@ -122,7 +122,7 @@ async fn plan_and_outcome_documents_have_the_documented_fields() {
     assert_eq!(plan["pace"]["soakSeconds"], 60.0);
     assert_eq!(plan["pods"], json!({"wanted": 3, "updated": 0}));
     assert_eq!(plan["batches"][0]["slots"], json!([{"name": "db-2", "state": "outdated"}]));
-    for (words, exit, outcome, reason) in [
+    for (args, exit, outcome, reason) in [
         ("--timeout 1s --soak 1m", 3, "timed-out", json!(null)),
         ("--complete --check false", 4, "failed", json!("check")),
         ("--no-check", 5, "stopped", json!("paused")),
@@ -130,10 +130,10 @@ async fn plan_and_outcome_documents_have_the_documented_fields() {
         if exit == 5 {
             cluster.run("pause statefulset/db").await;
         }
-        let words = format!("step statefulset/db -o json {words}");
-        let words: Vec<&str> = words.split(' ').collect();
+        let args = format!("step statefulset/db -o json {args}");
+        let args: Vec<&str> = args.split(' ').collect();
         let path = std::env::var("PATH").unwrap_or_default();
-        let output = run_of(&cluster, &words, &[("PATH", &path)]).await;
+        let output = run_of(&cluster, &args, &[("PATH", &path)]).await;
         let last: serde_json::Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
         assert_eq!((output.exit, &last["exitCode"]), (exit, &json!(exit)), "{}", output.transcript);
         assert_eq!((&last["event"], &last["outcome"]), (&json!("ended"), &json!(outcome)));

@@ -1,4 +1,4 @@
-//! The initial states of the tests, and helpers to inspect the result.
+//! The initial states of the tests, and the state of their objects.
 
 use harness::test_cluster::{START, TestCluster};
 use harness::{Output, Run};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use simcluster::Key;
 use simcluster::resource::PODS;
 
-/// A StatefulSet `db` that was paused and then changed: nothing has moved yet.
+/// Returns a cluster with a StatefulSet `db` that was paused and then changed. All its pods are outdated.
 pub(crate) async fn changed(replicas: i64, spec: &Value) -> (TestCluster, Key) {
     let cluster = TestCluster::new();
     let db = cluster.stateful_set(replicas, spec);
@@ -18,7 +18,7 @@ pub(crate) async fn changed(replicas: i64, spec: &Value) -> (TestCluster, Key) {
     (cluster, db)
 }
 
-/// How many pods there are with an image.
+/// Returns how many pods have an image.
 pub(crate) fn replicas_on(cluster: &TestCluster, key: &Key, image: &str) -> usize {
     cluster.sim.store(|store| {
         let pods = store.list(&PODS, Some(&key.namespace)).map(|(_, pod)| Value::clone(pod));
@@ -26,14 +26,14 @@ pub(crate) fn replicas_on(cluster: &TestCluster, key: &Key, image: &str) -> usiz
     })
 }
 
-/// The object.
+/// Returns an object from the store.
 pub(crate) fn object(cluster: &TestCluster, key: &Key) -> Value {
     cluster.sim.store(|store| Value::clone(store.get(key).unwrap()))
 }
 
-/// Runs a command line with its own environment.
-pub(crate) async fn run_of(cluster: &TestCluster, words: &[&str], environment: &[(&str, &str)]) -> Output {
+/// Runs a command line with environment variables.
+pub(crate) async fn run_of(cluster: &TestCluster, args: &[&str], environment: &[(&str, &str)]) -> Output {
     let client = kube::Client::new(cluster.sim.service(), "default");
-    let run = Run::of(words).at(START.parse().unwrap());
+    let run = Run::of(args).at(START.parse().unwrap());
     environment.iter().fold(run, |run, (name, value)| run.env(*name, *value)).run_against(client).await
 }

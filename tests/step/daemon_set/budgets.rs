@@ -1,13 +1,13 @@
-//! Evictions, and the budgets that they keep to.
+//! `--evict` and PodDisruptionBudgets.
 
 use serde_json::json;
 
-use super::setup::{Nodes, ZONE, ends, fails};
+use super::setup::{Nodes, ZONE, ends, fail_node};
 
 #[tokio::test(start_paused = true)]
 async fn an_evicting_plan_prints_a_line_for_each_event() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 5}));
+    nodes.create_budget("agent", &json!({"minAvailable": 5}));
     nodes.cluster.advance(5).await;
     let output =
         nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
@@ -18,7 +18,7 @@ async fn an_evicting_plan_prints_a_line_for_each_event() {
 #[tokio::test(start_paused = true)]
 async fn evictions_wait_for_budgets() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 5}));
+    nodes.create_budget("agent", &json!({"minAvailable": 5}));
     nodes.cluster.advance(5).await;
     let begun = nodes.cluster.revision();
     let output = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
@@ -28,17 +28,17 @@ async fn evictions_wait_for_budgets() {
         "{}",
         output.transcript
     );
-    assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.max_unavailable_since(begun)), (6, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_a_budget_keeps_are_not_called_unavailable() {
+async fn pods_kept_by_a_budget_are_not_reported_as_unavailable() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.cluster.sim.store(|store| fails(store, "node-5"));
+    nodes.create_budget("agent", &json!({"minAvailable": 5}));
+    nodes.cluster.sim.store(|store| fail_node(store, "node-5"));
     nodes.cluster.advance(5).await;
-    let words = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
-    let output = nodes.step(words).await;
+    let args = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
+    let output = nodes.step(args).await;
     ends(&output, 4);
     let failed = "batch 1 failed: after 1m node-0 node-1 were not replaced";
     assert!(output.stderr.contains(failed), "{}", output.transcript);
@@ -46,28 +46,28 @@ async fn pods_that_a_budget_keeps_are_not_called_unavailable() {
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_that_never_allows_an_eviction_is_reported_before_any_write() {
-    for (spec, words) in [
+    for (spec, args) in [
         (json!({"maxUnavailable": 1}), "daemonsets.apps does not implement the scale subresource"),
         (json!({"minAvailable": 6}), "wants 6 healthy pods"),
     ] {
         let nodes = Nodes::held("app:2.0").await;
-        nodes.budget("agent", &spec);
+        nodes.create_budget("agent", &spec);
         nodes.cluster.advance(5).await;
         let held = nodes.object();
         let refused = nodes.step("--all --evict").await;
         ends(&refused, 1);
-        assert!(refused.stderr.contains(words) && refused.stderr.contains("agent"), "{}", refused.transcript);
+        assert!(refused.stderr.contains(args) && refused.stderr.contains("agent"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
-        ends(&nodes.step("--all").await, 0); // deleted they may be
+        ends(&nodes.step("--all").await, 0); // a deletion ignores the budget
     }
 }
 
-/// Leaving the flag out leaves it in the plan.
+/// A command without `--evict` continues an evicting plan with evictions. Only a new plan ends them.
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_without_evict_replaces_one_with_it() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--evict --by 2").await, 0);
-    nodes.budget("agent", &json!({"minAvailable": 6}));
+    nodes.create_budget("agent", &json!({"minAvailable": 6}));
     nodes.cluster.advance(5).await;
     let refused = nodes.step("--all").await;
     ends(&refused, 1);
@@ -77,13 +77,13 @@ async fn a_new_plan_without_evict_replaces_one_with_it() {
     let output = nodes.step("--all --new-plan").await;
     ends(&output, 0);
     assert!(output.stderr.contains("already updated before it: node-0\n"), "{}", output.transcript);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 6}));
+    nodes.create_budget("agent", &json!({"minAvailable": 6}));
     nodes.cluster.advance(5).await;
     let output = nodes.step("--evict --force --timeout 8s").await;
     ends(&output, 3);
@@ -91,7 +91,7 @@ async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     assert!(output.stderr.contains("timed out after"), "{}", output.transcript);
 }
 
-/// Only the controller knows the node.
+/// Only the controller knows why the pod cannot run on the node.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_node_is_not_named() {
     let nodes = Nodes::held("app:2.0").await;

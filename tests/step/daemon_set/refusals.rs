@@ -1,4 +1,4 @@
-//! What is refused before anything is written.
+//! Arguments and DaemonSets that are refused before any write.
 
 use serde_json::json;
 use simcluster::{Rule, User};
@@ -19,7 +19,7 @@ async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() 
     ends(&nodes.step("").await, 2);
     ends(&nodes.step("--force").await, 0);
     ends(&nodes.step("--all").await, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.max_unavailable_since(begun)), (6, 1));
     assert_eq!((nodes.strategy(), nodes.is_held()), (surge, false));
 }
 
@@ -33,8 +33,8 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
     ];
     nodes.cluster.sim.users(|users| users.add(User::limited("gina", rules)));
     let held = nodes.object();
-    for words in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
-        let refused = nodes.cluster.run_as("gina", &format!("step daemonset/agent {words}")).await;
+    for args in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
+        let refused = nodes.cluster.run_as("gina", &format!("step daemonset/agent {args}")).await;
         ends(&refused, 1);
         assert!(refused.stderr.contains("cannot read nodes"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
@@ -45,7 +45,7 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_selector_without_outdated_nodes_is_not_a_success() {
+async fn a_node_selector_without_outdated_nodes_fails() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let typo = nodes.step("--all --node-selector pool=canry").await;

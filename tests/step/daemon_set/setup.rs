@@ -1,4 +1,4 @@
-//! Six nodes in three zones, and what is done to them.
+//! A cluster of six nodes in three zones, and its changes.
 
 use harness::Output;
 use harness::test_cluster::{Editor, TestCluster};
@@ -23,7 +23,7 @@ impl Nodes {
         Self { cluster, agent }
     }
 
-    /// The same with a change that is held.
+    /// Returns a cluster whose DaemonSet was paused and then changed to an image.
     pub(super) async fn held(image: &str) -> Self {
         let nodes = Self::new(&json!({})).await;
         nodes.hold(image).await;
@@ -38,8 +38,8 @@ impl Nodes {
         self.cluster.sim.forget_requests();
     }
 
-    pub(super) async fn step(&self, words: &str) -> Output {
-        self.cluster.run(&format!("step daemonset/agent {words}")).await
+    pub(super) async fn step(&self, args: &str) -> Output {
+        self.cluster.run(&format!("step daemonset/agent {args}")).await
     }
 
     pub(super) fn object(&self) -> Value {
@@ -54,12 +54,13 @@ impl Nodes {
         self.object().pointer("/metadata/annotations/kubectl-rollout2~1held").is_some()
     }
 
-    /// The node and image of every pod that stays, by node.
+    /// Returns the node and the image of every pod that is not terminating, sorted by node.
     pub(super) fn images(&self) -> Vec<(String, String)> {
         let mut images: Vec<(String, String)> = self.cluster.sim.store(|store| {
-            let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
+            let remaining =
+                store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
             let image = |pod: &Value| object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
-            staying
+            remaining
                 .map(|(_, pod)| (object::text(pod, &["spec", "nodeName"]).to_owned(), image(pod)))
                 .collect()
         });
@@ -67,27 +68,27 @@ impl Nodes {
         images
     }
 
-    /// The pod on a node.
+    /// Returns the pod on a node.
     pub(super) fn pod_on(&self, node: &str) -> Key {
         pod_on(&self.cluster.editor(), node).unwrap()
     }
 
-    /// How many nodes run an image.
-    pub(super) fn on(&self, image: &str) -> usize {
+    /// Returns how many nodes run an image.
+    pub(super) fn nodes_with(&self, image: &str) -> usize {
         self.images().iter().filter(|(_, there)| there == image).count()
     }
 
-    /// The nodes whose pods we took down, in order, with the pods' uids.
+    /// Returns the nodes whose pods `step` deleted or evicted, in order.
     pub(super) fn removals(&self) -> Vec<String> {
         let requests = self.cluster.sim.requests();
-        let ours = requests.iter().filter(|asked| {
-            let takes_down = matches!(asked.verb(), Some(Verb::Delete | Verb::Create));
-            takes_down && asked.user.as_deref() == Some("admin") && asked.path.contains("/pods/")
+        let ours = requests.iter().filter(|request| {
+            let removes = matches!(request.verb(), Some(Verb::Delete | Verb::Create));
+            removes && request.user.as_deref() == Some("admin") && request.path.contains("/pods/")
         });
-        ours.filter_map(|asked| self.node_of(&asked.path)).collect()
+        ours.filter_map(|request| self.node_of(&request.path)).collect()
     }
 
-    /// The node that the pod in a path was bound to.
+    /// Returns the node of the pod in a request path.
     pub(super) fn node_of(&self, path: &str) -> Option<String> {
         self.cluster.sim.store(|store| {
             let changes = store.changes_after(0).ok()?;
@@ -99,17 +100,17 @@ impl Nodes {
         })
     }
 
-    /// The most pods that were missing at once since a revision.
-    pub(super) fn most_missing(&self, after: u64) -> i64 {
+    /// Returns the highest number of unavailable pods since a revision of the store.
+    pub(super) fn max_unavailable_since(&self, after: u64) -> i64 {
         self.cluster.sim.store(|store| {
             let changes = store.changes_after(after).unwrap().filter(|change| change.key == self.agent);
-            let missing =
+            let unavailable =
                 changes.filter_map(|change| change.after.as_deref()?["status"]["numberUnavailable"].as_i64());
-            missing.max().unwrap_or_default()
+            unavailable.max().unwrap_or_default()
         })
     }
 
-    pub(super) fn budget(&self, name: &str, spec: &Value) {
+    pub(super) fn create_budget(&self, name: &str, spec: &Value) {
         let mut spec = spec.clone();
         spec["selector"] = json!({"matchLabels": {"app": "agent"}});
         let budget = json!({"metadata": {"name": name}, "spec": spec});
@@ -128,7 +129,7 @@ fn on_node(store: &Store, node: &str) -> Option<Key> {
     pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
 }
 
-pub(super) fn unready(editor: &Editor, node: &str, status: &str) {
+pub(super) fn set_node_ready(editor: &Editor, node: &str, status: &str) {
     editor.sim.store(|store| set_ready(store, node, status));
 }
 
@@ -138,8 +139,8 @@ pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
     store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();
 }
 
-/// A node is not ready any more, nor is the pod on it, as its controller says it.
-pub(super) fn fails(store: &mut Store, node: &str) {
+/// Sets a node and its pod to not ready, as the node controller does.
+pub(super) fn fail_node(store: &mut Store, node: &str) {
     set_ready(store, node, "Unknown");
     let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
     let (on_it, author) = (on_node(store, node).unwrap(), Author::new("node-controller"));

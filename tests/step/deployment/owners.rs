@@ -3,16 +3,16 @@
 use harness::Output;
 use serde_json::{Value, json};
 
-use super::ground::{Web, ends};
+use super::setup::{Web, ends};
 
 /// Returns the warnings of a command.
 fn warnings(output: &Output) -> Vec<&str> {
     output.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
 }
 
-/// A pause has fewer fields than a plan, so that its warning does not suffice.
+/// A pause replaces fewer fields than a plan, so `step` warns again.
 #[tokio::test(start_paused = true)]
-async fn the_owner_of_the_strategy_is_warned_of_before_a_plan_begins() {
+async fn a_plan_begins_with_a_warning_about_the_owner_of_the_strategy() {
     let last_applied = |spec: Value| {
         json!({"annotations": {
             "kubectl.kubernetes.io/last-applied-configuration": json!({"spec": spec}).to_string(),

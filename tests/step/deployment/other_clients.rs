@@ -1,11 +1,11 @@
-//! What other clients do meanwhile.
+//! Changes by other clients while a Deployment is stepped.
 
 use serde_json::json;
 
-use super::ground::{Web, ends};
+use super::setup::{Web, ends};
 
 #[tokio::test(start_paused = true)]
-async fn scaling_keeps_the_proportion_in_both_directions() {
+async fn scaling_up_and_down_keeps_the_updated_share() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("--to 5 --by 5 --no-canary").await, 0);
     assert_eq!(web.pods(), "1.0 6/6, 2.0 5/5");
@@ -21,7 +21,7 @@ async fn scaling_keeps_the_proportion_in_both_directions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn scaling_during_a_soak_is_followed_and_reported() {
+async fn scaling_during_a_soak_is_reported_and_changes_the_budget() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
     let key = web.web.clone();
     web.cluster.later(60_000, move |editor| editor.patch(&key, &json!({"spec": {"replicas": 20}})));
@@ -53,18 +53,18 @@ async fn an_undo_by_another_client_is_explained() {
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None));
 }
 
-/// Argo CD's self-heal puts the strategy back, and leaves the fields that its manifest does not have.
+/// Argo CD's self-heal restores the strategy, and leaves the fields that its manifest does not have.
 #[tokio::test(start_paused = true)]
-async fn a_hold_that_another_client_ended_in_part_is_no_original() {
+async fn a_partly_removed_hold_is_not_stored_as_the_original() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
-    let own = web.own();
+    let own = web.replaced_fields();
     ends(&web.step("").await, 0);
     let rolling = json!({"maxSurge": "25%", "maxUnavailable": "25%"});
     web.cluster.editor().patch(&web.web, &json!({"spec": {"strategy": {"rollingUpdate": rolling}}}));
     web.cluster.advance(60).await;
     let output = web.step("--all --by 5").await;
     ends(&output, 0);
-    assert_eq!((web.own(), web.hold()), (own, None), "{}", output.transcript);
+    assert_eq!((web.replaced_fields(), web.hold()), (own, None), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,11 +79,11 @@ async fn a_deployment_that_another_client_pauses_is_not_stepped() {
 }
 
 /// `kubectl rollout undo` replaces the annotations by those of the ReplicaSet, to which the controller copied an older
-/// hold: seen on a real control plane.
+/// hold. Measured on a real control plane.
 #[tokio::test(start_paused = true)]
-async fn an_older_annotation_that_an_undo_brings_back_loses_no_field() {
+async fn an_older_hold_annotation_restored_by_undo_loses_no_field() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-    let own = web.own();
+    let own = web.replaced_fields();
     for phase in ["rolling", "completing"] {
         web.pause_and_change("app:2.0").await;
         ends(&web.step("").await, 0);
@@ -101,7 +101,7 @@ async fn an_older_annotation_that_an_undo_brings_back_loses_no_field() {
         web.cluster.advance(60).await;
         ends(&web.cluster.status("deployment/web --watch=false").await, 5);
         ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
-        assert_eq!((web.own(), web.hold()), (own.clone(), None), "{phase}");
+        assert_eq!((web.replaced_fields(), web.hold()), (own.clone(), None), "{phase}");
         web.cluster.advance(60).await;
     }
 }

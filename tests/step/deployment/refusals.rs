@@ -1,11 +1,11 @@
-//! Deployments that cannot be stepped, and flags that they do not have.
+//! Deployments that cannot be stepped, and flags that do not apply to Deployments.
 
 use serde_json::json;
 
-use super::ground::{Web, ends};
+use super::setup::{Web, ends};
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_held_is_refused_with_the_reason() {
+async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
     let web = Web::new(2, &json!({"strategy": {"type": "Recreate"}})).await;
     web.cluster.editor().set_image(&web.web, "app:2.0");
     web.cluster.advance(5).await;
@@ -32,7 +32,7 @@ async fn what_cannot_be_held_is_refused_with_the_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deployment_without_outdated_pods_is_left_alone() {
+async fn a_deployment_without_outdated_pods_is_not_changed() {
     let web = Web::new(2, &json!({})).await;
     let before = web.object();
     ends(&web.step("--all").await, 0);
@@ -44,7 +44,7 @@ async fn a_deployment_without_outdated_pods_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_seconds_of_a_lost_plan_are_no_original() {
+async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("").await, 0);
     let none = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});

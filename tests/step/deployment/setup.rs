@@ -1,4 +1,4 @@
-//! A Deployment that is changed while it is paused, and what its pods did since.
+//! A Deployment that was changed while it was paused, and the states of its pods.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use simcluster::resource::PODS;
 use simcluster::{Key, object};
 
-/// The fields that a plan replaces.
-const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
+/// The fields of the spec that a plan replaces.
+const REPLACED_FIELDS: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
 
 /// A Deployment `web` of pods that run `app:1.0`.
 pub(super) struct Web {
@@ -25,7 +25,7 @@ impl Web {
         Self { cluster, web }
     }
 
-    /// The same with a strategy, and with a change that a pause holds.
+    /// Returns a Deployment with a strategy that was paused and then changed to an image.
     pub(super) async fn changed(replicas: i64, surge: Value, unavailable: Value, image: &str) -> Self {
         let web = Self::new(replicas, &strategy(&surge, &unavailable)).await;
         web.pause_and_change(image).await;
@@ -39,8 +39,8 @@ impl Web {
         self.cluster.advance(10).await;
     }
 
-    pub(super) async fn step(&self, words: &str) -> Output {
-        self.cluster.run(&format!("step deployment/web {words}")).await
+    pub(super) async fn step(&self, args: &str) -> Output {
+        self.cluster.run(&format!("step deployment/web {args}")).await
     }
 
     pub(super) fn scale(&self, replicas: i64) {
@@ -51,10 +51,13 @@ impl Web {
         self.cluster.sim.store(|store| Value::clone(store.find(&self.web).unwrap()))
     }
 
-    /// The fields that a plan replaces, as far as they are present.
-    pub(super) fn own(&self) -> Value {
+    /// Returns the fields that a plan replaces, without those that are absent.
+    pub(super) fn replaced_fields(&self) -> Value {
         let spec = &self.object()["spec"];
-        OWN.iter().filter_map(|name| Some(((*name).to_owned(), spec.get(*name)?.clone()))).collect()
+        REPLACED_FIELDS
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), spec.get(*name)?.clone())))
+            .collect()
     }
 
     pub(super) fn hold(&self) -> Option<Value> {
@@ -63,7 +66,7 @@ impl Web {
         Some(serde_json::from_str(text).unwrap())
     }
 
-    /// How many pods run each image, and how many of them are ready: `1.0 6/6, 2.0 5/5`.
+    /// Returns the ready pods and all pods of each image: `1.0 6/6, 2.0 5/5`.
     pub(super) fn pods(&self) -> String {
         let mut images = BTreeMap::<String, (usize, usize)>::new();
         self.cluster.sim.store(|store| {
@@ -81,7 +84,8 @@ impl Web {
             .join(", ")
     }
 
-    /// The fewest ready pods at one time since a revision, and the most pods of an image.
+    /// Returns the lowest number of ready pods since a revision of the store, and the highest number of pods of an
+    /// image.
     pub(super) fn extremes(&self, after: u64, image: &str) -> (usize, usize) {
         let mut pods = BTreeMap::new();
         let (mut fewest, mut most) = (usize::MAX, 0);
@@ -92,9 +96,9 @@ impl Web {
                 });
                 pods.insert(change.key.name.clone(), state);
                 if change.revision > after {
-                    let staying = || pods.values().flatten();
-                    fewest = fewest.min(staying().filter(|(ready, _)| *ready).count());
-                    most = most.max(staying().filter(|(_, runs)| *runs).count());
+                    let remaining = || pods.values().flatten();
+                    fewest = fewest.min(remaining().filter(|(ready, _)| *ready).count());
+                    most = most.max(remaining().filter(|(_, runs)| *runs).count());
                 }
             }
         });
