@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use harness::{Ended, Run, data};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Served, SimCluster, Verb, resource};
 use tokio::time::Instant;
 
@@ -312,7 +312,7 @@ async fn two_contexts_are_compared() {
     ");
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
     for (cluster, namespace) in two.clusters.iter().zip(["shop", "shop-prod"]) {
-        let lines: Vec<_> = cluster.requests().iter().map(simcluster::Recorded::line).collect();
+        let lines: Vec<_> = cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
         let get = format!("GET /apis/apps/v1/namespaces/{namespace}/deployments/web");
         assert_eq!(lines, [get], "the live template needs one request");
     }
@@ -332,7 +332,7 @@ async fn both_clusters_are_read_concurrently() {
     for cluster in &two.clusters {
         cluster.fault(Fault::on(
             Requests::of(Verb::Get, &resource::DEPLOYMENTS),
-            Act::Delay(Duration::from_secs(10)),
+            FaultAction::Delay(Duration::from_secs(10)),
         ));
     }
     let begun = Instant::now();
@@ -363,8 +363,8 @@ async fn an_error_names_the_context() {
         (ended.stderr.as_str(), ended.exit),
         ("error: context prod: no statefulset \"web\" in namespace \"shop-prod\"\n", 1)
     );
-    two.clusters[0].fault(Fault::on(Requests::any(), Act::Warn("old".to_owned())));
-    two.clusters[1].fault(Fault::on(Requests::any(), Act::Warn("old".to_owned())));
+    two.clusters[0].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
+    two.clusters[1].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
     let ended = two.diff(&["--with-context", "prod", "--warnings-as-errors"]).await;
     assert!(ended.stderr.ends_with("error: 2 warnings received\n"), "{}", ended.stderr);
 }
