@@ -23,7 +23,7 @@ async fn run(cluster: &SimCluster, user: &str, words: &str) -> harness::Ended {
 }
 
 fn lines(cluster: &SimCluster) -> Vec<String> {
-    let mut lines: Vec<_> = cluster.requests().iter().map(simcluster::Recorded::line).collect();
+    let mut lines: Vec<_> = cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
     lines.sort();
     cluster.forget_requests();
     lines
