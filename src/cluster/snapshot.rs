@@ -96,7 +96,25 @@ impl Snapshot {
     pub fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
         let mut records = self.all_of(type_)?.into_iter();
         let found = records.find(|record| record.name() == name && record.namespace() == namespace);
-        found.map(|record| parse(record, &self.origin, &mut MemoryBudget::new(ALL_OBJECTS))).transpose()
+        found.map(|record| self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS))).transpose()
+    }
+
+    /// Returns the object with this name, in this namespace or else in any. A manifest may set no namespace.
+    ///
+    /// # Errors
+    /// When there is none, when several namespaces have one, and when it cannot be parsed.
+    pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<Object> {
+        let named = |record: &&Record| record.is_a(type_) && record.name() == name;
+        let named: Vec<_> = self.records.iter().filter(named).collect();
+        let target = format!("{}/{name}", type_.typed());
+        match (named.iter().find(|record| record.namespace() == namespace), named.as_slice()) {
+            (Some(record), _) | (None, [record]) => self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS)),
+            (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),
+            (None, [..]) => {
+                let message = format!("{} has {target} in several namespaces", self.origin);
+                Err(Error::usage(message).hint("choose one with --with-namespace"))
+            }
+        }
     }
 
     /// Lists the objects of a type in one namespace, or in all, and returns what `keep` makes of each. Only one object
@@ -117,7 +135,11 @@ impl Snapshot {
         let matching =
             self.all_of(type_)?.into_iter().filter(in_namespace).filter(|record| record.matches(selector));
         let mut budget = MemoryBudget::new(ALL_OBJECTS);
-        matching.map(|record| Ok(keep(parse(record, &self.origin, &mut budget)?))).collect()
+        matching.map(|record| Ok(keep(self.parse(record, &mut budget)?))).collect()
+    }
+
+    fn parse(&self, record: &Record, budget: &mut MemoryBudget) -> Result<Object> {
+        parse(record, &self.origin, budget)
     }
 
     fn all_of(&self, type_: &ResourceType) -> Result<Vec<&Record>> {
