@@ -183,4 +183,31 @@ mod tests {
         let snapshot = Snapshot { origin: "x".to_owned(), records };
         assert_eq!(snapshot.now().to_string(), "2026-11-20T13:00:01Z");
     }
+
+    #[test]
+    fn an_object_is_parsed_when_it_is_asked_for() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200)); // more levels than the parser reads
+        let object = |kind: &str, label: &str, spec: &str| {
+            format!(
+                r#"{{"kind": "{kind}", "apiVersion": "apps/v1", "spec": {spec},
+                    "metadata": {{"name": "web", "namespace": "n", "labels": {{"app": "{label}"}}}}}}"#
+            )
+        };
+        let text = [
+            object("Deployment", "a", "1"),
+            object("ReplicaSet", "a", &deep),
+            object("ReplicaSet", "b", "2"),
+        ];
+        let records = index(text.join("\n"), "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let snapshot = Snapshot { origin: "x".to_owned(), records };
+        let specs = |type_: &ResourceType, labels: &str| {
+            let selector = Selector::parse(labels).unwrap();
+            snapshot.list_as(type_, Some("n"), &selector, |object| object.int("/spec"))
+        };
+        let deployments = KindSpec::all().map(KindSpec::type_).find(|type_| type_.title() == "Deployment");
+        assert_eq!(specs(deployments.unwrap(), "").unwrap(), [Some(1)]);
+        assert_eq!(specs(&REPLICA_SET, "app=b").unwrap(), [Some(2)]);
+        let error = specs(&REPLICA_SET, "app=a").unwrap_err();
+        assert_eq!(error.sentence(), "cannot parse x as JSON: recursion limit exceeded at line 1 column 183");
+    }
 }
