@@ -1,4 +1,4 @@
-//! Objects as rows for people, as `kubectl get` asks for them.
+//! Tables, as `kubectl get` requests them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn is_true(value: &Value, condition: &str) -> bool {
     conditions.iter().any(|one| one["type"] == condition && one["status"] == "True")
 }
 
-/// The age in the largest unit that says enough.
+/// Returns the age in kubectl's short form.
 fn age(value: &Value, now: Timestamp) -> String {
     let Ok(born) = object::text(value, &["metadata", "creationTimestamp"]).parse::<Timestamp>() else {
         return "<unknown>".to_owned();

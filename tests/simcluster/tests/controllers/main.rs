@@ -11,6 +11,7 @@ mod interleaving;
 mod kruise;
 mod kubelets;
 mod lab;
+mod recorded_nodes;
 mod stateful_set;
 mod trace_daemon_set;
 mod trace_deployment;
