@@ -81,8 +81,8 @@ impl Shared {
         lock(&self.journal).record(request)
     }
 
-    pub(crate) fn note(&self, number: usize, made: std::ops::Range<u64>) {
-        lock(&self.journal).note(number, made);
+    pub(crate) fn record_revisions(&self, number: usize, made: std::ops::Range<u64>) {
+        lock(&self.journal).record_revisions(number, made);
     }
 
     /// Returns the number of a new connection, from 1.

@@ -53,7 +53,7 @@ impl Journal {
     }
 
     /// Records the revisions of a request.
-    pub(crate) fn note(&mut self, number: usize, made: Range<u64>) {
+    pub(crate) fn record_revisions(&mut self, number: usize, made: Range<u64>) {
         let place = number.checked_sub(self.forgotten);
         if let Some(request) = place.and_then(|place| self.requests.get_mut(place)) {
             request.made = made;

@@ -1,4 +1,4 @@
-//! JSON Patch (RFC 6902) as the API server's library (evanphx/json-patch, version 4) reads it.
+//! JSON Patch (RFC 6902) as in the API server's library (evanphx/json-patch, version 4).
 //!
 //! It differs from the RFC: a `test` with null passes on an absent member, a `replace` of an absent member adds it,
 //! and negative indexes count from the end. A missing parent is an error, as in the RFC.

@@ -58,13 +58,13 @@ impl Refusal {
     #[must_use]
     pub fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Self {
         let kind = resource.qualified_kind();
-        let printed: Vec<String> =
+        let causes_text: Vec<String> =
             causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-        let printed = match printed.as_slice() {
+        let message = match causes_text.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {printed}"))
+        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {message}"))
             .naming(resource.group, resource.kind, name);
         refusal.details["causes"] = causes_json(causes);
         refusal

@@ -136,9 +136,9 @@ impl Call {
     fn deletion(&self) -> Result<Deletion, Refusal> {
         let mut options = if self.body.is_empty() { json!({}) } else { body::parse(&self.body)? };
         for name in ["propagationPolicy", "gracePeriodSeconds"] {
-            let said = self.query.get(name);
-            if !said.is_empty() {
-                let value = said.parse::<i64>().map_or_else(|_| said.into(), Value::from);
+            let text = self.query.get(name);
+            if !text.is_empty() {
+                let value = text.parse::<i64>().map_or_else(|_| text.into(), Value::from);
                 object::members(&mut options).insert(name.to_owned(), value);
             }
         }

@@ -119,7 +119,7 @@ impl Store {
 /// Checks that the body has the kind of the URL.
 pub(super) fn check_kind(resource: &Resource, value: &Value) -> Result<(), Refusal> {
     let (api_version, kind) = (object::text(value, &["apiVersion"]), object::text(value, &["kind"]));
-    let fits = |said: &str, wanted: &str| said.is_empty() || said == wanted;
+    let fits = |given: &str, wanted: &str| given.is_empty() || given == wanted;
     if fits(api_version, &resource.api_version()) && fits(kind, resource.kind) {
         return Ok(());
     }

@@ -95,14 +95,14 @@ mod tests {
         second["spec"]["replicas"] = 2.into();
         note(&first, &mut second, &Author::new("hpa"), Part::Object, "apps/v1", "T2");
         let entries = second["metadata"]["managedFields"].as_array().unwrap();
-        let printed: Vec<(&str, &str, &Value)> = entries
+        let managers: Vec<(&str, &str, &Value)> = entries
             .iter()
             .map(|entry| {
                 (entry["manager"].as_str().unwrap(), entry["time"].as_str().unwrap(), &entry["fieldsV1"])
             })
             .collect();
-        assert_eq!(printed[0], ("kubectl", "T1", &json!({ "f:spec": { "f:paused": {} } })));
-        assert_eq!(printed[1], ("hpa", "T2", &json!({ "f:spec": { "f:replicas": {} } })));
+        assert_eq!(managers[0], ("kubectl", "T1", &json!({ "f:spec": { "f:paused": {} } })));
+        assert_eq!(managers[1], ("hpa", "T2", &json!({ "f:spec": { "f:replicas": {} } })));
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl SimService {
             self.shared.write(|store| {
                 let before = store.revision();
                 let answer = request::answer(store, &call);
-                self.shared.note(number, before + 1..store.revision() + 1);
+                self.shared.record_revisions(number, before + 1..store.revision() + 1);
                 answer
             })
         });

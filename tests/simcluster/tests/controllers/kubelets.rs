@@ -1,4 +1,4 @@
-//! What pretended containers do, as the recorded pods did it.
+//! The simulated kubelets.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use simcluster::{Behaviour, Controllers, Key, KubeletTiming, object};
 
 use crate::lab::Lab;
 
-/// A lab with one pod of an image that has been running for some time.
+/// Returns a lab with one pod of an image after some time.
 fn running(image: &str, seconds: u64) -> (Lab, Value) {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({}));
@@ -196,7 +196,7 @@ fn an_unschedulable_pod_stays_pending_with_a_message() {
     assert_eq!(events(&lab, &pod), ["Warning FailedScheduling"]);
 }
 
-/// What soaks look at: the count, the start of the container, and that it is not ready for a while.
+/// The fields that decide a soak: restarts, start of the container, readiness.
 #[test]
 fn killed_containers_are_restarted() {
     let mut lab = Lab::new();
