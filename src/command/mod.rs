@@ -11,6 +11,7 @@ pub mod follow;
 pub mod history;
 pub mod hold;
 mod identity;
+pub mod list;
 mod notice;
 mod outcome;
 mod owners;
@@ -59,6 +60,8 @@ pub struct CommonOptions {
 /// The verb and its own options.
 #[derive(Debug)]
 pub enum Verb {
+    /// Lists rollouts.
+    List(list::Request),
     /// Shows the revisions of workloads.
     History(history::Request),
     /// Shows the differences between two templates of a workload.
@@ -76,9 +79,18 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// Returns where the other workload of a `diff` is.
+    fn elsewhere(&self) -> Option<&diff::elsewhere::Elsewhere> {
+        match self {
+            Self::Diff(request) => request.elsewhere.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Returns the targets of the verb.
     fn scope_mut(&mut self) -> &mut TargetScope {
         match self {
+            Self::List(request) => &mut request.scope,
             Self::History(request) => &mut request.scope,
             Self::Diff(request) => &mut request.scope,
             Self::Status(request) => &mut request.scope,
@@ -105,14 +117,25 @@ pub async fn run_on(
     let common = &command.common;
     let messages = MessageWriter::new(world.err.clone(), &world.environment);
     let source = open(&common.access, world, listener(messages.clone()));
+    let other_source = command
+        .verb
+        .elsewhere()
+        .and_then(|elsewhere| elsewhere.open(&common.access, world, listener(messages.clone())));
+    let (source, other_source) = match (source, other_source.transpose()) {
+        (Ok(source), Ok(other_source)) => (Ok(source), other_source),
+        (Err(error), _) | (_, Err(error)) => (Err(error), None),
+    };
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let by = identity::user_at_host(&environment, world.host.as_deref());
     let mut screen = Screen::with(messages, world, common.color, common.compat);
     let mut outcome = match &source {
         Ok(source) => match &command.verb {
+            Verb::List(request) => Box::pin(list::run(request, source, &mut screen)).await,
             Verb::History(request) => Box::pin(history::run(request, source, &mut screen)).await,
             Verb::Status(request) => Box::pin(status::run(request, source, signals, &mut screen)).await,
-            Verb::Diff(request) => Box::pin(diff::run(request, source, &environment, &mut screen)).await,
+            Verb::Diff(request) => {
+                Box::pin(diff::run(request, source, other_source.as_ref(), &environment, &mut screen)).await
+            }
             Verb::Undo(request) => Box::pin(undo::run(request, source, signals, &mut screen)).await,
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
             Verb::Restart(request) => Box::pin(restart::run(request, source, signals, &mut screen)).await,
@@ -124,7 +147,8 @@ pub async fn run_on(
         Err(error) => error.clone().into(),
     };
     if let (Ok(source), true) = (&source, common.access.overrides.warnings_as_errors) {
-        outcome.errors.extend(warnings_error(source.warnings()));
+        let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
+        outcome.errors.extend(warnings_error(warnings));
     }
     screen.errors(&outcome.errors);
     let exit = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);

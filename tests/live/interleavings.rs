@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::rules::{Author, Part};
@@ -92,7 +92,7 @@ struct Seen {
     patched_over: Vec<(Option<Value>, Value)>,
 }
 
-async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
+async fn run_one(ground: &Ground, seed: u64) -> (Output, Value, String) {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (target, key) = chance.of(&[("deployment/web", 0), ("statefulset/db", 1)]);
     let key: Key = if key == 0 { web() } else { db() };
@@ -109,7 +109,7 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
         settle(store, &key);
     });
     if chance.below(3) == 0 {
-        ground.run(["pause", target]).run_here().await;
+        ground.run(["pause", target]).run_async().await;
         ground.cluster.store(|store| settle(store, &key));
     }
     let states: Arc<Mutex<Seen>> = Arc::default();
@@ -143,12 +143,12 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
             states.patched_over.push((read, Value::clone(store.get(&patch_key).unwrap())));
         }),
     ));
-    let ended = ground.run(command.iter().copied().chain([target])).run_here().await;
+    let output = ground.run(command.iter().copied().chain([target])).run_async().await;
     ground.cluster.clear_faults();
     let after = object(&ground.cluster, &key);
     let states = states.lock().unwrap();
-    let what = format!("seed {seed}: {command:?} {target}: {ended:?}");
-    let made = ended.exit == 0 && !states.patched_over.is_empty();
+    let what = format!("seed {seed}: {command:?} {target}: {output:?}");
+    let made = output.exit == 0 && !states.patched_over.is_empty();
     if made {
         let (read, met) = states.patched_over.last().unwrap();
         assert_eq!(
@@ -169,19 +169,19 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
     } else {
         assert_eq!(after, *others.lock().unwrap(), "written and not said: {what}");
     }
-    if ended.exit != 0 {
+    if output.exit != 0 {
         let honest = ["nothing was written", "is paused", "keeps changing"];
-        assert!(honest.iter().any(|words| ended.stderr.contains(words)), "{what}");
-        assert_eq!(ended.stdout, "", "{what}");
+        assert!(honest.iter().any(|words| output.stderr.contains(words)), "{what}");
+        assert_eq!(output.stdout, "", "{what}");
     }
     let outcome = if made {
         "made"
-    } else if ended.exit == 0 {
+    } else if output.exit == 0 {
         "nothing to do"
     } else {
         "refused"
     };
-    (ended, after, outcome.to_owned())
+    (output, after, outcome.to_owned())
 }
 
 /// The controller observes every change at once, so commands do not wait.

@@ -83,9 +83,9 @@ fn with_user(kubeconfig: &Value, user: &Value) -> Value {
 }
 
 async fn tell_nothing(what: &str, run: Run) {
-    let ended = run.env("PATH", "/usr/bin:/bin").run_here().await;
+    let output = run.env("PATH", "/usr/bin:/bin").run_async().await;
     for secret in [SECRET, ENCODED, "Bearer ", "Basic "] {
-        assert!(!ended.transcript.contains(secret), "{what}: {}", ended.transcript);
+        assert!(!output.transcript.contains(secret), "{what}: {}", output.transcript);
     }
 }
 

@@ -76,13 +76,15 @@ fn secretive() -> SimCluster {
 }
 
 /// Command lines with our own output formats.
-const OURS: [&str; 19] = [
+const OURS: [&str; 21] = [
     "history deployment/crash -o wide",
     "history deployment/crash -o json",
     "diff deployment/crash",
     "diff deployment/crash --stat",
     "diff deployment/crash -o json",
     "diff deployment/crash previous live",
+    "list -o wide",
+    "list -o json",
     "status deployment/crash --watch=false",
     "status deployment/crash --watch=false -o json",
     "status deployment/crash --timeout 2s",
@@ -118,7 +120,7 @@ async fn printed(cluster: &SimCluster, words: &str, redact: Option<&str>, termin
     let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
-    run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
+    run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 pub mod controller_hash;
 pub mod diff;
 pub mod digest;
+pub mod elsewhere;
 mod list;
 mod lookup;
 pub mod pod_update;
@@ -11,6 +12,7 @@ mod read;
 pub mod redaction;
 mod revision_object;
 pub mod template;
+mod template_defaults;
 
 pub use list::Revisions;
 pub use lookup::RevisionWord;
@@ -52,6 +54,8 @@ pub struct Revision {
     pub owner_uid: String,
     /// The counters of a ReplicaSet; zero for a ControllerRevision.
     pub replica_set_counts: ReplicaSetCounts,
+    /// The annotation of a hold, which the controller copies from the Deployment to its ReplicaSet.
+    pub hold: Option<Box<str>>,
     /// The condition `ReplicaFailure` of a ReplicaSet.
     pub refused: Option<Condition>,
     /// The secret-looking values of the template, which other texts may repeat.
@@ -147,6 +151,7 @@ impl Revision {
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
             replica_set_counts: ReplicaSetCounts::read(object),
+            hold: None,
             refused: Condition::read(object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
             data_hash: None,
