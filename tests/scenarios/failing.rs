@@ -37,6 +37,6 @@ async fn crash_loop() {
     ground.until_pods("a second restart", |pods| pods.iter().any(restarted)).await;
     assert_eq!(web.status().await.0, 3, "nothing has decided it yet");
     let causes = web.causes().await;
-    assert!(causes.contains("CrashLoopBackOff"), "{causes}");
+    assert!(causes.contains("app: ") && causes.contains(", exit 1"), "{causes}");
     ground.leave().await;
 }

@@ -72,9 +72,10 @@ fn pod(value: &Value) -> Vec<String> {
     let containers = object::list(value, &["status", "containerStatuses"]);
     let ready = containers.iter().filter(|container| container["ready"] == true).count();
     let restarts: i64 = containers.iter().filter_map(|container| container["restartCount"].as_i64()).sum();
-    let waiting = containers.iter().find_map(|container| container["state"]["waiting"]["reason"].as_str());
+    let reason = |state: &str| containers.iter().find_map(|one| one["state"][state]["reason"].as_str());
     let phase = object::text(value, &["status", "phase"]);
-    let status = if object::is_terminating(value) { "Terminating" } else { waiting.unwrap_or(phase) };
+    let reason = reason("waiting").or_else(|| reason("terminated")).unwrap_or(phase);
+    let status = if object::is_terminating(value) { "Terminating" } else { reason };
     let all = object::list(value, &["spec", "containers"]).len();
     vec![format!("{ready}/{all}"), status.to_owned(), restarts.to_string()]
 }

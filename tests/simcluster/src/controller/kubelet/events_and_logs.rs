@@ -69,7 +69,7 @@ fn warnings(
 ) -> Vec<(&'static str, String)> {
     let image = &one.image;
     let failed = || {
-        let pull = format!("Failed to pull image \"{image}\": {image}: not found");
+        let pull = format!("Failed to pull image \"{image}\": not found");
         vec![("Failed", pull), ("Failed", "Error: ErrImagePull".to_owned())]
     };
     let back_off = || {

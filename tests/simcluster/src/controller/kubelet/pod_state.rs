@@ -237,12 +237,9 @@ fn specs(pod: &Value, list: &str, known: &Known<'_>) -> Vec<(String, String, Beh
 
 /// `state.waiting`.
 fn waiting(one: &ContainerState, reason: &str, uid: &str) -> Value {
-    let image = &one.image;
-    let not_found =
-        format!("rpc error: code = NotFound desc = failed to pull image \"{image}\": {image}: not found");
     let message = match reason {
-        "ErrImagePull" => not_found,
-        "ImagePullBackOff" => format!("Back-off pulling image \"{image}\": ErrImagePull: {not_found}"),
+        "ErrImagePull" => "not found".to_owned(),
+        "ImagePullBackOff" => format!("Back-off pulling image \"{}\": ErrImagePull: not found", one.image),
         "CreateContainerConfigError" => "configmap \"missing\" not found".to_owned(),
         "CrashLoopBackOff" => format!("back-off 10s restarting failed container={} pod={uid}", one.name),
         _ => return json!({ "reason": reason }),
