@@ -53,9 +53,9 @@ pub(super) struct TimeoutArgs {
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
     /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key, a
-    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the second restart on a crash, a failing postStart
-    /// hook, and a kill by a liveness or startup probe; and pods rejected by a quota or by admission while
-    /// nothing moves and no pod terminates.
+    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the
+    /// second restart on a crash, a failing postStart hook, and a kill by a liveness or startup probe; and pods
+    /// rejected by a quota or by admission while nothing moves and no pod terminates.
     ///
     /// Success waits until no such cause was present for 10s, and until every restarted container has run for
     /// 10s longer than before it ended, but for no more than 1m.

@@ -19,6 +19,7 @@ use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::have_same_plan;
+use crate::model::change::patch::Patch;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
 use crate::model::revision::Revision;
@@ -259,7 +260,7 @@ fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen
         // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json => {
-            let patch = crate::model::change::patch::Patch::of(workload.object());
+            let patch = Patch::of(workload.object());
             change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }
     }

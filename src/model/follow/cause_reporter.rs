@@ -33,14 +33,14 @@ struct ReportedCause {
     log: LogState,
 }
 
-/// The state of the log of a cause's container.
+/// Whether the last log lines of a cause's container were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LogState {
-    /// They were not requested.
+    /// The lines were not requested.
     Unread,
-    /// They were requested from this container, after this number of restarts.
+    /// The lines were requested from this container, after this number of restarts.
     Requested(LogRef, i64),
-    /// They could not be read, or there were none: the kubelet removes old containers.
+    /// The lines could not be read, or there were none: the kubelet removes old containers.
     Missing(LogRef, i64),
 }
 

@@ -83,7 +83,7 @@ impl TargetTracker {
         }
     }
 
-    /// Returns the failure if nothing progressed for `--progress-deadline`. Time spent in a hold
+    /// Returns the failure if nothing progressed for `--deadline`. Time spent in a hold
     /// does not count.
     fn exceeded_deadline(
         &self,

@@ -1,5 +1,4 @@
-//! Matches pods to revisions by owner reference and hash. Any client
-//! can set a label.
+//! Matches pods to revisions by owner reference and hash. A label alone proves nothing: any client can set one.
 
 use super::Revision;
 use crate::model::api::pod::Pod;

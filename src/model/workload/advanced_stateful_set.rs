@@ -67,7 +67,6 @@ fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
     strategy::effective_partition(strategy).min(wanted)
 }
 
-/// Down, at least 1, and no surge.
 fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
     kruise::policy(workload, "podUpdatePolicy")
 }

@@ -47,7 +47,6 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     step: Ok(StepBy::PodDeletion),
 };
 
-/// Rounds both up (`unavailableCount` and `surgeCount` in the DaemonSet controller).
 fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     if !workload.is_observed() {
         return Verdict::new(RolloutState::Unobserved, unobserved().line);

@@ -49,12 +49,11 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     step: Ok(StepBy::Partition),
 };
 
-/// A partition holds as many pods as its index says: those below it.
+/// Keeps the pods below the index.
 fn held_by_partition(strategy: &Value, _: i64) -> i64 {
     strategy::effective_partition(strategy)
 }
 
-/// Down, at least 1, and no surge (`getStatefulSetMaxUnavailable` in the StatefulSet controller).
 /// The controller does not wait under `OnDelete`, and under `Parallel` without `maxUnavailable`.
 fn waits_for_broken_pods(workload: &Workload) -> bool {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");

@@ -94,9 +94,9 @@ fn second_highest<'a>(listed: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
     second.map(|(_, revision)| revision)
 }
 
-/// Design rule 11: the newest revision other than the current one. Once the controller observed the
-/// live template, this is the one before the current revision. Until then it is the revision that
-/// the pods run.
+/// Returns the newest revision other than the current one. Once the controller observed the live
+/// template, this is the one before the current revision. Until then it is the revision that the
+/// pods run.
 ///
 /// A rollback of `step` under way is completed; another `undo` does not reverse it.
 fn previous(observation: &Observation) -> Result<Option<&Revision>> {

@@ -33,7 +33,7 @@ fn row(field_change: &FieldChange) -> ChangeRow {
 
 fn in_full(field_change: &FieldChange) -> String {
     let label = [field_change.name.as_str(), field_change.detail.as_str()].map(str::trim);
-    let label = label.into_iter().filter(|key_part| !key_part.is_empty()).collect::<Vec<_>>().join(" ");
+    let label = label.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     let value = match (&field_change.from, &field_change.to) {
         // Both texts were shortened before the part that differs.
         (Some(from), Some(to)) if from == to => format!("{} (changed)", to.text),
