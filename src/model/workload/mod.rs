@@ -7,7 +7,7 @@ pub mod advanced_daemon_set;
 pub mod advanced_stateful_set;
 pub mod clone_set;
 pub mod counts;
-pub mod daemonset;
+pub mod daemon_set;
 pub mod deployment;
 #[cfg(test)]
 mod fourth_kind;
@@ -17,7 +17,7 @@ pub mod plan_fields;
 pub mod pod_update;
 mod reserved_ordinals;
 pub mod rolling_hold;
-pub mod statefulset;
+pub mod stateful_set;
 pub mod strategy;
 pub mod strategy_fields;
 pub mod table;
