@@ -9,8 +9,6 @@ pub mod clone_set;
 pub mod counts;
 pub mod daemon_set;
 pub mod deployment;
-#[cfg(test)]
-mod fourth_kind;
 pub mod kind;
 mod kruise;
 pub mod plan_fields;
@@ -21,6 +19,8 @@ pub mod stateful_set;
 pub mod strategy;
 pub mod strategy_fields;
 pub mod table;
+#[cfg(test)]
+mod test_kind;
 pub mod update_budget;
 pub mod verdict;
 

@@ -22,7 +22,7 @@ static KINDS: &[&KindSpec] = &[
     &ADVANCED_STATEFUL_SET,
     &CLONE_SET,
     #[cfg(test)]
-    &super::fourth_kind::POOL,
+    &super::test_kind::POOL,
 ];
 
 impl KindSpec {
