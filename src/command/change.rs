@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::patch::Patch;
-use crate::model::follow::Options;
+use crate::model::follow::FollowOptions;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
@@ -41,7 +41,7 @@ pub struct ChangeOptions {
     /// Whether to ask before each write.
     pub interactive: bool,
     /// How to follow the rollout after the write, with `--wait`.
-    pub wait: Option<Options>,
+    pub wait: Option<FollowOptions>,
 }
 
 /// The value of `--dry-run`.

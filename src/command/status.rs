@@ -8,7 +8,7 @@ use crate::command::targets::{BulkReader, ManagedFields, TargetScope, find_workl
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::{FollowMode, Options};
+use crate::model::follow::{FollowMode, FollowOptions};
 use crate::model::revision::RevisionWord;
 use crate::model::status::cause::causes;
 use crate::model::status::observation::Observation;
@@ -33,7 +33,7 @@ pub struct Request {
     /// Whether to print lines even on a terminal that can draw frames.
     pub plain: bool,
     /// The goal, the deadlines and the timeout.
-    pub options: Options,
+    pub options: FollowOptions,
 }
 
 /// The output formats of `status`.
@@ -89,7 +89,7 @@ impl Request {
             Output::Text => (FollowMode::Native, ReportFormat::of_text(screen, self.plain)),
             Output::Json => (FollowMode::Native, ReportFormat::Json),
         };
-        let options = Options { telling, revision: self.revision.clone(), ..self.options.clone() };
+        let options = FollowOptions { telling, revision: self.revision.clone(), ..self.options.clone() };
         follow::Request { options, format, names, signals }
     }
 }

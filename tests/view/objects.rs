@@ -5,7 +5,7 @@ use std::time::Duration;
 use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
-use rollout2::model::follow::{Follower, FollowerEvent, LogLines, Now, Options, TargetEvent, TargetId};
+use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent, LogLines, Now, TargetEvent, TargetId};
 use rollout2::model::revision::Revision;
 use rollout2::model::workload::Workload;
 use rollout2::model::workload::deployment::DEPLOYMENT;
@@ -142,7 +142,7 @@ pub(crate) fn starting() -> Value {
 /// What is followed, seen at some seconds after the beginning: each row is all targets at one time.
 pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
     let found = seen.first().into_iter().flat_map(|(_, releases)| releases.iter().map(Release::workload));
-    let mut follower = Follower::new(Options::default(), found);
+    let mut follower = Follower::new(FollowOptions::default(), found);
     for (seconds, releases) in seen {
         for (index, release) in releases.iter().enumerate() {
             let revisions = [4, 5].map(|number| release.revision(number).into()).to_vec();

@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::fatal_causes::can_become_fatal;
 use super::goal::GoalState;
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
@@ -36,7 +36,7 @@ pub(super) struct Judgement<'a> {
 
 impl TargetTracker {
     /// Decides what to do with the target.
-    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &Options) -> FollowDecision {
+    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &FollowOptions) -> FollowDecision {
         let Judgement { observation, verdict, now: Now { elapsed: now, server_time } } = *facts;
         if verdict.state == RolloutState::Failed {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
@@ -66,14 +66,14 @@ impl TargetTracker {
     pub(super) fn may_still_fail(
         &self,
         observation: &Observation,
-        options: &Options,
+        options: &FollowOptions,
         now: Timestamp,
     ) -> bool {
         let is_pending = self.causes.active().any(|cause| can_become_fatal(cause, observation, options));
         options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
     }
 
-    fn decide_when_reached(&self, options: &Options, now: Duration) -> FollowDecision {
+    fn decide_when_reached(&self, options: &FollowOptions, now: Duration) -> FollowDecision {
         match &self.stability {
             _ if options.stable.is_zero() => FollowDecision::Finish(Outcome::Reached),
             Some(stability) if now >= stability.since + options.stable => {
@@ -89,7 +89,7 @@ impl TargetTracker {
         &self,
         observation: &Observation,
         verdict: &Verdict,
-        options: &Options,
+        options: &FollowOptions,
         now: Duration,
     ) -> Option<RolloutFailure> {
         let is_held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::result::RolloutFailure;
 use crate::model::status::cause::{Cause, CauseId, has_crash_loop};
 use crate::model::status::observation::Observation;
@@ -40,7 +40,7 @@ impl FatalCauses {
         &mut self,
         causes: &[Cause],
         observation: &Observation,
-        options: &Options,
+        options: &FollowOptions,
         moved: Duration,
         Now { elapsed: now, server_time }: Now,
     ) {
@@ -90,7 +90,7 @@ impl FatalCauses {
 }
 
 /// Returns the grace period of a cause; none if the cause does not fail a rollout.
-fn grace(cause: &Cause, observation: &Observation, options: &Options) -> Option<Duration> {
+fn grace(cause: &Cause, observation: &Observation, options: &FollowOptions) -> Option<Duration> {
     let named = options.fail_on.iter().find(|(id, _)| *id == cause.id).map(|(_, grace)| *grace);
     named.or_else(|| options.fail_fast.filter(|_| is_fatal(cause, observation)))
 }
@@ -117,7 +117,7 @@ fn is_fatal(cause: &Cause, observation: &Observation) -> bool {
 }
 
 /// Whether a cause may yet fail the rollout, although it is not fatal at this moment.
-pub(super) fn can_become_fatal(cause: &Cause, observation: &Observation, options: &Options) -> bool {
+pub(super) fn can_become_fatal(cause: &Cause, observation: &Observation, options: &FollowOptions) -> bool {
     ends_container(cause.id) || grace(cause, observation, options).is_some()
 }
 

@@ -14,7 +14,7 @@ const NO_DEADLINE: i64 = i32::MAX as i64;
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
-pub struct Options {
+pub struct FollowOptions {
     /// Whose rules apply.
     pub telling: FollowMode,
     /// The goal to wait for.
@@ -44,7 +44,7 @@ pub struct Options {
     pub timeout: Option<Duration>,
 }
 
-impl Options {
+impl FollowOptions {
     /// Returns whether some cause fails a rollout, so that success waits until none is left.
     pub(super) fn fails_on_causes(&self) -> bool {
         self.fail_fast.is_some() || self.undo_on_failure || !self.fail_on.is_empty()

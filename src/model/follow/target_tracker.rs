@@ -9,7 +9,7 @@ use super::event::{StopSignal, TargetEvent};
 use super::first_warnings::FirstWarnings;
 use super::now::{Now, TargetId};
 use super::observation_builder::ObservationBuilder;
-use super::options::{FollowMode, Options};
+use super::options::{FollowMode, FollowOptions};
 use super::report::Report;
 use super::reported_lines::ReportedLines;
 use super::result::{Outcome, Rollback, TargetResult};
@@ -152,7 +152,7 @@ impl TargetTracker {
         &mut self,
         event: TargetEvent,
         now: Now,
-        options: &Options,
+        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         match event {
@@ -189,7 +189,7 @@ impl TargetTracker {
     }
 
     /// Evaluates the target because time passed.
-    pub(super) fn tick(&mut self, now: Now, options: &Options, reports: &mut Vec<Report>) {
+    pub(super) fn tick(&mut self, now: Now, options: &FollowOptions, reports: &mut Vec<Report>) {
         match options.telling {
             _ if self.result.is_some() => {}
             FollowMode::Native => self.evaluate(now, false, options, reports),
@@ -215,7 +215,7 @@ impl TargetTracker {
 
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last
     /// evaluation is done.
-    pub(super) fn due(&self, options: &Options) -> Option<Duration> {
+    pub(super) fn due(&self, options: &FollowOptions) -> Option<Duration> {
         if self.result.is_some() {
             return None;
         }

@@ -7,13 +7,13 @@ use serde_json::json;
 use super::play::*;
 use crate::model::follow::*;
 
-fn until(goal: Goal) -> Options {
-    Options { goal, ..Options::default() }
+fn until(goal: Goal) -> FollowOptions {
+    FollowOptions { goal, ..FollowOptions::default() }
 }
 
 #[test]
 fn each_line_is_reported_once_and_only_after_a_complete_observation() {
-    let mut play = Play::unseen(Options::default(), deployment(BEGUN));
+    let mut play = Play::unseen(FollowOptions::default(), deployment(BEGUN));
     play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
     play.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
     assert!(play.reported.is_empty());
@@ -90,7 +90,7 @@ fn old_gone_needs_permission_to_list_pods() {
 
 #[test]
 fn wait_held_waits_for_the_end_of_a_hold() {
-    let options = Options { wait_held: true, ..Options::default() };
+    let options = FollowOptions { wait_held: true, ..FollowOptions::default() };
     let mut play = Play::of(options, Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) });
     play.pass(3_600);
     assert_eq!(play.outcome(), None);
@@ -100,7 +100,7 @@ fn wait_held_waits_for_the_end_of_a_hold() {
 
 #[test]
 fn stable_is_interrupted_by_missed_restarts_too() {
-    let options = || Options { stable: Duration::from_secs(30), ..Options::default() };
+    let options = || FollowOptions { stable: Duration::from_secs(30), ..FollowOptions::default() };
     let with_pod = |restarts| deployment(DONE).with_pod("a", 2, true, &running(restarts));
     let mut play = Play::of(options(), with_pod(0));
     play.pass(29);
@@ -134,7 +134,7 @@ fn stable_is_interrupted_by_missed_restarts_too() {
 
 #[test]
 fn kubectl_mode_reports_every_event() {
-    let options = || Options { telling: FollowMode::Kubectl, ..Options::default() };
+    let options = || FollowOptions { telling: FollowMode::Kubectl, ..FollowOptions::default() };
     let mut play = Play::unseen(options(), deployment(BEGUN));
     for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
         play.event(TargetEvent::Workload(Box::new(truth.workload())));
@@ -148,6 +148,6 @@ fn kubectl_mode_reports_every_event() {
     play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
     assert!(matches!(play.outcome(), Some(Outcome::Failed(RolloutFailure::Kubectl(_)))));
     // The condition belongs to the ReplicaSet of the failed rollout.
-    let play = Play::of(Options::default(), Truth { status: stale, ..deployment(BEGUN) });
+    let play = Play::of(FollowOptions::default(), Truth { status: stale, ..deployment(BEGUN) });
     assert_eq!(play.outcome(), None);
 }

@@ -7,8 +7,12 @@ use crate::error::{Error, ErrorKind};
 use crate::model::follow::*;
 use crate::model::status::cause::CauseId;
 
-fn undoing() -> Options {
-    Options { undo_on_failure: true, fail_fast: Some(Duration::from_secs(30)), ..Options::default() }
+fn undoing() -> FollowOptions {
+    FollowOptions {
+        undo_on_failure: true,
+        fail_fast: Some(Duration::from_secs(30)),
+        ..FollowOptions::default()
+    }
 }
 
 /// Revision 2 cannot start, and revision 1 serves.
@@ -142,11 +146,11 @@ fn only_the_start_state_is_rolled_back() {
     assert!(not_undone(&play), "{:?}", end(&play));
     // Another revision replaced the expected one.
     let revision = crate::model::revision::RevisionWord::read("2");
-    let mut play = Play::of(Options { revision: Some(revision.unwrap()), ..undoing() }, broken());
+    let mut play = Play::of(FollowOptions { revision: Some(revision.unwrap()), ..undoing() }, broken());
     play.becomes(Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) });
     assert!(not_undone(&play), "{:?}", end(&play));
     // A timeout and a deletion are not failures.
-    let mut play = Play::of(Options { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
+    let mut play = Play::of(FollowOptions { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
     play.pass(10);
     assert_eq!((rollback_requests(&play), end(&play).rollback), (0, None));
     let mut play = Play::of(undoing(), broken());
@@ -157,7 +161,7 @@ fn only_the_start_state_is_rolled_back() {
 /// Kinds without a progress deadline get one; a Deployment keeps its own.
 #[test]
 fn stateful_sets_and_daemon_sets_have_their_own_deadline() {
-    let options = || Options { set_deadline: Some(Duration::from_secs(600)), ..undoing() };
+    let options = || FollowOptions { set_deadline: Some(Duration::from_secs(600)), ..undoing() };
     let compare_template = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
     let mut play = Play::of(options(), compare_template(stateful_set(BEGUN, 0)));
     play.pass(599);
