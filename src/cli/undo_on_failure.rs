@@ -51,7 +51,7 @@ impl UndoOnFailureArgs {
         FollowOptions {
             undo_on_failure: true,
             fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
-            set_deadline: Some(DEADLINE),
+            default_deadline: Some(DEADLINE),
             ..options
         }
     }

@@ -84,12 +84,12 @@ pub async fn run(
 
 impl Request {
     fn follow_request(&self, names: NameContext, signals: Signals, screen: &Screen<'_>) -> follow::Request {
-        let (telling, format) = match self.output {
+        let (mode, format) = match self.output {
             _ if screen.is_compat() => (FollowMode::Kubectl, ReportFormat::Kubectl),
             Output::Text => (FollowMode::Native, ReportFormat::of_text(screen, self.plain)),
             Output::Json => (FollowMode::Native, ReportFormat::Json),
         };
-        let options = FollowOptions { telling, revision: self.revision.clone(), ..self.options.clone() };
+        let options = FollowOptions { mode, revision: self.revision.clone(), ..self.options.clone() };
         follow::Request { options, format, names, signals }
     }
 }

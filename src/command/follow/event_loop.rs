@@ -47,7 +47,7 @@ pub(in crate::command) async fn follow<'w>(
     signals: Signals,
     reporter: &mut impl Reporter<'w, Follower, Report>,
 ) -> Follower {
-    let scope = match options.telling {
+    let scope = match options.mode {
         FollowMode::Native => WatchScope::WithPods,
         FollowMode::Kubectl => WatchScope::WorkloadOnly,
     };

@@ -167,7 +167,7 @@ impl TargetTracker {
             }
             _ => {}
         }
-        if options.telling == FollowMode::Kubectl {
+        if options.mode == FollowMode::Kubectl {
             return self.apply_kubectl_mode(&event, now, options, reports);
         }
         if self.is_recreated(&event) {
@@ -190,7 +190,7 @@ impl TargetTracker {
 
     /// Evaluates the target because time passed.
     pub(super) fn tick(&mut self, now: Now, options: &FollowOptions, reports: &mut Vec<Report>) {
-        match options.telling {
+        match options.mode {
             _ if self.result.is_some() => {}
             FollowMode::Native => self.evaluate(now, false, options, reports),
             FollowMode::Kubectl => {
@@ -219,7 +219,7 @@ impl TargetTracker {
         if self.result.is_some() {
             return None;
         }
-        if options.telling == FollowMode::Kubectl {
+        if options.mode == FollowMode::Kubectl {
             return options.timeout;
         }
         let stable = self.stability.as_ref().map(|stability| stability.since + options.stable);

@@ -134,7 +134,7 @@ fn stable_is_interrupted_by_missed_restarts_too() {
 
 #[test]
 fn kubectl_mode_reports_every_event() {
-    let options = || FollowOptions { telling: FollowMode::Kubectl, ..FollowOptions::default() };
+    let options = || FollowOptions { mode: FollowMode::Kubectl, ..FollowOptions::default() };
     let mut play = Play::unseen(options(), deployment(BEGUN));
     for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
         play.event(TargetEvent::Workload(Box::new(truth.workload())));
