@@ -135,7 +135,7 @@ async fn show(
         Output::Json => screen.exact(&render::json_line(&status)),
         Output::Text => print_status(&status, names, screen),
     }
-    let exit = exit(request.options.goal.state(&observed, &verdict));
+    let exit = exit(request.options.goal.rollout_state(&observed, &verdict));
     if exit == Exit::Done && !request.options.stable.is_zero() {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");
         return Ok(Exit::Unfinished);

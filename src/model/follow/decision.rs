@@ -42,7 +42,7 @@ impl TargetTracker {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
             return FollowDecision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
-        match options.goal.distance(observation, verdict) {
+        match options.goal.state(observation, verdict) {
             GoalState::Reached if self.may_still_fail(observation, options, server_time) => {
                 return FollowDecision::Continue;
             }

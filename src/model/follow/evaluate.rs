@@ -113,7 +113,7 @@ impl TargetTracker {
             self.causes.record(self.id, &causes, elapsed, reports);
             self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
         }
-        let reached = options.goal.distance(observation, &verdict) == GoalState::Reached;
+        let reached = options.goal.state(observation, &verdict) == GoalState::Reached;
         let before = self.stability.take();
         self.stability = reached.then(|| Stability::extend_or_restart(before, observation, elapsed));
         let remainder = options.goal.remainder(observation, &verdict);
