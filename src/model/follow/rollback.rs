@@ -89,7 +89,7 @@ impl TargetTracker {
                 rollback.is_written = true;
                 self.reset_for_rollback(Workload::clone(&written));
                 self.expected = Some(ExpectedRevision::Written(written.clone()));
-                let _ = self.observation.take(TargetEvent::Workload(written)); // the observation is complete already
+                let _ = self.observation.apply(TargetEvent::Workload(written)); // the observation is complete already
                 self.evaluate(now, false, options, reports);
             }
         }

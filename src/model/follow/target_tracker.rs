@@ -180,10 +180,10 @@ impl TargetTracker {
         if matches!(event, TargetEvent::Warnings(_)) {
             self.warnings = FirstWarnings::Known;
         }
-        let mut later_workloads = self.observation.take(event);
+        let mut later_workloads = self.observation.apply(event);
         self.evaluate(now, fresh, options, reports);
         while let Some(workload) = later_workloads.pop_front().filter(|_| self.result.is_none()) {
-            later_workloads.extend(self.observation.take(TargetEvent::Workload(Box::new(workload))));
+            later_workloads.extend(self.observation.apply(TargetEvent::Workload(Box::new(workload))));
             self.evaluate(now, fresh, options, reports);
         }
     }
