@@ -35,13 +35,13 @@ impl LastingCause {
 }
 
 impl FatalCauses {
-    /// Records the causes of one observation. `moved` is when the rollout last progressed.
+    /// Records the causes of one observation. `last_progress` is when the rollout last progressed.
     pub(in crate::model) fn record(
         &mut self,
         causes: &[Cause],
         observation: &Observation,
         options: &FollowOptions,
-        moved: Duration,
+        last_progress: Duration,
         Now { elapsed: now, server_time }: Now,
     ) {
         let mut present = BTreeSet::new();
@@ -51,7 +51,7 @@ impl FatalCauses {
                     self.0.entry(cause.id).or_insert(LastingCause { since: now, grace, absent_since: None });
                 (cause_state.grace, cause_state.absent_since) = (grace, None);
                 if is_refusal(cause.id) {
-                    cause_state.since = cause_state.since.max(moved);
+                    cause_state.since = cause_state.since.max(last_progress);
                 }
                 present.insert(cause.id);
             }
