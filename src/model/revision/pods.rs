@@ -17,9 +17,9 @@ impl Workload {
     pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
         match self.kind().revisions {
             RevisionStore::ReplicaSets => &revision.uid,
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Hash, .. } => &revision.hash,
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Name, .. } => &revision.name,
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::NameOrHash, .. } => {
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::Hash, .. } => &revision.hash,
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::Name, .. } => &revision.name,
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::NameOrHash, .. } => {
                 after_last_dash(&revision.name)
             }
         }
@@ -30,7 +30,7 @@ impl Workload {
         match self.kind().revisions {
             RevisionStore::ReplicaSets => &pod.owner_uid,
             RevisionStore::ControllerRevisions { .. } if !self.owns(pod) => "",
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::NameOrHash, .. } => {
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::NameOrHash, .. } => {
                 after_last_dash(&pod.revision_hash)
             }
             RevisionStore::ControllerRevisions { .. } => &pod.revision_hash,

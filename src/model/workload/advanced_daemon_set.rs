@@ -27,7 +27,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller-revision-hash",
         is_verifiable: false,
-        pods_name: PodLabelValue::NameOrHash,
+        pod_label: PodLabelValue::NameOrHash,
     },
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),

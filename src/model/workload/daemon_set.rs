@@ -14,7 +14,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller-revision-hash",
         is_verifiable: false,
-        pods_name: PodLabelValue::Hash,
+        pod_label: PodLabelValue::Hash,
     },
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),

@@ -37,7 +37,7 @@ pub(super) static POOL: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller-revision-hash",
         is_verifiable: false,
-        pods_name: PodLabelValue::Name,
+        pod_label: PodLabelValue::Name,
     },
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/size", 1),
