@@ -4,16 +4,16 @@ pub mod controller_hash;
 pub mod diff;
 pub mod digest;
 mod list;
-mod lookup;
 pub mod pod_update;
 mod pods;
 mod read;
 pub mod redaction;
 mod revision_object;
+mod revision_word;
 pub mod template;
 
 pub use list::Revisions;
-pub use lookup::RevisionWord;
+pub use revision_word::RevisionWord;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
