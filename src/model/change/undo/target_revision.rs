@@ -164,7 +164,7 @@ fn not_in_history(number: i64) -> Error {
 }
 
 fn no_stable_revision(observation: &Observation) -> Error {
-    let count = observation.counts();
+    let count = observation.pod_counts();
     let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
     let candidates = observation.revisions.iter();
     let candidates: Vec<_> =
