@@ -157,9 +157,9 @@ fn mixed_forms() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::workload::daemonset::DAEMON_SET;
+    use crate::model::workload::daemon_set::DAEMON_SET;
     use crate::model::workload::deployment::DEPLOYMENT;
-    use crate::model::workload::statefulset::STATEFUL_SET;
+    use crate::model::workload::stateful_set::STATEFUL_SET;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
