@@ -29,7 +29,7 @@ pub struct Request {
 }
 
 const VERB: WritingVerb = WritingVerb {
-    refusal: |type_, name| unsupported(type_, name, "restarting"),
+    unsupported_message: |type_, name| unsupported(type_, name, "restarting"),
     kubectl_reports_nothing_found: true,
 };
 

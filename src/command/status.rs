@@ -53,7 +53,8 @@ pub async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let found = find_workloads_with(&request.scope, ManagedFields::Drop, refusal, source, screen).await;
+    let found =
+        find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await;
     let found = match found {
         Ok(found) => found,
         Err(error) => return error.into(),
@@ -94,7 +95,7 @@ impl Request {
     }
 }
 
-fn refusal(type_: &ResourceType, _name: &str) -> String {
+fn unsupported_message(type_: &ResourceType, _name: &str) -> String {
     format!("no status viewer has been implemented for {}", type_.group_kind())
 }
 

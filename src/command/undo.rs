@@ -34,8 +34,10 @@ use crate::world::Signals;
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
-const VERB: WritingVerb =
-    WritingVerb { refusal: |type_, _| compat::refusal(type_), kubectl_reports_nothing_found: false };
+const VERB: WritingVerb = WritingVerb {
+    unsupported_message: |type_, _| compat::unsupported_message(type_),
+    kubectl_reports_nothing_found: false,
+};
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub async fn run(

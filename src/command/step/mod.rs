@@ -40,7 +40,7 @@ pub async fn run(
     caller: &Caller,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let found = match find_workload(&request.scope, refusal, source, screen).await {
+    let found = match find_workload(&request.scope, unsupported_message, source, screen).await {
         Ok(found) => found,
         Err(error) => return error.into(),
     };
@@ -56,7 +56,7 @@ pub async fn run(
     }
 }
 
-fn refusal(type_: &ResourceType, name: &str) -> String {
+fn unsupported_message(type_: &ResourceType, name: &str) -> String {
     super::change::unsupported(type_, name, "stepping")
 }
 

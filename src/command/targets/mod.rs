@@ -27,17 +27,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 
-/// Finds the workloads of a scope. `refusal` returns kubectl's message for an object without rollouts.
+/// Finds the workloads of a scope. `unsupported_message` returns kubectl's message for an object without rollouts.
 ///
 /// # Errors
 /// When the search cannot start: a type without rollouts, or no valid namespace.
 pub async fn find_workloads(
     scope: &TargetScope,
-    refusal: UnsupportedMessage,
+    unsupported_message: UnsupportedMessage,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
-    find_workloads_with(scope, ManagedFields::Keep, refusal, source, screen).await
+    find_workloads_with(scope, ManagedFields::Keep, unsupported_message, source, screen).await
 }
 
 /// Finds the workloads of a scope, with or without `metadata.managedFields`.
@@ -47,7 +47,7 @@ pub async fn find_workloads(
 pub async fn find_workloads_with(
     scope: &TargetScope,
     managed_fields: ManagedFields,
-    refusal: UnsupportedMessage,
+    unsupported_message: UnsupportedMessage,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
@@ -56,7 +56,7 @@ pub async fn find_workloads_with(
     }
     let finder = TargetFinder {
         source,
-        refusal,
+        unsupported_message,
         managed_fields,
         namespaces: NamespaceScope::of(scope, source)?,
         is_compat: screen.is_compat(),
@@ -96,11 +96,11 @@ pub async fn find_workloads_with(
 /// As [`find_workloads`], and when the workload does not exist.
 pub async fn find_workload(
     scope: &TargetScope,
-    refusal: UnsupportedMessage,
+    unsupported_message: UnsupportedMessage,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let mut found = find_workloads(scope, refusal, source, screen).await?;
+    let mut found = find_workloads(scope, unsupported_message, source, screen).await?;
     match (found.workloads.pop(), found.errors.pop()) {
         (_, Some(error)) => Err(error),
         (Some(workload), None) => Ok(workload),
