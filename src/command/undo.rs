@@ -51,7 +51,7 @@ pub async fn run(
             Ok(selected) => selected,
             Err(error) => return error.into(),
         };
-    let mut live = Vec::new();
+    let mut written = Vec::new();
     let mut reader = match read_ahead(&workloads, request, source, screen).await {
         Ok(reader) => reader,
         Err(error) => return error.into(),
@@ -62,15 +62,15 @@ pub async fn run(
         } else {
             let observed = observe_target(workload, reader.as_mut(), source, screen).await;
             match observed {
-                Ok(observed) => {
-                    one(observed, request, source, screen).await.map(|workload| live.push(workload))
-                }
+                Ok(observed) => roll_back_workload(observed, request, source, screen)
+                    .await
+                    .map(|workload| written.push(workload)),
                 Err(error) => Err(error),
             }
         };
         results.record(done);
     }
-    follow::after_change(results, live, &request.options, source, signals, screen).await
+    follow::after_change(results, written, &request.options, source, signals, screen).await
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -102,7 +102,7 @@ async fn observe_target(
 }
 
 /// Rolls one workload back and returns the object that the API server stored.
-async fn one(
+async fn roll_back_workload(
     mut observed: Observation,
     request: &Request,
     source: &Source,
