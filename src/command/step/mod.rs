@@ -2,12 +2,12 @@
 
 mod budget;
 mod check;
+mod event_loop;
 mod executor;
 mod nodes;
 mod pending_requests;
 mod reporter;
 mod request;
-mod session;
 
 pub use request::{Caller, Output, Request};
 
@@ -72,12 +72,12 @@ async fn step(
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let ended = if draws {
         let mut drawer = FrameReporter::new(screen, PlanFrames::default());
-        let ended = session::step(stepper, executor, caller.signals.clone(), &mut drawer).await;
+        let ended = event_loop::step(stepper, executor, caller.signals.clone(), &mut drawer).await;
         drawer.finish(|batches, size| Frame::of_steps(batches.steps(&ended.stepper, ended.now), size));
         ended
     } else {
         let mut reporter = PlanLineReporter::new(screen, request.output == Output::Json);
-        session::step(stepper, executor, caller.signals.clone(), &mut reporter).await
+        event_loop::step(stepper, executor, caller.signals.clone(), &mut reporter).await
     };
     let view = ended.stepper.view(ended.now);
     let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());
