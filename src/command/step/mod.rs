@@ -1,7 +1,7 @@
 //! `step`: releases an update batch by batch.
 
-mod budget;
 mod check;
+mod disruption_budgets;
 mod event_loop;
 mod executor;
 mod nodes;
@@ -44,7 +44,7 @@ pub async fn run(
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    if let Err(error) = budget::check(&request.plan, &found, source, screen).await {
+    if let Err(error) = disruption_budgets::check(&request.plan, &found, source, screen).await {
         return error.into();
     }
     match source {
