@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::command::CommonOptions;
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::read_one;
+use crate::command::targets::target_words::read_one_target;
 use crate::error::{Error, Result};
 use crate::model::revision::RevisionWord;
 use crate::model::revision::diff::SecretValues;
@@ -64,7 +64,7 @@ enum DiffFormat {
 
 impl DiffArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (target, sides) = read_one(&self.words, "deployment/web")?;
+        let (target, sides) = read_one_target(&self.words, "deployment/web")?;
         let (from, to) = match sides {
             [] => {
                 (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))

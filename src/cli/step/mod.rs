@@ -16,7 +16,7 @@ use crate::command::CommonOptions;
 use crate::command::change::{DryRun, FIELD_MANAGER};
 use crate::command::step::{Output, Request};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::{TargetType, TargetWord, read_one};
+use crate::command::targets::target_words::{TargetType, TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::step::{self as model, PaceOverrides};
 use crate::model::text::shell_command::{Word, command};
@@ -186,7 +186,7 @@ impl StepArgs {
 
     /// Returns the target, and rejects a kind that cannot be stepped.
     fn target(&self) -> Result<TargetWord> {
-        let (target, rest) = read_one(&self.words, "statefulset/db")?;
+        let (target, rest) = read_one_target(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }

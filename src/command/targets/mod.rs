@@ -64,13 +64,13 @@ pub async fn find_workloads_with(
     let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
     manifest_targets::find(scope, &finder, screen, &mut found).await;
     let is_compat = screen.is_compat();
-    let asked: Vec<_> = scope.targets.iter().filter(|word| !(is_compat && is_optional(word))).collect();
-    let answers = asked.iter().map(async |word| match word {
+    let words: Vec<_> = scope.targets.iter().filter(|word| !(is_compat && is_optional(word))).collect();
+    let answers = words.iter().map(async |word| match word {
         TargetWord::Named(type_, name) => Ok(vec![finder.named(*type_, name, None).await?]),
-        TargetWord::All(type_) => finder.every(*type_, &scope.selector).await,
+        TargetWord::All(type_) => finder.all(*type_, &scope.selector).await,
     });
     let answers = concurrently(answers).await;
-    for (word, answer) in asked.iter().zip(answers) {
+    for (word, answer) in words.iter().zip(answers) {
         match (word, answer) {
             (_, Ok(workloads)) => found.workloads.extend(workloads),
             // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
@@ -120,8 +120,8 @@ fn is_absent(error: &Error) -> bool {
 
 /// Refuses types without rollouts. With `--compat` the object is read first, as in kubectl.
 fn refuse_other_types(targets: &[TargetWord]) -> Result<()> {
-    for ask in targets {
-        let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = ask;
+    for word in targets {
+        let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = word;
         if let TargetType::Other(other) = type_ {
             return Err(if other.is_of_kruise() {
                 Error::usage(format!("{} are not supported", other.resource()))

@@ -120,7 +120,11 @@ impl Owned {
     ///
     /// # Errors
     /// When a list failed for another reason than missing permission.
-    pub(super) fn rollout(self, workload: Workload, screen: &mut Screen<'_>) -> Result<Observation> {
+    pub(super) fn observation_for_status(
+        self,
+        workload: Workload,
+        screen: &mut Screen<'_>,
+    ) -> Result<Observation> {
         let revisions =
             or_note(self.revisions, "status is based on the counters of the workload only", screen)?;
         let revisions = Revisions::among(&workload, revisions.unwrap_or_default());

@@ -68,7 +68,7 @@ impl TargetFinder<'_> {
     }
 
     /// Finds all workloads of a type that a selector matches.
-    pub(super) async fn every(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
+    pub(super) async fn all(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
         let keep = |object: Object| match self.managed_fields {
             ManagedFields::Keep => self.workload(type_, object),
             ManagedFields::Drop => self.workload(type_, object.into_unmanaged()),
