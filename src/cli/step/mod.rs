@@ -3,13 +3,13 @@
 mod batch_size;
 mod failure;
 mod nodes;
-mod pacing;
+mod soak;
 
 use clap::{Args, ValueEnum};
 
 use self::failure::FailureArgs;
 use self::nodes::NodeArgs;
-use self::pacing::PacingArgs;
+use self::soak::SoakArgs;
 use super::write::dry_run;
 use crate::cli::step::batch_size::BatchSizeArgs;
 use crate::command::CommonOptions;
@@ -70,7 +70,7 @@ pub(super) struct StepArgs {
     batch_size: BatchSizeArgs,
 
     #[command(flatten)]
-    pacing: PacingArgs,
+    soak: SoakArgs,
 
     #[command(flatten)]
     failure: FailureArgs,
@@ -147,8 +147,8 @@ impl StepArgs {
                 canary: self.batch_size.canary(),
                 max_unavailable: self.batch_size.max_unavailable()?,
                 surge: self.batch_size.surge()?,
-                soak: self.pacing.soak,
-                final_soak: self.pacing.final_soak,
+                soak: self.soak.soak,
+                final_soak: self.soak.final_soak,
                 batch_timeout: self.failure.batch_timeout,
                 on_failure: self.failure.on_failure(),
                 check: self.failure.check()?,
@@ -159,10 +159,10 @@ impl StepArgs {
             reach: self.batch_size.reach()?,
             force: self.overrides.force,
             take_over: self.overrides.take_over,
-            complete: self.pacing.complete,
+            complete: self.soak.complete,
             new_plan: self.overrides.new_plan,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pacing.timeout()?,
+            timeout: self.soak.timeout()?,
         };
         if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
         {
