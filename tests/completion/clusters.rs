@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{SimCluster, Verb, resource};
 use tokio::time::{Duration, Instant};
 
@@ -20,13 +20,13 @@ fn kubeconfig(name: &str, kubeconfig: &Value) -> PathBuf {
     path
 }
 
-async fn asked(kubeconfig: &Path, words: &[&str]) -> Ended {
-    Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", kubeconfig).run_here().await
+async fn asked(kubeconfig: &Path, words: &[&str]) -> Output {
+    Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", kubeconfig).run_async().await
 }
 
-fn silent(answer: &str) -> Ended {
+fn silent(answer: &str) -> Output {
     let text = answer.to_owned();
-    Ended { stdout: text.clone(), stderr: String::new(), transcript: text, exit: 0 }
+    Output { stdout: text.clone(), stderr: String::new(), transcript: text, exit: 0 }
 }
 
 #[tokio::test]
@@ -70,9 +70,9 @@ async fn a_slow_cluster_is_given_up_in_time() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
-    cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), Act::Stall));
+    cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), FaultAction::Stall));
     for resource in [&resource::DEPLOYMENTS, &resource::STATEFULSETS, &resource::DAEMONSETS] {
-        cluster.fault(Fault::on(Requests::of(Verb::List, resource), Act::Stall));
+        cluster.fault(Fault::on(Requests::of(Verb::List, resource), FaultAction::Stall));
     }
     for (words, answer) in [
         (["history", "deployment/"].as_slice(), ":4\n"),

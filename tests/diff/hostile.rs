@@ -14,8 +14,8 @@ fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
     to["spec"]["containers"][0]["name"] = hostile.into();
     let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
     for args in [&[][..], &["--stat"], &["-o", "json"]] {
-        let ended = diff_of(&[from.clone(), to.clone()], args).terminal(80, 24).env("NO_COLOR", "1").run();
-        assert!(!ended.transcript.contains(unsafe_characters), "{args:?}: {:?}", ended.transcript);
+        let output = diff_of(&[from.clone(), to.clone()], args).terminal(80, 24).env("NO_COLOR", "1").run();
+        assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }
     let colored = diff_of(&[from.clone(), to.clone()], &[]).terminal(80, 24).env("TERM", "xterm").run();
     let styles = colored.transcript.split('\u{1b}').skip(1).map(|rest| rest.split_once('m').unwrap().0);
@@ -61,10 +61,10 @@ proptest! {
     #[test]
     fn any_two_templates_can_be_compared(from in any_json(), to in any_json()) {
         for args in [&["1", "2", "--exit-code"][..], &["1", "2", "--exit-code", "-o", "json"]] {
-            let ended = diff_of(&[from.clone(), to.clone()], args).run();
-            prop_assert_eq!(ended.stderr.as_str(), "");
-            let same = ended.stdout.contains("\"changes\": []") || ended.stdout.contains("\nno differences");
-            prop_assert_eq!(ended.exit, u8::from(!same), "{}", ended.stdout);
+            let output = diff_of(&[from.clone(), to.clone()], args).run();
+            prop_assert_eq!(output.stderr.as_str(), "");
+            let same = output.stdout.contains("\"changes\": []") || output.stdout.contains("\nno differences");
+            prop_assert_eq!(output.exit, u8::from(!same), "{}", output.stdout);
         }
     }
 }

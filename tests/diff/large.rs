@@ -56,7 +56,7 @@ fn a_large_diff_ends_at_the_deadline() {
 #[test]
 fn the_diff_command_ends_at_the_deadline() {
     for (name, templates) in pairs() {
-        let ended = diff_of(&templates, &["--exit-code"]).run();
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 1), "{name}");
+        let output = diff_of(&templates, &["--exit-code"]).run();
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 1), "{name}");
     }
 }

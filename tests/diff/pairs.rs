@@ -10,8 +10,8 @@ use crate::{changes_in, diff};
 /// The target and the revisions of every workload in a namespace, from `history`.
 fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
     let snapshot = data().join(namespace).join("snapshot.json");
-    let ended = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let items = document["items"].as_array().unwrap().iter();
     items
         .map(|item| {
@@ -29,8 +29,8 @@ fn transcript(namespace: &str, target: &str, pairs: &[(&str, &str)]) -> String {
     for (from, to) in pairs {
         let text = diff(namespace, &[target, from, to]).run();
         let json = diff(namespace, &[target, from, to, "-o", "json"]).run();
-        for ended in [&text, &json] {
-            assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{target} {from} {to}");
+        for output in [&text, &json] {
+            assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{target} {from} {to}");
         }
         transcript +=
             &format!("$ diff {target} {from} {to}\n{}{:#}\n\n", text.stdout, changes_in(&json.stdout));

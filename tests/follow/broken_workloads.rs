@@ -9,7 +9,7 @@ use simcluster::controller::Quota;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Controllers, Key, Resource};
 
-use harness::lab::{Lab, observed};
+use harness::test_cluster::{TestCluster, observed};
 
 /// A workload of the fixtures, how it fails, and the expected outcome.
 struct Case {
@@ -37,7 +37,7 @@ fn patient(change: Value, exit: u8, cause: Option<CauseId>) -> Case {
 }
 
 fn stateful_set(spec: &Value, change: Value, exit: u8, cause: Option<CauseId>) -> Case {
-    let spec = harness::lab::with(json!({"replicas": 3, "serviceName": "db"}), spec);
+    let spec = harness::test_cluster::with(json!({"replicas": 3, "serviceName": "db"}), spec);
     Case { resource: &STATEFULSETS, spec, change, words: "--fail-fast=5s --timeout 2m", exit, cause }
 }
 
@@ -53,7 +53,7 @@ async fn every_broken_workload_ends_with_its_cause() {
     let on_delete = || json!({"updateStrategy": {"type": "OnDelete"}});
     let surge = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}});
     let selected = json!({"template": {"spec": {"nodeSelector": {"disk": "nvme"}}}});
-    let paused = harness::lab::with(json!({"paused": true}), &image("app:2.0"));
+    let paused = harness::test_cluster::with(json!({"paused": true}), &image("app:2.0"));
     for (name, case) in [
         ("badimage", deployment(image("app:2.0-bad"), 4, Some(ImageNotFound))),
         ("config", deployment(image("app:2.0-config"), 4, Some(MissingConfigMap))),
@@ -83,16 +83,16 @@ async fn every_broken_workload_ends_with_its_cause() {
 }
 
 async fn follow(name: &str, case: &Case) {
-    let lab = Lab::new();
-    let key = lab.hands().workload(case.resource, name, &case.spec);
-    lab.pass(60).await;
+    let cluster = TestCluster::new();
+    let key = cluster.editor().create_workload(case.resource, name, &case.spec);
+    cluster.advance(60).await;
     let started = tokio::time::Instant::now();
     let patch = json!({"spec": case.change});
-    lab.patch_when_followed(&key, &patch);
-    let first = case.cause.map(|cause| first_sight(&lab, &key, cause));
-    let ended = lab.status(&format!("{}/{name} -o json {}", case.resource.singular, case.words)).await;
-    assert_eq!(ended.exit, case.exit, "{name}\n{}", ended.transcript);
-    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    cluster.patch_on_first_read(&key, &patch);
+    let first = case.cause.map(|cause| first_sight(&cluster, &key, cause));
+    let output = cluster.status(&format!("{}/{name} -o json {}", case.resource.singular, case.words)).await;
+    assert_eq!(output.exit, case.exit, "{name}\n{}", output.transcript);
+    let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.last().unwrap()["exitCode"], case.exit, "{name}");
     let printed = lines.iter().filter(|line| line["change"] == "appeared");
     let printed: Vec<_> = printed
@@ -121,8 +121,12 @@ async fn follow(name: &str, case: &Case) {
 }
 
 /// Returns when a cause was first visible in the store.
-fn first_sight(lab: &Lab, key: &Key, cause: CauseId) -> tokio::task::JoinHandle<tokio::time::Instant> {
-    let (cluster, key) = (lab.cluster.clone(), key.clone());
+fn first_sight(
+    cluster: &TestCluster,
+    key: &Key,
+    cause: CauseId,
+) -> tokio::task::JoinHandle<tokio::time::Instant> {
+    let (cluster, key) = (cluster.sim.clone(), key.clone());
     tokio::spawn(async move {
         let mut moved = cluster.revisions();
         loop {
@@ -139,26 +143,28 @@ fn first_sight(lab: &Lab, key: &Key, cause: CauseId) -> tokio::task::JoinHandle<
 
 #[tokio::test(start_paused = true)]
 async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
-    let lab = Lab::with(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }));
-    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 8}));
-    lab.pass(60).await;
-    lab.hands().image(&web, "app:2.0");
-    let ended = lab.status("deployment/web --timeout 5m").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(ended.stderr.contains("pods refused, quota q is used up"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("exceeded its progress deadline"), "{}", ended.transcript);
+    let cluster = TestCluster::with_controllers(
+        Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }),
+    );
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    let output = cluster.status("deployment/web --timeout 5m").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert!(output.stderr.contains("pods refused, quota q is used up"), "{}", output.transcript);
+    assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_first_release_and_its_undo() {
-    let lab = Lab::new();
+    let cluster = TestCluster::new();
     let containers = json!([{"name": "app", "image": "app:1.0-bad"}]);
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}});
-    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(ended.stderr.contains("ImagePullBackOff, no image app:1.0-bad"), "{}", ended.transcript);
-    lab.hands().image(&web, "app:1.0");
-    let ended = lab.status("deployment/web --until old-gone --stable 10s").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert!(output.stderr.contains("ImagePullBackOff, no image app:1.0-bad"), "{}", output.transcript);
+    cluster.editor().set_image(&web, "app:1.0");
+    let output = cluster.status("deployment/web --until old-gone --stable 10s").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
 }

@@ -9,12 +9,12 @@ use rollout2::model::status::cause::{CauseId, causes};
 use rollout2::model::status::observation::Observation;
 use rollout2::model::status::verdict::{Counts, RolloutState, verdict};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::{Controllers, Key, Order, Pace, Refusal, Resource, Verb};
+use simcluster::{Controllers, Key, KubeletTiming, Order, Refusal, Resource, Verb};
 
-use harness::lab::{Hands, Lab, observed, with};
 use harness::random::Dice;
+use harness::test_cluster::{Editor, TestCluster, observed, with};
 
 /// The number of schedules in a plain `cargo test`.
 const SCHEDULES: u64 = 300;
@@ -51,40 +51,41 @@ fn run(half: u64) {
 async fn one(seed: u64) -> u8 {
     let mut dice = Dice::new(seed);
     let spread = Duration::from_millis(dice.below(2_000));
-    let controllers = Controllers::in_order(Order::Seeded(seed)).pace(Pace { spread, ..Pace::default() });
-    let lab = Lab::unattributed(controllers);
+    let controllers = Controllers::in_order(Order::Seeded(seed))
+        .kubelet_timing(KubeletTiming { spread, ..KubeletTiming::default() });
+    let cluster = TestCluster::without_managed_fields(controllers);
     let plan = Plan::draw(&mut dice);
-    let key = lab.hands().workload(plan.resource, "app", &plan.spec);
-    lab.pass(60).await;
+    let key = cluster.editor().create_workload(plan.resource, "app", &plan.spec);
+    cluster.advance(60).await;
     for fault in &plan.faults {
-        lab.cluster.fault(fault.clone());
+        cluster.sim.fault(fault.clone());
     }
     let patch = json!({"spec": plan.change});
-    lab.later(plan.changed_after, {
+    cluster.later(plan.changed_after, {
         let key = key.clone();
-        move |hands| hands.patch(&key, &patch)
+        move |editor| editor.patch(&key, &patch)
     });
-    lab.pass(dice.below(2)).await;
+    cluster.advance(dice.below(2)).await;
     for (milliseconds, disturbance) in plan.disturbances.clone() {
         let key = key.clone();
-        lab.later(milliseconds, move |hands| disturbance.happen(hands, &key));
+        cluster.later(milliseconds, move |editor| disturbance.happen(editor, &key));
     }
     let words = format!("{}/app --timeout 5m {}", plan.resource.singular, plan.words);
-    let ended = lab.status(&words).await;
-    lab.cluster.clear_faults();
-    lab.pass(200).await;
-    let at_rest = observed(&lab.cluster, &key).unwrap();
-    let expected = expected(&at_rest, &words, lab.cluster.store(|store| store.now()));
+    let output = cluster.status(&words).await;
+    cluster.sim.clear_faults();
+    cluster.advance(200).await;
+    let at_rest = observed(&cluster.sim, &key).unwrap();
+    let expected = expected(&at_rest, &words, cluster.sim.store(|store| store.now()));
     assert_eq!(
-        ended.exit,
+        output.exit,
         expected,
         "seed {seed}: {words}\n{plan:#?}\n{}\n{:?}",
-        ended.transcript,
+        output.transcript,
         verdict(&at_rest)
     );
-    let notes = ended.stderr.lines().filter(|line| line.starts_with("note: in-process")).count();
-    assert!(notes <= 2, "seed {seed}\n{}", ended.transcript); // two outages that are a minute apart count as two
-    ended.exit
+    let notes = output.stderr.lines().filter(|line| line.starts_with("note: in-process")).count();
+    assert!(notes <= 2, "seed {seed}\n{}", output.transcript); // two outages that are a minute apart count as two
+    output.exit
 }
 
 /// Returns the exit code for the final state of a rollout.
@@ -141,19 +142,19 @@ enum Disturbance {
 }
 
 impl Disturbance {
-    fn happen(self, hands: &Hands, key: &Key) {
+    fn happen(self, editor: &Editor, key: &Key) {
         match self {
-            Self::Compacted => hands.cluster.store(simcluster::Store::compact),
+            Self::Compacted => editor.sim.store(simcluster::Store::compact),
             Self::Scaled(replicas) if key.resource != &DAEMONSETS => {
-                hands.patch(key, &json!({"spec": {"replicas": replicas}}));
+                editor.patch(key, &json!({"spec": {"replicas": replicas}}));
             }
             Self::Scaled(_) => {}
             Self::PodLost(index) => {
-                let pods = hands.cluster.store(|store| {
+                let pods = editor.sim.store(|store| {
                     store.list(&PODS, Some("default")).map(|(key, _)| key.clone()).collect::<Vec<_>>()
                 });
                 if let Some(pod) = pods.get(index % pods.len().max(1)) {
-                    hands.delete(pod);
+                    editor.delete(pod);
                 }
             }
         }
@@ -230,19 +231,19 @@ fn hold(resource: &'static Resource, dice: &mut Dice) -> Value {
 fn fault(dice: &mut Dice) -> Fault {
     let events = usize::try_from(dice.below(6)).unwrap();
     let bytes = usize::try_from(200 + dice.below(6_000)).unwrap();
-    let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
+    let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
     let act = match dice.below(13) {
-        0 | 1 => Act::CloseWatch(events),
-        2 => Act::ExpireWatch(events),
-        3 | 4 => Act::SilenceWatch(events),
-        5 => Act::CutBody(bytes),
-        6 => Act::TruncateJson(bytes),
-        7 => Act::Html(502),
+        0 | 1 => FaultAction::CloseWatch(events),
+        2 => FaultAction::ExpireWatch(events),
+        3 | 4 => FaultAction::SilenceWatch(events),
+        5 => FaultAction::CutBody(bytes),
+        6 => FaultAction::TruncateJson(bytes),
+        7 => FaultAction::Html(502),
         8 => refusal(500),
         9 => refusal(503),
-        10 => Act::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
-        11 => Act::Delay(Duration::from_millis(dice.below(4_000))),
-        _ => Act::LoseRequest,
+        10 => FaultAction::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
+        11 => FaultAction::Delay(Duration::from_millis(dice.below(4_000))),
+        _ => FaultAction::LoseRequest,
     };
     let verb = *dice.one_of(&[Verb::Watch, Verb::Watch, Verb::List]);
     let requests = match dice.below(3) {

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Clock, Controllers, Key, Protocols, Served, ServerCertificate, SimCluster, Upkeep, Verb};
+use simcluster::{
+    Clock, Controllers, Finalization, Key, Protocols, Served, ServerCertificate, SimCluster, Verb,
+};
 
-use harness::lab::Hands;
+use harness::test_cluster::Editor;
 
 /// A simulated cluster on a socket, with controllers and a Deployment of three pods.
 struct Ground {
@@ -21,22 +23,22 @@ struct Ground {
 
 impl Ground {
     fn over(protocols: Protocols) -> Self {
-        let builder = SimCluster::builder().clock(Clock::System).upkeep(Upkeep::ByControllers);
+        let builder = SimCluster::builder().clock(Clock::System).finalization(Finalization::ByControllers);
         let cluster = builder.nodes(3).history(100_000).build();
-        tokio::spawn(Controllers::new().drive(cluster.clone()));
-        let web = hands(&cluster).workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
+        tokio::spawn(Controllers::new().run(cluster.clone()));
+        let web = editor(&cluster).create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
         let served = cluster.serve_with(ServerCertificate::Good, protocols).unwrap();
         Self { cluster, served, web }
     }
 
-    async fn status(&self, kubeconfig: &Value, words: &str) -> Ended {
+    async fn status(&self, kubeconfig: &Value, words: &str) -> Output {
         let words = ["status", "deployment/web"].into_iter().chain(words.split_whitespace());
-        Run::of(words).env("KUBECONFIG", file("kubeconfig", &kubeconfig.to_string())).run_here().await
+        Run::of(words).env("KUBECONFIG", file("kubeconfig", &kubeconfig.to_string())).run_async().await
     }
 }
 
-fn hands(cluster: &SimCluster) -> Hands {
-    Hands { cluster: cluster.clone() }
+fn editor(cluster: &SimCluster) -> Editor {
+    Editor::new(cluster)
 }
 
 /// Each protocol has its own way to carry responses that do not end.
@@ -44,10 +46,10 @@ fn hands(cluster: &SimCluster) -> Hands {
 async fn watches_use_http2_streams_or_separate_connections() {
     for (protocols, connections) in [(Protocols::Http2AndHttp1, 1), (Protocols::Http1, 4)] {
         let ground = Ground::over(protocols);
-        hands(&ground.cluster).image(&ground.web, "app:2.0");
+        editor(&ground.cluster).set_image(&ground.web, "app:2.0");
         let kubeconfig = ground.served.kubeconfig("admin", "default").unwrap();
-        let ended = ground.status(&kubeconfig, "--timeout 1m").await;
-        assert_eq!(ended.exit, 0, "{}", ended.transcript);
+        let output = ground.status(&kubeconfig, "--timeout 1m").await;
+        assert_eq!(output.exit, 0, "{}", output.transcript);
         let requests = ground.cluster.requests();
         assert!(requests.iter().filter(|request| request.query.get("watch") == "true").count() >= 3);
         let used: BTreeSet<_> = requests.iter().map(|request| request.connection).collect();
@@ -57,7 +59,7 @@ async fn watches_use_http2_streams_or_separate_connections() {
 
 /// Waits until `times` watches were opened.
 async fn watched(cluster: &SimCluster, times: usize) {
-    let is_watch = |request: &&simcluster::Recorded| request.query.get("watch") == "true";
+    let is_watch = |request: &&simcluster::RecordedRequest| request.query.get("watch") == "true";
     while cluster.requests().iter().filter(is_watch).count() < times {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
@@ -73,7 +75,7 @@ async fn following_survives_a_restarted_api_server() {
 async fn survives_restarts(ground: Ground) {
     let Ground { cluster, mut served, web } = ground;
     let kubeconfig = file("kubeconfig", &served.kubeconfig("admin", "default").unwrap().to_string());
-    hands(&cluster).image(&web, "app:2.0-slow");
+    editor(&cluster).set_image(&web, "app:2.0-slow");
     let restarts = async {
         for watches in [3, 7] {
             watched(&cluster, watches).await;
@@ -81,9 +83,9 @@ async fn survives_restarts(ground: Ground) {
         }
     };
     let run = Run::of(["status", "deployment/web", "--timeout", "1m"]).env("KUBECONFIG", kubeconfig);
-    let (ended, ()) = tokio::join!(run.run_here(), restarts);
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(!ended.stderr.contains("note: "), "{}", ended.transcript);
+    let (output, ()) = tokio::join!(run.run_async(), restarts);
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(!output.stderr.contains("note: "), "{}", output.transcript);
 }
 
 /// The plugin prints the content of a file; the first credential expires.
@@ -105,9 +107,9 @@ async fn renews_its_token(ground: Ground) {
     assert_eq!(ground.status(&kubeconfig, "--timeout 1m").await.exit, 0);
     ground.cluster.forget_requests();
     // One pod after the other, so that much happens after the token expired.
-    hands(&ground.cluster).image(&ground.web, "app:2.0");
+    editor(&ground.cluster).set_image(&ground.web, "app:2.0");
     // Open watches outlive their token, so the test closes them.
-    ground.cluster.fault(Fault::on(Requests::verb(Verb::Watch), Act::CloseWatch(1)));
+    ground.cluster.fault(Fault::on(Requests::verb(Verb::Watch), FaultAction::CloseWatch(1)));
     let ends = async {
         watched(&ground.cluster, 6).await;
         std::fs::write(&token, credential("second")).unwrap();
@@ -116,9 +118,9 @@ async fn renews_its_token(ground: Ground) {
             users.revoke_token("first");
         });
     };
-    let (ended, ()) = tokio::join!(ground.status(&kubeconfig, "--timeout 1m"), ends);
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(!ended.stderr.contains("note: "), "{}", ended.transcript);
+    let (output, ()) = tokio::join!(ground.status(&kubeconfig, "--timeout 1m"), ends);
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(!output.stderr.contains("note: "), "{}", output.transcript);
     let requests = ground.cluster.requests();
     assert!(requests.iter().any(|request| request.header("authorization") == "Bearer second"));
 }

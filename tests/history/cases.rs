@@ -2,7 +2,7 @@
 //!
 //! The numbers are those of CASES.md beside this file, which lists where each case is covered.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 
 fn template(image: &str) -> Value {
@@ -40,15 +40,15 @@ fn controller_revision(number: i64, template: &Value) -> Value {
     )
 }
 
-fn compat(objects: &[Value], args: &[&str]) -> Ended {
+fn compat(objects: &[Value], args: &[&str]) -> Output {
     let snapshot = json!({"kind": "List", "items": objects}).to_string();
     Run::of(["--compat", "history", "--from", "-"].iter().chain(args)).stdin(snapshot).run()
 }
 
 fn printed(objects: &[Value], args: &[&str]) -> String {
-    let ended = compat(objects, args);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
-    ended.stdout
+    let output = compat(objects, args);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
+    output.stdout
 }
 
 fn deployment() -> Vec<Value> {
@@ -76,12 +76,12 @@ fn cases_5_to_8_documents_of_one_revision_and_of_all() {
 #[test]
 fn cases_9_and_10_a_revision_that_is_not_there() {
     for form in ["yaml", "json"] {
-        let ended = compat(&deployment(), &["deployment/foo", "-o", form, "--revision=999"]);
+        let output = compat(&deployment(), &["deployment/foo", "-o", form, "--revision=999"]);
         assert_eq!(
-            (ended.stdout.as_str(), ended.stderr.as_str()),
+            (output.stdout.as_str(), output.stderr.as_str()),
             ("", "error: unable to find the specified revision\n")
         );
-        assert_eq!(ended.exit, 1);
+        assert_eq!(output.exit, 1);
     }
 }
 

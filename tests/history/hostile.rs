@@ -1,7 +1,7 @@
 //! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a
 //! megabyte, a thousand revisions, and any JSON.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,12 +54,16 @@ fn an_empty_history_is_not_an_error() {
         (&["--compat"], "deployment.apps/a \nNo rollout history found.\n"),
         (&["--compat", "--revision", "5"], "deployment.apps/a \nNo rollout history found.\n"),
     ] {
-        let ended = history_of(&objects, args).run();
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{args:?}");
+        let output = history_of(&objects, args).run();
+        assert_eq!(
+            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
+            (stdout, "", 0),
+            "{args:?}"
+        );
     }
-    let ended = history_of(&objects, &["--revision", "5"]).run();
-    assert_eq!(ended.stderr, "error: no revision 5 in the history; there are none\n");
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    let output = history_of(&objects, &["--revision", "5"]).run();
+    assert_eq!(output.stderr, "error: no revision 5 in the history; there are none\n");
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
 }
 
 #[test]
@@ -70,9 +74,9 @@ fn escape_sequences_do_not_reach_a_terminal() {
     let forms: [&[&str]; 6] =
         [&[], &["-o", "wide"], &["-o", "yaml"], &["-o", "json"], &["--revision", "1"], &["--compat"]];
     for args in forms {
-        let ended = history_of(&objects, args).terminal(80, 24).run();
+        let output = history_of(&objects, args).terminal(80, 24).run();
         let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
-        assert!(!ended.transcript.contains(unsafe_characters), "{args:?}: {:?}", ended.transcript);
+        assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }
     let piped = history_of(&objects, &["--compat"]).run();
     assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets kubectl's very bytes");
@@ -87,12 +91,12 @@ fn a_thousand_revisions_and_a_template_of_a_megabyte() {
     objects.extend(
         (1..=1000).map(|index| replica_set(&format!("a-{index}"), &number(index), &format!("x:{index}"))),
     );
-    let ended = history_of(&objects, &[]).run();
-    assert_eq!((ended.stdout.lines().count(), ended.exit), (1002, 0));
+    let output = history_of(&objects, &[]).run();
+    assert_eq!((output.stdout.lines().count(), output.exit), (1002, 0));
     let huge = replica_set("a-big", &number(1001), &"x".repeat(1 << 20));
-    let ended = history_of(&[deployment(), huge, pod()], &["--revision", "1001"]).run();
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
-    assert!(ended.stdout.len() > 1 << 20);
+    let output = history_of(&[deployment(), huge, pod()], &["--revision", "1001"]).run();
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    assert!(output.stdout.len() > 1 << 20);
 }
 
 #[test]
@@ -103,17 +107,17 @@ fn an_altered_revision_of_a_statefulset_is_marked_and_explained() {
     let items = snapshot["items"].as_array_mut().unwrap();
     let altered = items.iter_mut().find(|item| item["metadata"]["name"] == "db-7b668f8c8b").unwrap();
     altered["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/db:evil".into();
-    let ended = Run::of(["history", "sts/db", "--from", "-"]).stdin(snapshot.to_string()).run();
-    assert!(ended.stdout.lines().nth(3).is_some_and(|row| row.contains("altered")), "{}", ended.stdout);
-    assert!(ended.stderr.starts_with(
+    let output = Run::of(["history", "sts/db", "--from", "-"]).stdin(snapshot.to_string()).run();
+    assert!(output.stdout.lines().nth(3).is_some_and(|row| row.contains("altered")), "{}", output.stdout);
+    assert!(output.stderr.starts_with(
         "warning: revision 2 was altered, or restored from another cluster: the data of db-7b668f8c8b hashes to "
     ));
-    assert_eq!(ended.exit, 0);
+    assert_eq!(output.exit, 0);
 }
 
-fn well_told(ended: &Ended) -> bool {
-    ended.exit <= 2
-        && ended.stderr.lines().all(|line| {
+fn well_told(output: &Output) -> bool {
+    output.exit <= 2
+        && output.stderr.lines().all(|line| {
             ["error: ", "hint: ", "note: ", "warning: ", "No resources found"]
                 .iter()
                 .any(|start| line.starts_with(start))
@@ -157,16 +161,16 @@ proptest! {
         whole["metadata"]["name"] = "b".into();
         workload["spec"]["template"] = template;
         for args in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "yaml"], &["--revision", "current"], &["--compat"]] {
-            let ended = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
-            prop_assert!(well_told(&ended), "{args:?}: {}", ended.stderr);
+            let output = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
+            prop_assert!(well_told(&output), "{args:?}: {}", output.stderr);
         }
     }
 
     #[test]
     fn arbitrary_documents_are_parsed_or_rejected_with_a_message(document in arbitrary_json(), text in any::<String>()) {
         for input in [document.to_string(), text] {
-            let ended = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
-            prop_assert!(well_told(&ended), "{}", ended.stderr);
+            let output = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
+            prop_assert!(well_told(&output), "{}", output.stderr);
         }
     }
 }

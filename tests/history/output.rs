@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::history;
 
 fn table(namespace: &str, args: &[&str]) -> String {
-    let ended = history(namespace, args).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
-    ended.stdout
+    let output = history(namespace, args).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
+    output.stdout
 }
 
 #[test]
@@ -47,21 +47,21 @@ fn all_namespaces_are_named_in_the_header() {
 
 #[test]
 fn a_change_made_while_paused_has_no_revision_and_a_note() {
-    let ended = history("broken", &["deployment/paused"]).run();
+    let output = history("broken", &["deployment/paused"]).run();
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "note: the live template of deployment/paused has no revision yet: it is paused; its pods run revision 1\n"
     );
-    assert!(ended.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", ended.stdout);
+    assert!(output.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", output.stdout);
 }
 
 #[test]
 fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
     for width in [80, 100] {
-        let ended = history("shop", &["deployment/web"]).terminal(width, 24).run();
-        let widest = ended.stdout.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(width.into()), "{width}: {}", ended.stdout);
-        assert!(ended.stdout.contains('…'), "{}", ended.stdout);
+        let output = history("shop", &["deployment/web"]).terminal(width, 24).run();
+        let widest = output.stdout.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(width.into()), "{width}: {}", output.stdout);
+        assert!(output.stdout.contains('…'), "{}", output.stdout);
     }
     assert!(!table("shop", &["deployment/web"]).contains('…'));
 }
@@ -94,10 +94,10 @@ fn names_and_documents_are_kubectls() {
 
 #[test]
 fn compat_has_no_wide_format() {
-    let ended = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    let output = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     assert!(
-        ended
+        output
             .stderr
             .starts_with("error: unable to match a printer suitable for the output format \"wide\", allowed")
     );
@@ -121,16 +121,16 @@ fn compat_can_be_set_in_the_environment() {
 #[test]
 fn without_a_verb_help_is_shown() {
     let usage = "Usage: kubectl rollout2";
-    let ended = Run::of([""; 0]).run();
-    assert!(ended.stdout.is_empty() && ended.stderr.contains(usage), "{}{}", ended.stdout, ended.stderr);
-    assert_eq!(ended.exit, 2);
-    let ended = Run::of(["--compat"]).run();
-    assert!(ended.stdout.contains(usage) && ended.stderr.is_empty(), "{}{}", ended.stdout, ended.stderr);
-    assert_eq!(ended.exit, 1);
-    let ended = Run::of(["history", "--help"]).run();
-    assert!(ended.stdout.contains("Examples:"), "{}", ended.stdout);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
-    assert_eq!(Run::of(["help", "history"]).run(), ended);
+    let output = Run::of([""; 0]).run();
+    assert!(output.stdout.is_empty() && output.stderr.contains(usage), "{}{}", output.stdout, output.stderr);
+    assert_eq!(output.exit, 2);
+    let output = Run::of(["--compat"]).run();
+    assert!(output.stdout.contains(usage) && output.stderr.is_empty(), "{}{}", output.stdout, output.stderr);
+    assert_eq!(output.exit, 1);
+    let output = Run::of(["history", "--help"]).run();
+    assert!(output.stdout.contains("Examples:"), "{}", output.stdout);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(Run::of(["help", "history"]).run(), output);
 }
 
 #[test]
@@ -173,12 +173,12 @@ fn notes_accompany_only_the_table_and_its_json() {
         (&["--revision", "1"], false),
         (&["--revision", "1", "-o", "json"], false),
     ] {
-        let ended = history("broken", &[&["deployment/paused"], args].concat()).run();
+        let output = history("broken", &[&["deployment/paused"], args].concat()).run();
         assert_eq!(
-            ended.stderr.starts_with("note: the live template of"),
+            output.stderr.starts_with("note: the live template of"),
             noted,
             "{args:?}: {}",
-            ended.stderr
+            output.stderr
         );
     }
 }

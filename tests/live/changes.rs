@@ -1,8 +1,8 @@
 //! Writes: the requests, concurrent changes by other clients, and errors.
 
-use harness::{Ended, Recorded};
+use harness::{Output, Recorded};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Protocols, Refusal, Resource, Rule, SimCluster, User, Verb};
@@ -31,24 +31,24 @@ fn edit(cluster: &SimCluster, key: &Key, change: impl Fn(&mut Value)) {
 }
 
 /// A change by another client just before ours arrives.
-fn meanwhile(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Act {
-    Act::interfere(move |store| {
+fn meanwhile(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
+    FaultAction::write_before(move |store| {
         store.edit(&key, Part::Object, &Author::new("colleague"), |value| change(value)).unwrap();
     })
 }
 
-fn patches(ground: &Ground) -> Vec<simcluster::Recorded> {
+fn patches(ground: &Ground) -> Vec<simcluster::RecordedRequest> {
     let requests = ground.cluster.requests();
     requests.into_iter().filter(|request| request.method == "PATCH").collect()
 }
 
-async fn ran(ground: &Ground, args: &[&str]) -> Ended {
-    ground.run(args).run_here().await
+async fn ran(ground: &Ground, args: &[&str]) -> Output {
+    ground.run(args).run_async().await
 }
 
 /// stderr without kubectl's warning about the last-applied annotation.
-fn narration(ended: &Ended) -> String {
-    let lines = ended.stderr.split_inclusive('\n');
+fn narration(output: &Output) -> String {
+    let lines = output.stderr.split_inclusive('\n');
     lines.filter(|line| !line.starts_with("Warning: resource ")).collect()
 }
 
@@ -61,8 +61,8 @@ async fn every_recorded_undo_matches_kubectl_on_a_live_server() {
             if !recorded.name.starts_with(&format!("{namespace}/")) {
                 continue;
             }
-            let ended = ground.run(&recorded.args).arg("--compat").run_here().await;
-            let ours = (ended.stdout.as_str(), ended.stderr.as_str(), ended.exit);
+            let output = ground.run(&recorded.args).arg("--compat").run_async().await;
+            let ours = (output.stdout.as_str(), output.stderr.as_str(), output.exit);
             let theirs = (recorded.stdout.as_str(), recorded.stderr.as_str(), recorded.exit);
             compared += 1;
             if ours != theirs {
@@ -90,9 +90,9 @@ async fn an_undo_is_three_reads_and_one_guarded_patch() {
     ] {
         let ground = Ground::of("shop");
         let before = object(&ground.cluster, &key);
-        let ended = ran(&ground, &["undo", target]).await;
-        assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0), "{target}");
-        assert!(ended.stdout.ends_with(" rolled back\n"), "{}", ended.stdout);
+        let output = ran(&ground, &["undo", target]).await;
+        assert_eq!((narration(&output).as_str(), output.exit), ("", 0), "{target}");
+        assert!(output.stdout.ends_with(" rolled back\n"), "{}", output.stdout);
         assert_eq!(ground.lines().len(), 4, "{:?}", ground.lines());
         let sent = patches(&ground).pop().unwrap();
         assert_eq!(sent.header("content-type"), "application/json-patch+json");
@@ -166,13 +166,13 @@ async fn an_external_change_is_never_overwritten() {
         ground.cluster.fault(
             Fault::on(Requests::of(Verb::Patch, resource(target)), meanwhile(key.clone(), change)).once(),
         );
-        let ended = ran(&ground, &["undo", target]).await;
+        let output = ran(&ground, &["undo", target]).await;
         let (kind, name) = target.split_once('/').unwrap();
         let error = format!(
             "error: {kind} {name:?} was changed by colleague while its rollback was prepared; nothing was written: {words}\n\
              hint: check the change, then repeat the command, with --force to roll back anyway\n"
         );
-        assert_eq!((narration(&ended), ended.stdout.as_str(), ended.exit), (error, "", 1));
+        assert_eq!((narration(&output), output.stdout.as_str(), output.exit), (error, "", 1));
         assert_eq!(object(&ground.cluster, &key)["spec"], expected["spec"], "{target}");
     }
 }
@@ -198,8 +198,8 @@ async fn unrelated_external_changes_are_no_conflict() {
         ground.cluster.fault(
             Fault::on(Requests::of(Verb::Patch, resource(target)), meanwhile(key.clone(), change)).once(),
         );
-        let ended = ran(&ground, &["undo", target]).await;
-        assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0), "{target}");
+        let output = ran(&ground, &["undo", target]).await;
+        assert_eq!((narration(&output).as_str(), output.exit), ("", 0), "{target}");
         let mut expected = object(&ground.cluster, &key);
         change(&mut expected);
         assert_eq!(object(&ground.cluster, &key), expected, "{target}");
@@ -213,27 +213,27 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
     });
     ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
-    let ended = ran(&ground, &["undo", "deployment/web", "--force", "--diff"]).await;
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
+    let output = ran(&ground, &["undo", "deployment/web", "--force", "--diff"]).await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     assert!(
-        narration(&ended).contains("; nothing was written: image shop/web:9; trying again (--force)\n"),
+        narration(&output).contains("; nothing was written: image shop/web:9; trying again (--force)\n"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert!(ended.stdout.contains("image      shop/web:9 -> shop/web:1.1\n"), "{}", ended.stdout);
+    assert!(output.stdout.contains("image      shop/web:9 -> shop/web:1.1\n"), "{}", output.stdout);
     let image = &object(&ground.cluster, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
 }
 
 #[tokio::test]
 async fn a_recreated_object_is_left_alone() {
-    let again = Act::interfere(|store| {
+    let again = FaultAction::write_before(|store| {
         let mut value = Value::clone(store.get(&web()).unwrap());
         store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap();
         value["metadata"].as_object_mut().unwrap().remove("resourceVersion");
         store.create(&DEPLOYMENTS, "shop", value, &Author::new("colleague")).unwrap();
     });
-    let gone = Act::interfere(|store| {
+    let gone = FaultAction::write_before(|store| {
         drop(store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap());
     });
     for (act, error) in [
@@ -245,9 +245,9 @@ async fn a_recreated_object_is_left_alone() {
     ] {
         let ground = Ground::of("shop");
         ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act).once());
-        let ended = ran(&ground, &["undo", "deployment/web", "--force"]).await;
-        assert!(narration(&ended).starts_with(error), "{}", ended.stderr);
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+        let output = ran(&ground, &["undo", "deployment/web", "--force"]).await;
+        assert!(narration(&output).starts_with(error), "{}", output.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     }
 }
 
@@ -276,12 +276,13 @@ async fn each_refusal_has_its_own_message() {
             [(&["undo", "deployment/web"][..], error), (&["undo", "deployment/web", "--compat"], compat)]
         {
             let ground = Ground::of("shop");
-            ground
-                .cluster
-                .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::Refuse(refusal.clone())));
+            ground.cluster.fault(Fault::on(
+                Requests::of(Verb::Patch, &DEPLOYMENTS),
+                FaultAction::Refuse(refusal.clone()),
+            ));
             let before = object(&ground.cluster, &web());
-            let ended = ran(&ground, args).await;
-            assert_eq!((narration(&ended).as_str(), ended.stdout.as_str(), ended.exit), (expected, "", 1));
+            let output = ran(&ground, args).await;
+            assert_eq!((narration(&output).as_str(), output.stdout.as_str(), output.exit), (expected, "", 1));
             assert_eq!(patches(&ground).len(), 1, "a write is never tried again");
             assert_eq!(object(&ground.cluster, &web()), before);
         }
@@ -291,27 +292,28 @@ async fn each_refusal_has_its_own_message() {
 #[tokio::test]
 async fn a_422_without_causes_or_conflict_is_our_error() {
     let ground = Ground::of("shop");
-    ground
-        .cluster
-        .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::Refuse(Refusal::patch_failed())));
-    let ended = ran(&ground, &["undo", "deployment/web"]).await;
-    assert!(narration(&ended).contains("returned 422 Unprocessable Entity"), "{}", ended.stderr);
-    assert_eq!((patches(&ground).len(), ended.exit), (1, 1));
+    ground.cluster.fault(Fault::on(
+        Requests::of(Verb::Patch, &DEPLOYMENTS),
+        FaultAction::Refuse(Refusal::patch_failed()),
+    ));
+    let output = ran(&ground, &["undo", "deployment/web"]).await;
+    assert!(narration(&output).contains("returned 422 Unprocessable Entity"), "{}", output.stderr);
+    assert_eq!((patches(&ground).len(), output.exit), (1, 1));
 }
 
 #[tokio::test]
 async fn an_unknown_result_is_resolved_by_reading_the_object() {
     let moments = [
-        (Act::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
+        (FaultAction::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
         (
-            Act::LoseRequest,
+            FaultAction::LoseRequest,
             false,
             "error: no answer to the change of deployment \"web\"; read it again: it is unchanged: ",
         ),
-        (Act::ResetStream, false, "read it again: it is unchanged: "),
-        (Act::Html(502), false, "read it again: it is unchanged: "),
-        (Act::Stall, false, "read it again: it is unchanged: "),
-        (Act::CutBody(10), true, "the change was applied\n"),
+        (FaultAction::ResetStream, false, "read it again: it is unchanged: "),
+        (FaultAction::Html(502), false, "read it again: it is unchanged: "),
+        (FaultAction::Stall, false, "read it again: it is unchanged: "),
+        (FaultAction::CutBody(10), true, "the change was applied\n"),
     ];
     for (protocols, (act, made, stderr)) in
         Protocols::EACH.into_iter().flat_map(|protocols| moments.clone().map(|moment| (protocols, moment)))
@@ -319,10 +321,10 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
         let ground = Ground::over(protocols, "shop");
         let before = object(&ground.cluster, &web());
         ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act.clone()));
-        let ended = ran(&ground, &["undo", "deployment/web", "--request-timeout=1s"]).await;
-        assert!(narration(&ended).contains(stderr), "{protocols:?} {act:?}: {}", ended.stderr);
-        assert_eq!(ended.exit, u8::from(!made), "{protocols:?} {act:?}: {}", ended.stderr);
-        assert_eq!(ended.stdout.is_empty(), !made, "{protocols:?} {act:?}");
+        let output = ran(&ground, &["undo", "deployment/web", "--request-timeout=1s"]).await;
+        assert!(narration(&output).contains(stderr), "{protocols:?} {act:?}: {}", output.stderr);
+        assert_eq!(output.exit, u8::from(!made), "{protocols:?} {act:?}: {}", output.stderr);
+        assert_eq!(output.stdout.is_empty(), !made, "{protocols:?} {act:?}");
         assert_eq!(object(&ground.cluster, &web()) != before, made, "{protocols:?} {act:?}");
         assert_eq!(patches(&ground).len(), 1, "{protocols:?} {act:?}");
     }
@@ -331,23 +333,23 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
 #[tokio::test]
 async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::LoseAnswer));
-    let forbidden = Act::Refuse(Refusal::with_status(403, "no"));
+    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
     ground.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), forbidden).after(1));
-    let ended = ran(&ground, &["undo", "deployment/web"]).await;
+    let output = ran(&ground, &["undo", "deployment/web"]).await;
     assert!(
-        narration(&ended).starts_with("error: cannot tell whether deployment \"web\" was changed: "),
+        narration(&output).starts_with("error: cannot tell whether deployment \"web\" was changed: "),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
 }
 
 #[tokio::test]
 async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
     let ground = Ground::of("shop");
-    let ended = ran(&ground, &["undo", "statefulset/db", "--cause", "OPS-7"]).await;
-    assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0));
+    let output = ran(&ground, &["undo", "statefulset/db", "--cause", "OPS-7"]).await;
+    assert_eq!((narration(&output).as_str(), output.exit), ("", 0));
     assert_eq!(
         object(&ground.cluster, &db())["metadata"]["annotations"]["kubernetes.io/change-cause"],
         "OPS-7"
@@ -362,13 +364,13 @@ async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
     ];
     let ground = Ground::with("shop", simcluster::ServerCertificate::Good, &[User::limited("gina", rules)]);
     let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
-    let ended = run_with(&kubeconfig, ["undo", "statefulset/db", "--cause", "OPS-7"]).run_here().await;
+    let output = run_with(&kubeconfig, ["undo", "statefulset/db", "--cause", "OPS-7"]).run_async().await;
     assert!(
-        narration(&ended).starts_with("warning: cannot record the change-cause on db-"),
+        narration(&output).starts_with("warning: cannot record the change-cause on db-"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!((narration(&ended).lines().count(), ended.exit), (1, 0));
+    assert_eq!((narration(&output).lines().count(), output.exit), (1, 0));
 }
 
 #[tokio::test]
@@ -376,13 +378,13 @@ async fn interactive_accepts_only_yes() {
     for (answer, exit) in [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1), ("yesterday\n", 1)] {
         let ground = Ground::of("shop");
         let run = ground.run(["undo", "deployment/web", "-i"]).stdin(answer);
-        let ended = run.run_here().await;
+        let output = run.run_async().await;
         assert!(
-            narration(&ended).starts_with("roll deployment/web back to revision 4? [y/N] "),
+            narration(&output).starts_with("roll deployment/web back to revision 4? [y/N] "),
             "{}",
-            ended.stderr
+            output.stderr
         );
-        assert_eq!(ended.exit, exit, "{answer:?}: {}", ended.stderr);
+        assert_eq!(output.exit, exit, "{answer:?}: {}", output.stderr);
         assert_eq!(patches(&ground).len(), usize::from(exit == 0));
     }
 }
@@ -390,10 +392,11 @@ async fn interactive_accepts_only_yes() {
 #[tokio::test]
 async fn a_terminal_gets_the_preview_and_a_pipe_only_the_line() {
     let ground = Ground::of("shop");
-    let ended = ground.run(["undo", "statefulset/db", "--dry-run=server"]).terminal(100, 30).run_here().await;
-    assert!(ended.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", ended.stdout);
-    let ended = ran(&ground, &["undo", "statefulset/db", "--dry-run=server"]).await;
-    assert_eq!(ended.stdout, "statefulset.apps/db rolled back (server dry run)\n");
+    let output =
+        ground.run(["undo", "statefulset/db", "--dry-run=server"]).terminal(100, 30).run_async().await;
+    assert!(output.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", output.stdout);
+    let output = ran(&ground, &["undo", "statefulset/db", "--dry-run=server"]).await;
+    assert_eq!(output.stdout, "statefulset.apps/db rolled back (server dry run)\n");
 }
 
 #[tokio::test]
@@ -419,7 +422,9 @@ async fn resume_restores_exactly_what_pause_found() {
 async fn what_a_pause_holds_is_printed_only_after_the_write() {
     let ground = Ground::of("shop");
     let forbidden = Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden");
-    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), Act::Refuse(forbidden)).once());
+    ground
+        .cluster
+        .fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), FaultAction::Refuse(forbidden)).once());
     let refused = ran(&ground, &["pause", "statefulset/db"]).await;
     assert_eq!(refused.exit, 1, "{}", refused.transcript);
     assert!(!refused.stderr.contains("held"), "{}", refused.transcript);
@@ -441,9 +446,9 @@ async fn a_workload_that_is_being_deleted_is_warned_of_before_it_is_changed() {
         ground.cluster.store(|store| {
             store.delete(&db(), &Deletion::default(), &Author::new("colleague")).map(drop).unwrap();
         });
-        let ended = ran(&ground, &[verb, "statefulset/db"]).await;
+        let output = ran(&ground, &[verb, "statefulset/db"]).await;
         let warning = "warning: statefulset/db is being deleted, so its controller ignores changes\n";
-        assert!(ended.stderr.starts_with(warning), "{verb}: {}", ended.transcript);
+        assert!(output.stderr.starts_with(warning), "{verb}: {}", output.transcript);
     }
 }
 
@@ -462,11 +467,11 @@ async fn an_undo_that_moves_no_pod_says_so() {
             let generation = db["metadata"]["generation"].as_i64().unwrap() + 1;
             db["status"]["observedGeneration"] = generation.into();
         });
-        let ended = ran(&ground, &["undo", "statefulset/db"]).await;
+        let output = ran(&ground, &["undo", "statefulset/db"]).await;
         let note = format!(
             "statefulset.apps/db rolled back\nnote: no pod of statefulset/db is replaced: {reason}\n"
         );
-        assert!(ended.transcript.contains(&note), "{}", ended.transcript);
+        assert!(output.transcript.contains(&note), "{}", output.transcript);
     }
     let moves = ran(&Ground::of("shop"), &["undo", "statefulset/db"]).await;
     assert!(!moves.transcript.contains("no pod of"), "{}", moves.transcript);
@@ -482,10 +487,10 @@ async fn an_owner_of_the_manifest_is_warned_of_with_the_field_that_ends_the_paus
         edit(&ground.cluster, &key, |object| {
             object["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = "shop:apps/x".into();
         });
-        let ended = ran(&ground, &["pause", target]).await;
+        let output = ran(&ground, &["pause", target]).await;
         let warning = format!("manages {target} and ends the pause if its manifest sets {field}\n");
-        assert!(ended.stderr.contains(&warning), "{}", ended.transcript);
-        assert_eq!(ended.exit, 0);
+        assert!(output.stderr.contains(&warning), "{}", output.transcript);
+        assert_eq!(output.exit, 0);
     }
 }
 
@@ -493,9 +498,9 @@ async fn an_owner_of_the_manifest_is_warned_of_with_the_field_that_ends_the_paus
 async fn a_workload_that_is_named_twice_is_changed_once() {
     for verb in ["undo", "restart", "pause"] {
         let ground = Ground::of("shop");
-        let ended = ran(&ground, &[verb, "deployment/web", "deploy/web"]).await;
-        assert_eq!((ended.exit, patches(&ground).len()), (0, 1), "{verb}: {}", ended.transcript);
-        assert_eq!(ended.stdout.lines().count(), 1, "{verb}: {}", ended.transcript);
+        let output = ran(&ground, &[verb, "deployment/web", "deploy/web"]).await;
+        assert_eq!((output.exit, patches(&ground).len()), (0, 1), "{verb}: {}", output.transcript);
+        assert_eq!(output.stdout.lines().count(), 1, "{verb}: {}", output.transcript);
     }
 }
 
@@ -506,11 +511,11 @@ async fn a_pause_ended_by_another_client_is_reported_and_removed() {
     edit(&ground.cluster, &db(), |db| {
         db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
     });
-    let ended = ran(&ground, &["resume", "statefulset/db"]).await;
+    let output = ran(&ground, &["resume", "statefulset/db"]).await;
     assert!(
-        ended.stderr.starts_with("note: the pause of statefulset/db was already ended by test, "),
+        output.stderr.starts_with("note: the pause of statefulset/db was already ended by test, "),
         "{}",
-        ended.stderr
+        output.stderr
     );
     let after = object(&ground.cluster, &db());
     assert_eq!(after["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 0);
@@ -536,14 +541,14 @@ async fn a_second_restart_within_one_second_works() {
 #[tokio::test]
 async fn a_restart_that_restarts_no_pods_prints_a_warning() {
     let ground = Ground::of("shop");
-    let ended = ran(&ground, &["restart", "statefulset/db"]).await;
+    let output = ran(&ground, &["restart", "statefulset/db"]).await;
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "statefulset.apps/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n"
     );
     let ground = Ground::of("broken");
-    let ended = ground.run(["restart", "ds/ds-ondelete", "-n", "broken"]).run_here().await;
-    assert!(ended.stderr.contains("  replaces no pod: OnDelete keeps those on "), "{}", ended.stderr);
+    let output = ground.run(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;
+    assert!(output.stderr.contains("  replaces no pod: OnDelete keeps those on "), "{}", output.stderr);
 }
 
 #[tokio::test]
@@ -552,7 +557,7 @@ async fn undo_waits_for_a_slow_controller() {
     edit(&ground.cluster, &web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
     });
-    let caught_up = Act::interfere(|store| {
+    let caught_up = FaultAction::write_before(|store| {
         store
             .edit(&web(), Part::Status, &Author::new("controller"), |web| {
                 let generation = web["metadata"]["generation"].clone();
@@ -561,12 +566,12 @@ async fn undo_waits_for_a_slow_controller() {
             .unwrap();
     });
     ground.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), caught_up).after(2).once());
-    let ended = ran(&ground, &["undo", "deployment/web", "--diff"]).await;
+    let output = ran(&ground, &["undo", "deployment/web", "--diff"]).await;
     assert!(
-        ended.stdout.contains("image   shop/web:7 -> shop/web:1.1\n"),
+        output.stdout.contains("image   shop/web:7 -> shop/web:1.1\n"),
         "{}{}",
-        ended.stdout,
-        ended.stderr
+        output.stdout,
+        output.stderr
     );
     assert_eq!(
         ground

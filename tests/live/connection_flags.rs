@@ -1,23 +1,23 @@
 //! Every connection flag, as the server sees it.
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
-use simcluster::{Protocols, Recorded, Rule, ServerCertificate, User};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::{Protocols, RecordedRequest, Rule, ServerCertificate, User};
 
 use crate::setup::{Ground, file, run_with};
 
 /// Runs `history deployment/web` with these flags and returns the first request.
-async fn first(ground: &Ground, flags: &[&str]) -> Recorded {
+async fn first(ground: &Ground, flags: &[&str]) -> RecordedRequest {
     ground.cluster.forget_requests();
-    let ended = history(ground, flags).await;
+    let output = history(ground, flags).await;
     let mut requests = ground.cluster.requests();
-    assert!(!requests.is_empty(), "{flags:?}: {}", ended.stderr);
+    assert!(!requests.is_empty(), "{flags:?}: {}", output.stderr);
     requests.remove(0)
 }
 
-async fn history(ground: &Ground, flags: &[&str]) -> Ended {
-    ground.run(["history", "deployment/web"].iter().chain(flags).copied()).run_here().await
+async fn history(ground: &Ground, flags: &[&str]) -> Output {
+    ground.run(["history", "deployment/web"].iter().chain(flags).copied()).run_async().await
 }
 
 /// The kubeconfig without a field of its cluster or user.
@@ -51,13 +51,13 @@ async fn compression_can_be_disabled() {
 #[tokio::test]
 async fn namespaces_are_part_of_the_path() {
     let ground = Ground::of("shop");
-    let path = |request: Recorded| request.path;
+    let path = |request: RecordedRequest| request.path;
     assert_eq!(path(first(&ground, &[]).await), "/apis/apps/v1/namespaces/shop/deployments/web");
     assert_eq!(
         path(first(&ground, &["-n", "other"]).await),
         "/apis/apps/v1/namespaces/other/deployments/web"
     );
-    let all = ground.run(["history", "deployment", "-A"]).run_here().await;
+    let all = ground.run(["history", "deployment", "-A"]).run_async().await;
     assert_eq!(all.exit, 0, "{}", all.stderr);
     assert!(ground.lines().contains(&"GET /apis/apps/v1/deployments".to_owned()));
 }
@@ -66,7 +66,7 @@ async fn namespaces_are_part_of_the_path() {
 async fn tokens_and_basic_credentials_are_sent() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("sesame", "admin", None));
-    let authorization = |request: Recorded| request.header("authorization").to_owned();
+    let authorization = |request: RecordedRequest| request.header("authorization").to_owned();
     assert_eq!(authorization(first(&ground, &["--token", "sesame"]).await), "Bearer sesame");
     let basic = first(&ground, &["--username", "gina", "--password", "p:w"]).await;
     assert_eq!(authorization(basic), "Basic Z2luYTpwOnc=");
@@ -91,8 +91,8 @@ async fn impersonation_headers_are_sent() {
     };
     assert_eq!(all("impersonate-group"), ["dev", "ops"]);
     assert_eq!(all("impersonate-extra-scopes%2fx"), ["a", "b"]);
-    let ended = history(&ground, &["--as-group=dev"]).await;
-    assert_eq!((ended.exit, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    let output = history(&ground, &["--as-group=dev"]).await;
+    assert_eq!((output.exit, output.stdout.as_str()), (2, ""), "{}", output.stderr);
 }
 
 #[tokio::test]
@@ -104,12 +104,12 @@ async fn server_ca_and_tls_name_flags_are_used() {
     assert_eq!(ground.cluster.requests().len(), 0, "the kubeconfig's server is not asked");
     // The other server's authority did not sign our certificate, but the TLS handshake succeeds.
     let insecure = ["-s", &other.served.url(), "--insecure-skip-tls-verify"];
-    let ended = history(&ground, &insecure).await;
-    assert!(!ended.stderr.contains("not trusted"), "{}", ended.stderr);
+    let output = history(&ground, &insecure).await;
+    assert!(!output.stderr.contains("not trusted"), "{}", output.stderr);
 
     let untrusted = without(&ground, "/clusters/0/cluster/certificate-authority-data");
-    let ended = run_with(&untrusted, ["history", "deployment/web"]).run_here().await;
-    assert!(ended.stderr.contains("is not trusted"), "{}", ended.stderr);
+    let output = run_with(&untrusted, ["history", "deployment/web"]).run_async().await;
+    assert!(output.stderr.contains("is not trusted"), "{}", output.stderr);
     let authority = file("ca.crt", &ground.served.authority_certificate());
     for flags in [
         vec!["--certificate-authority", authority.to_str().unwrap()],
@@ -117,18 +117,18 @@ async fn server_ca_and_tls_name_flags_are_used() {
         vec!["--insecure-skip-tls-verify=true"],
     ] {
         let run = run_with(&untrusted, ["history", "deployment/web"].iter().chain(&flags).copied());
-        let ended = run.run_here().await;
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{flags:?}");
+        let output = run.run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flags:?}");
     }
 }
 
 #[tokio::test]
 async fn the_tls_server_name_can_be_set() {
     let ground = Ground::with("shop", ServerCertificate::ForAnotherName, &[]);
-    let ended = history(&ground, &[]).await;
-    assert!(ended.stderr.contains("is not valid for 127.0.0.1"), "{}", ended.stderr);
-    let ended = history(&ground, &["--tls-server-name", "elsewhere.example"]).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = history(&ground, &[]).await;
+    assert!(output.stderr.contains("is not valid for 127.0.0.1"), "{}", output.stderr);
+    let output = history(&ground, &["--tls-server-name", "elsewhere.example"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test]
@@ -139,9 +139,9 @@ async fn client_certificates_are_used() {
     let (certificate, key) = (file("gina.crt", &certificate), file("gina.key", &key));
     let flags =
         ["--client-certificate", certificate.to_str().unwrap(), "--client-key", key.to_str().unwrap()];
-    let ended = history(&ground, &flags).await;
-    assert!(ended.stderr.contains("forbidden: User \"gina\" cannot get"), "{}", ended.stderr);
-    assert_eq!(ended.exit, 1);
+    let output = history(&ground, &flags).await;
+    assert!(output.stderr.contains("forbidden: User \"gina\" cannot get"), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn context_cluster_user_and_kubeconfig_flags_are_used() {
     let path = file("both", &kubeconfig.to_string());
     let run = |flags: &[&str]| {
         let args = ["history", "deployment/web", "--kubeconfig", path.to_str().unwrap()];
-        harness::Run::of(args.iter().chain(flags).copied()).run_here()
+        harness::Run::of(args.iter().chain(flags).copied()).run_async()
     };
     run(&[]).await;
     assert_eq!((near.lines().len(), far.lines().len()), (3, 0));
@@ -169,8 +169,8 @@ async fn context_cluster_user_and_kubeconfig_flags_are_used() {
     assert_eq!(request.path, "/apis/apps/v1/namespaces/elsewhere/deployments/web");
     assert_eq!(request.header("authorization"), "Bearer far-token");
     far.cluster.forget_requests();
-    let ended = run(&["--cluster", "far-clusters", "--user", "far-users"]).await;
-    assert_eq!((ended.exit, far.lines().len()), (0, 3), "{}", ended.stderr);
+    let output = run(&["--cluster", "far-clusters", "--user", "far-users"]).await;
+    assert_eq!((output.exit, far.lines().len()), (0, 3), "{}", output.stderr);
 }
 
 #[tokio::test]
@@ -181,9 +181,9 @@ async fn requests_are_logged_from_v6_without_secrets() {
     for flags in [["-v", "6"], ["-v=6", "-A"], ["--v", "99"]] {
         let flags: Vec<_> =
             flags.into_iter().filter(|flag| *flag != "-A").chain(["--token", "sesame"]).collect();
-        let ended = history(&ground, &flags).await;
-        let lines: Vec<_> = ended.stderr.lines().collect();
-        assert_eq!(lines.len(), 3, "{}", ended.stderr);
+        let output = history(&ground, &flags).await;
+        let lines: Vec<_> = output.stderr.lines().collect();
+        assert_eq!(lines.len(), 3, "{}", output.stderr);
         let begin =
             format!("GET {}/apis/apps/v1/namespaces/shop/deployments/web 200 OK in ", ground.served.url());
         assert!(
@@ -194,23 +194,23 @@ async fn requests_are_logged_from_v6_without_secrets() {
         assert!(
             lines[1..].iter().all(|line| line.ends_with(" milliseconds (round trip 2)")),
             "{}",
-            ended.stderr
+            output.stderr
         );
-        assert!(!ended.stderr.contains("sesame") && !ended.stderr.contains("Bearer"), "{}", ended.stderr);
+        assert!(!output.stderr.contains("sesame") && !output.stderr.contains("Bearer"), "{}", output.stderr);
     }
 }
 
 #[tokio::test]
 async fn a_server_warning_is_printed_once_and_can_be_an_error() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::Warn("this is old".into())));
-    let ended = history(&ground, &[]).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("Warning: this is old\n", 0));
+    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Warn("this is old".into())));
+    let output = history(&ground, &[]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("Warning: this is old\n", 0));
     for flags in [vec!["--warnings-as-errors"], vec!["--warnings-as-errors", "--compat"]] {
-        let ended = history(&ground, &flags).await;
-        assert_eq!(ended.stderr, "Warning: this is old\nerror: 1 warning received\n", "{flags:?}");
-        assert_eq!(ended.exit, 1);
-        assert!(ended.stdout.starts_with("deployment.apps/web"), "it is done nevertheless");
+        let output = history(&ground, &flags).await;
+        assert_eq!(output.stderr, "Warning: this is old\nerror: 1 warning received\n", "{flags:?}");
+        assert_eq!(output.exit, 1);
+        assert!(output.stdout.starts_with("deployment.apps/web"), "it is done nevertheless");
     }
 }
 
@@ -226,8 +226,8 @@ async fn ignored_kubectl_flags_are_accepted() {
         "--profile-output=p",
         "--vmodule=x=1",
     ];
-    let ended = history(&ground, &flags).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = history(&ground, &flags).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(ground.lines().len(), 3);
 }
 
@@ -235,21 +235,21 @@ async fn ignored_kubectl_flags_are_accepted() {
 async fn a_silent_server_exceeds_the_request_timeout() {
     for protocols in Protocols::EACH {
         let ground = Ground::over(protocols, "shop");
-        ground.cluster.fault(Fault::on(Requests::any(), Act::Stall));
-        let ended = history(&ground, &["--request-timeout", "200ms"]).await;
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall));
+        let output = history(&ground, &["--request-timeout", "200ms"]).await;
         assert!(
-            ended.stderr.contains("within 200ms") || ended.stderr.contains("for 200ms"),
+            output.stderr.contains("within 200ms") || output.stderr.contains("for 200ms"),
             "{}",
-            ended.stderr
+            output.stderr
         );
-        assert_eq!(ended.exit, 1);
+        assert_eq!(output.exit, 1);
         ground.cluster.clear_faults();
-        ground.cluster.fault(Fault::on(Requests::any(), Act::StallBody(40)));
-        let ended = history(&ground, &["--request-timeout", "200ms"]).await;
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::StallBody(40)));
+        let output = history(&ground, &["--request-timeout", "200ms"]).await;
         assert!(
-            ended.stderr.contains("200ms") && ended.stderr.contains("--request-timeout"),
+            output.stderr.contains("200ms") && output.stderr.contains("--request-timeout"),
             "{}",
-            ended.stderr
+            output.stderr
         );
     }
     let ground = Ground::of("shop");
@@ -260,8 +260,8 @@ async fn a_silent_server_exceeds_the_request_timeout() {
         (["--request-timeout=x"], 2),
         (["--request-timeout=-1s"], 2),
     ] {
-        let ended = history(&ground, &flags).await;
-        assert_eq!(ended.exit, exit, "{flags:?}: {}", ended.stderr);
+        let output = history(&ground, &flags).await;
+        assert_eq!(output.exit, exit, "{flags:?}: {}", output.stderr);
     }
 }
 
@@ -269,7 +269,7 @@ async fn a_silent_server_exceeds_the_request_timeout() {
 async fn ages_use_the_servers_clock() {
     let ground = Ground::of("shop");
     // The clock of the test is at the epoch, before any object was created.
-    let ended = history(&ground, &[]).await;
-    let ages = ended.stdout.lines().skip(2).map(|line| line.split_whitespace().nth(1).unwrap().to_owned());
-    assert!(ages.into_iter().all(|age| age != "0s" && age != "<invalid>"), "{}", ended.stdout);
+    let output = history(&ground, &[]).await;
+    let ages = output.stdout.lines().skip(2).map(|line| line.split_whitespace().nth(1).unwrap().to_owned());
+    assert!(ages.into_iter().all(|age| age != "0s" && age != "<invalid>"), "{}", output.stdout);
 }

@@ -1,7 +1,7 @@
 //! Connection errors: one line and a hint, in time, with exit code 1.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Rule, ServerCertificate, User};
 
 use crate::setup::{Ground, run_with};
@@ -9,15 +9,15 @@ use crate::setup::{Ground, run_with};
 /// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    let ended = run_with(kubeconfig, args).run_here().await;
-    let lines: Vec<_> = ended.stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    let output = run_with(kubeconfig, args).run_async().await;
+    let lines: Vec<_> = output.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", output.stderr);
     assert!(lines[0].starts_with("error: ") && lines[0].contains(error), "{error:?} is not in {}", lines[0]);
     assert!(lines[1].starts_with("hint: ") && lines[1].contains(hint), "{hint:?} is not in {}", lines[1]);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
-    let ended = run_with(kubeconfig, args.into_iter().chain(["--compat"])).run_here().await;
-    assert!(ended.stderr.starts_with(compat), "{compat:?} is not the beginning of {}", ended.stderr);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    let output = run_with(kubeconfig, args.into_iter().chain(["--compat"])).run_async().await;
+    assert!(output.stderr.starts_with(compat), "{compat:?} is not the beginning of {}", output.stderr);
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn login_page_of_a_proxy() {
     let ground = Ground::of("shop");
     for status in [200, 403, 404] {
         ground.cluster.clear_faults();
-        ground.cluster.fault(Fault::on(Requests::any(), Act::Html(status)));
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
         fails(
             &ground.kubeconfig(),
             "does not respond like an API server",
@@ -125,10 +125,10 @@ async fn forbidden_revisions_are_kubectls_error() {
         "error: failed to retrieve replica sets from deployment web: replicasets.apps is forbidden: User \"gina\"",
     )
     .await;
-    let ended = run_with(&kubeconfig, ["history", "sts/db", "--compat"]).run_here().await;
+    let output = run_with(&kubeconfig, ["history", "sts/db", "--compat"]).run_async().await;
     let begin =
         "error: unable to find history controlled by StatefulSet db: controllerrevisions.apps is forbidden";
-    assert!(ended.stderr.starts_with(begin), "{}", ended.stderr);
+    assert!(output.stderr.starts_with(begin), "{}", output.stderr);
 }
 
 #[tokio::test]
@@ -136,9 +136,9 @@ async fn forbidden_pods_are_skipped_with_one_note() {
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
     let ground = Ground::with("shop", ServerCertificate::Good, &[User::limited("gina", rules)]);
     let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
-    let ended = run_with(&kubeconfig, ["history", "deployment"]).run_here().await;
-    let notes: Vec<_> = ended.stderr.lines().collect();
-    assert_eq!(notes.len(), 1, "{}", ended.stderr);
+    let output = run_with(&kubeconfig, ["history", "deployment"]).run_async().await;
+    let notes: Vec<_> = output.stderr.lines().collect();
+    assert_eq!(notes.len(), 1, "{}", output.stderr);
     assert!(
         notes[0].starts_with(
             "note: pods are not counted: cannot read pods: forbidden: User \"gina\" cannot list"
@@ -146,9 +146,9 @@ async fn forbidden_pods_are_skipped_with_one_note() {
         "{}",
         notes[0]
     );
-    assert_eq!(ended.exit, 0);
-    let rows = ended.stdout.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
-    assert!(rows.map(|row| row.split_whitespace().nth(2)).all(|pods| pods == Some("-")), "{}", ended.stdout);
+    assert_eq!(output.exit, 0);
+    let rows = output.stdout.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    assert!(rows.map(|row| row.split_whitespace().nth(2)).all(|pods| pods == Some("-")), "{}", output.stdout);
 }
 
 #[tokio::test]
@@ -178,23 +178,23 @@ async fn an_x509_v1_certificate_has_its_own_message() {
 async fn a_missing_client_certificate_is_named() {
     let ground = Ground::of("shop");
     let run = ground.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
-    let ended = run.run_here().await;
+    let output = run.run_async().await;
     assert!(
-        ended.stderr.starts_with("error: cannot read the client certificate /no/cert: "),
+        output.stderr.starts_with("error: cannot read the client certificate /no/cert: "),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!((ended.exit, ground.lines().len()), (2, 0));
+    assert_eq!((output.exit, ground.lines().len()), (2, 0));
 }
 
 #[tokio::test]
 async fn no_configuration() {
-    let ended = harness::Run::of(["history", "deployment/web"]).run_here().await;
-    assert!(ended.stderr.starts_with("error: no cluster is configured"), "{}", ended.stderr);
-    assert_eq!(ended.exit, 1);
-    let ended = harness::Run::of(["history", "deployment/web", "--compat"]).run_here().await;
+    let output = harness::Run::of(["history", "deployment/web"]).run_async().await;
+    assert!(output.stderr.starts_with("error: no cluster is configured"), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
+    let output = harness::Run::of(["history", "deployment/web", "--compat"]).run_async().await;
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "The connection to the server localhost:8080 was refused - did you specify the right host or port?\n"
     );
 }

@@ -72,6 +72,6 @@ async fn compressed_responses_are_decompressed() {
     let mut kubeconfig = Ground::of("shop").kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("http://{address}"));
     kubeconfig["users"][0]["user"] = json!({});
-    let ended = run_with(&kubeconfig, ["history", "deploy/web", "--compat"]).run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("Error from server (BadRequest): unpacked\n", 1));
+    let output = run_with(&kubeconfig, ["history", "deploy/web", "--compat"]).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("Error from server (BadRequest): unpacked\n", 1));
 }

@@ -14,8 +14,8 @@ async fn every_recorded_history_matches_kubectl_over_http() {
             if !recorded.name.starts_with(&format!("{namespace}/")) {
                 continue;
             }
-            let ended = ground.run(&recorded.args).arg("--compat").run_here().await;
-            let ours = (ended.stdout.as_str(), ended.stderr.as_str(), ended.exit);
+            let output = ground.run(&recorded.args).arg("--compat").run_async().await;
+            let ours = (output.stdout.as_str(), output.stderr.as_str(), output.exit);
             let theirs = (recorded.stdout.as_str(), recorded.stderr.as_str(), recorded.exit);
             compared += 1;
             if ours != theirs {

@@ -15,14 +15,14 @@ use crate::setup::{directory, file};
 /// The address space that the process may have, in KiB: twice what one list may keep, and some for the rest.
 const ADDRESS_SPACE: u64 = 3 << 20;
 
-struct Ended {
+struct Output {
     stderr: String,
     exit: Option<i32>,
     took: Duration,
 }
 
 /// Runs the program with limited memory.
-fn run(words: &[&str], kubeconfig: Option<&Path>) -> Ended {
+fn run(words: &[&str], kubeconfig: Option<&Path>) -> Output {
     let begun = Instant::now();
     let mut command = Command::new("/bin/sh");
     let script = format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
@@ -32,7 +32,7 @@ fn run(words: &[&str], kubeconfig: Option<&Path>) -> Ended {
     }
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ended { stderr, exit: output.status.code(), took: begun.elapsed() }
+    Output { stderr, exit: output.status.code(), took: begun.elapsed() }
 }
 
 /// Serves connections, one request each, with what `answer` writes after the request's first line; returns a
@@ -90,9 +90,9 @@ fn bomb() -> (Vec<u8>, Vec<u8>) {
     ([head.to_vec(), bytes(&bits)].concat(), bytes(&again.repeat(8)))
 }
 
-fn says(ended: &Ended, error: &str) {
-    assert!(ended.stderr.contains(error), "{error:?} is not in {}", ended.stderr);
-    assert_eq!(ended.exit, Some(1), "{}", ended.stderr);
+fn says(output: &Output, error: &str) {
+    assert!(output.stderr.contains(error), "{error:?} is not in {}", output.stderr);
+    assert_eq!(output.exit, Some(1), "{}", output.stderr);
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn an_endless_list_ends_with_the_request_timeout() {
         page(&json!({"items": items, "metadata": {"continue": token}}).to_string(), socket);
     });
     for verb in ["history", "status"] {
-        let ended = run(&[verb, "deployments", "--request-timeout", "2s"], Some(&on));
-        says(&ended, "did not send a complete response within 2s");
-        assert!(ended.took < Duration::from_secs(20), "{:?}", ended.took);
+        let output = run(&[verb, "deployments", "--request-timeout", "2s"], Some(&on));
+        says(&output, "did not send a complete response within 2s");
+        assert!(output.took < Duration::from_secs(20), "{:?}", output.took);
     }
 }
 
@@ -166,9 +166,9 @@ fn endless_files_are_refused() {
         ("/dev/zero", "it is a device, not a file"),
     ] {
         for words in [&["history", "all", "--from", path][..], &["status", "-f", path]] {
-            let ended = run(words, Some(&nobody));
-            assert!(ended.stderr.contains(error), "{words:?}: {error:?} is not in {}", ended.stderr);
-            assert_eq!(ended.exit, Some(2), "{words:?}: {}", ended.stderr);
+            let output = run(words, Some(&nobody));
+            assert!(output.stderr.contains(error), "{words:?}: {error:?} is not in {}", output.stderr);
+            assert_eq!(output.exit, Some(2), "{words:?}: {}", output.stderr);
         }
     }
 }

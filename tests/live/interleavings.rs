@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::rules::{Author, Part};
 use simcluster::{Key, Verb};
 
@@ -92,7 +92,7 @@ struct Seen {
     patched_over: Vec<(Option<Value>, Value)>,
 }
 
-async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
+async fn run_one(ground: &Ground, seed: u64) -> (Output, Value, String) {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (target, key) = chance.of(&[("deployment/web", 0), ("statefulset/db", 1)]);
     let key: Key = if key == 0 { web() } else { db() };
@@ -109,7 +109,7 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
         settle(store, &key);
     });
     if chance.below(3) == 0 {
-        ground.run(["pause", target]).run_here().await;
+        ground.run(["pause", target]).run_async().await;
         ground.cluster.store(|store| settle(store, &key));
     }
     let states: Arc<Mutex<Seen>> = Arc::default();
@@ -117,7 +117,7 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
     for _ in 0..=chance.below(3) {
         let (at, writer, mark, key) = (chance.below(6), chance.below(7), chance.below(1000), key.clone());
         let others = Arc::clone(&others);
-        let act = Act::interfere(move |store| {
+        let act = FaultAction::write_before(move |store| {
             store
                 .edit(&key, Part::Object, &Author::new("colleague"), |object| write(object, writer, mark))
                 .unwrap();
@@ -131,24 +131,24 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
         (Arc::clone(&states), Arc::clone(&states), key.clone(), key.clone());
     ground.cluster.fault(Fault::on(
         Requests::of(Verb::Get, resource),
-        Act::interfere(move |store| {
+        FaultAction::write_before(move |store| {
             reads.lock().unwrap().read = store.get(&read_key).map(|object| Value::clone(object));
         }),
     ));
     ground.cluster.fault(Fault::on(
         Requests::of(Verb::Patch, resource),
-        Act::interfere(move |store| {
+        FaultAction::write_before(move |store| {
             let mut states = patches.lock().unwrap();
             let read = states.read.clone();
             states.patched_over.push((read, Value::clone(store.get(&patch_key).unwrap())));
         }),
     ));
-    let ended = ground.run(command.iter().copied().chain([target])).run_here().await;
+    let output = ground.run(command.iter().copied().chain([target])).run_async().await;
     ground.cluster.clear_faults();
     let after = object(&ground.cluster, &key);
     let states = states.lock().unwrap();
-    let what = format!("seed {seed}: {command:?} {target}: {ended:?}");
-    let made = ended.exit == 0 && !states.patched_over.is_empty();
+    let what = format!("seed {seed}: {command:?} {target}: {output:?}");
+    let made = output.exit == 0 && !states.patched_over.is_empty();
     if made {
         let (read, met) = states.patched_over.last().unwrap();
         assert_eq!(
@@ -169,19 +169,19 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
     } else {
         assert_eq!(after, *others.lock().unwrap(), "written and not said: {what}");
     }
-    if ended.exit != 0 {
+    if output.exit != 0 {
         let honest = ["nothing was written", "is paused", "keeps changing"];
-        assert!(honest.iter().any(|words| ended.stderr.contains(words)), "{what}");
-        assert_eq!(ended.stdout, "", "{what}");
+        assert!(honest.iter().any(|words| output.stderr.contains(words)), "{what}");
+        assert_eq!(output.stdout, "", "{what}");
     }
     let outcome = if made {
         "made"
-    } else if ended.exit == 0 {
+    } else if output.exit == 0 {
         "nothing to do"
     } else {
         "refused"
     };
-    (ended, after, outcome.to_owned())
+    (output, after, outcome.to_owned())
 }
 
 /// The controller observes every change at once, so commands do not wait.

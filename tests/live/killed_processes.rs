@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use simcluster::Key;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -17,7 +17,7 @@ use crate::setup::{Ground, file};
 /// Runs the binary and kills it at its request number `at` (from 0): before the server processes
 /// it, or before it responds.
 async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
-    let act = if done { Act::StallBody(0) } else { Act::Stall };
+    let act = if done { FaultAction::StallBody(0) } else { FaultAction::Stall };
     ground.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
     ground.cluster.forget_requests();
     let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
@@ -47,7 +47,7 @@ fn relevant(object: &Value) -> (Value, Value) {
 async fn survives(args: &[&str], key: Key, requests: usize) {
     let ground = Ground::of("shop");
     let before = object(&ground.cluster, &key);
-    assert_eq!(ground.run(args).run_here().await.exit, 0);
+    assert_eq!(ground.run(args).run_async().await.exit, 0);
     assert_eq!(ground.lines().len(), requests, "{:?}", ground.lines());
     let after = relevant(&object(&ground.cluster, &key));
     for at in 0..requests {
@@ -57,7 +57,7 @@ async fn survives(args: &[&str], key: Key, requests: usize) {
             let found = relevant(&object(&ground.cluster, &key));
             let place = format!("{args:?} killed at request {at}, done: {done}");
             assert!(found == relevant(&before) || found == after, "{place}: half a change");
-            let again = ground.run(args).run_here().await;
+            let again = ground.run(args).run_async().await;
             assert_eq!(again.exit, 0, "{place}: {}", again.stderr);
             assert_eq!(relevant(&object(&ground.cluster, &key)), after, "{place}");
         }
@@ -138,7 +138,7 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     assert!(line.starts_with("Waiting for deployment \"paused\""), "{line}");
     drop(first);
     let key = Key::new(&DEPLOYMENTS, "broken", "paused");
-    let ended = async {
+    let output = async {
         let mut updated = 0;
         loop {
             updated = 1 - updated; // another line of kubectl each time
@@ -151,7 +151,7 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     };
     let output = tokio::select! {
         output = child.wait_with_output() => output.unwrap(),
-        () = ended => unreachable!("the controller never ends"),
+        () = output => unreachable!("the controller never ends"),
     };
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");

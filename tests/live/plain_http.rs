@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -56,9 +56,9 @@ fn plugin(mark: &std::path::Path) -> Value {
         "command": "/bin/sh", "args": ["-c", script]}})
 }
 
-async fn history(kubeconfig: &Value, more: &[&str]) -> Ended {
+async fn history(kubeconfig: &Value, more: &[&str]) -> Output {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    run_with(kubeconfig, args).args(more).env("PATH", "/usr/bin:/bin").run_here().await
+    run_with(kubeconfig, args).args(more).env("PATH", "/usr/bin:/bin").run_async().await
 }
 
 #[tokio::test]
@@ -75,11 +75,11 @@ async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
     for user in users {
         let kubeconfig = kubeconfig(&format!("http://{}", server.address), &user);
         for more in [&[][..], &["--compat"]] {
-            let ended = history(&kubeconfig, more).await;
+            let output = history(&kubeconfig, more).await;
             let warning = format!("warning: no credentials are sent to http://{}, because", server.address);
-            assert_eq!(ended.stderr.matches(&warning).count(), 1, "once: {}", ended.stderr);
-            assert!(ended.stderr.contains("https://HOST:PORT"), "{}", ended.stderr);
-            assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+            assert_eq!(output.stderr.matches(&warning).count(), 1, "once: {}", output.stderr);
+            assert!(output.stderr.contains("https://HOST:PORT"), "{}", output.stderr);
+            assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
             let heard = server.heard();
             assert!(heard.starts_with("get /"), "{heard}");
             assert!(!heard.contains("authorization") && !heard.contains("s3same"), "{user}: {heard}");
@@ -94,14 +94,14 @@ async fn plain_http_gets_no_credentials_from_flags() {
     let kubeconfig = kubeconfig(&format!("http://{}", server.address), &json!({}));
     let flags = ["--token=s3same", "--username=s3same", "--password=s3same"];
     for words in [&flags[..1], &flags[1..]] {
-        let ended = history(&kubeconfig, &[words, &["--as=gina"]].concat()).await;
-        assert!(ended.stderr.starts_with("warning: no credentials are sent"), "{}", ended.stderr);
+        let output = history(&kubeconfig, &[words, &["--as=gina"]].concat()).await;
+        assert!(output.stderr.starts_with("warning: no credentials are sent"), "{}", output.stderr);
         let heard = server.heard();
         assert!(!heard.contains("authorization") && !heard.contains("s3same"), "{heard}");
         assert!(heard.contains("impersonate-user: gina"), "kubectl sends it too: {heard}");
     }
-    let ended = history(&kubeconfig, &[]).await;
-    assert!(!ended.stderr.contains("warning"), "there was no credential: {}", ended.stderr);
+    let output = history(&kubeconfig, &[]).await;
+    assert!(!output.stderr.contains("warning"), "there was no credential: {}", output.stderr);
 }
 
 #[tokio::test]
@@ -109,8 +109,8 @@ async fn loopback_gets_credentials_with_the_flag() {
     let server = Plain::serve().await;
     let mark = directory().join("was-run");
     let allowed = kubeconfig(&format!("http://{}", server.address), &plugin(&mark));
-    let ended = history(&allowed, &["--insecure-loopback-credentials"]).await;
-    assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
+    let output = history(&allowed, &["--insecure-loopback-credentials"]).await;
+    assert!(!output.stderr.contains("warning"), "{}", output.stderr);
     assert!(server.heard().contains("authorization: bearer s3same") && mark.exists());
 
     // The flag names the loopback address and no other; what a proxy gets leaves the machine.
@@ -119,8 +119,8 @@ async fn loopback_gets_credentials_with_the_flag() {
     let mut proxied_loopback = proxied.clone();
     proxied_loopback["clusters"][0]["cluster"]["server"] = json!("http://127.0.0.1:1");
     for kubeconfig in [proxied, proxied_loopback] {
-        let ended = history(&kubeconfig, &["--insecure-loopback-credentials"]).await;
-        assert!(ended.stderr.starts_with("warning: no credentials are sent"), "{}", ended.stderr);
+        let output = history(&kubeconfig, &["--insecure-loopback-credentials"]).await;
+        assert!(output.stderr.starts_with("warning: no credentials are sent"), "{}", output.stderr);
         assert!(!server.heard().contains("s3same"));
     }
 }
@@ -132,14 +132,14 @@ async fn a_server_without_a_scheme_but_with_tls_settings_is_an_error() {
     let mut with_token = kubeconfig(&server.address, &json!({"token": "s3same"}));
     with_token["clusters"][0]["cluster"] = json!({"server": server.address});
     for (kubeconfig, what) in [(with_authority, "a certificate authority"), (with_token, "a token")] {
-        let ended = history(&kubeconfig, &[]).await;
-        let mut lines = ended.stderr.lines();
+        let output = history(&kubeconfig, &[]).await;
+        let mut lines = output.stderr.lines();
         let error = format!(
             "error: the server {:?} has no scheme, and context \"simcluster\" has {what}",
             server.address
         );
         assert_eq!(lines.next(), Some(error.as_str()));
         assert!(lines.next().unwrap().starts_with("hint: write the server as https://HOST:PORT"));
-        assert_eq!((ended.exit, server.heard().as_str()), (2, ""));
+        assert_eq!((output.exit, server.heard().as_str()), (2, ""));
     }
 }

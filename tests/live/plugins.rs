@@ -1,7 +1,7 @@
 //! Credential plugins: shell scripts that behave well or badly.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::failures::fails;
@@ -34,15 +34,15 @@ async fn a_plugins_token_and_certificate_are_used() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("brought", "admin", None));
     let with_token = kubeconfig(&ground, &printing(&json!({"token": "brought"})));
-    let ended = run_with(&with_token, ["history", "deployment/web"]).run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run_with(&with_token, ["history", "deployment/web"]).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer brought");
 
     let (certificate, key) = ground.served.client_certificate("admin").unwrap();
     let status = json!({"clientCertificateData": certificate, "clientKeyData": key});
-    let ended =
-        run_with(&kubeconfig(&ground, &printing(&status)), ["history", "deployment/web"]).run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output =
+        run_with(&kubeconfig(&ground, &printing(&status)), ["history", "deployment/web"]).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn a_plugin_gets_our_environment_and_the_cluster() {
     let exec = &mut kubeconfig["users"][0]["user"]["exec"];
     exec["env"] = json!([{"name": "MINE", "value": "7"}]);
     exec["provideClusterInfo"] = json!(true);
-    run_with(&kubeconfig, ["history", "deployment/web"]).env("HOME", "/nowhere").run_here().await;
+    run_with(&kubeconfig, ["history", "deployment/web"]).env("HOME", "/nowhere").run_async().await;
     let printed = std::fs::read_to_string(printed).unwrap();
     let [mine, home, info] = printed.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((mine, home), ("7", "/nowhere"));
@@ -75,11 +75,11 @@ async fn a_plugin_runs_once_for_three_requests() {
     ground.cluster.users(|users| users.grant_token("brought", "admin", None));
     let runs = directory().join("runs");
     let script = format!("echo run >> {}\n{}", runs.display(), printing(&json!({"token": "brought"})));
-    let ended = run_with(&kubeconfig(&ground, &script), ["history", "deployment/web"])
+    let output = run_with(&kubeconfig(&ground, &script), ["history", "deployment/web"])
         .env("PATH", "/usr/bin:/bin")
-        .run_here()
+        .run_async()
         .await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(runs).unwrap(), "run\n");
 }
 
@@ -96,11 +96,11 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
             runs = runs.display()
         )
     };
-    let ended = run_with(&kubeconfig(&ground, &script("")), ["history", "deployment/web"])
+    let output = run_with(&kubeconfig(&ground, &script("")), ["history", "deployment/web"])
         .env("PATH", "/usr/bin:/bin")
-        .run_here()
+        .run_async()
         .await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
     assert_eq!(ground.lines().len(), 4, "one more than three: the refused one");
 
@@ -108,11 +108,11 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
     std::fs::write(&runs, "run\n").unwrap();
     ground.cluster.forget_requests();
     let ended_long_ago = script(", \"expirationTimestamp\": \"2001-01-01T00:00:00Z\"");
-    let ended = run_with(&kubeconfig(&ground, &ended_long_ago), ["history", "deployment/web"])
+    let output = run_with(&kubeconfig(&ground, &ended_long_ago), ["history", "deployment/web"])
         .env("PATH", "/usr/bin:/bin")
-        .run_here()
+        .run_async()
         .await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 1 + 3, "one run a request");
     let connections: Vec<_> = ground.cluster.requests().iter().map(|request| request.connection).collect();
     assert!(connections.windows(2).all(|pair| pair[0] == pair[1]), "the same token keeps the connection");
@@ -121,7 +121,7 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
 #[tokio::test]
 async fn a_401_with_a_new_credential_is_an_error() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::Refuse(Refusal::unauthorized())));
+    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
     fails(
         &kubeconfig(&ground, &printing(&json!({"token": "t"}))),
         "does not accept the credentials",
@@ -157,14 +157,14 @@ async fn a_missing_plugin_is_an_error() {
 async fn a_failing_plugin_is_an_error() {
     let ground = Ground::of("shop");
     let script = "echo 'session expired' >&2; exit 3";
-    let ended = run_with(&kubeconfig(&ground, script), ["history", "deployment/web"]).run_here().await;
+    let output = run_with(&kubeconfig(&ground, script), ["history", "deployment/web"]).run_async().await;
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "session expired\n\
          error: the credential plugin \"/bin/sh\" failed with exit code 3: session expired\n\
          hint: you may have to log in again; to see what it needs, run it by hand: /bin/sh\n"
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
     fails(
         &kubeconfig(&ground, "exit 3"),
         "failed with exit code 3",
@@ -181,9 +181,9 @@ async fn a_token_on_a_plugins_stderr_is_not_printed() {
     let script = format!("echo {token} >&2; echo 'got {token}' >&2; exit 3");
     for more in [&[][..], &["--compat"], &["-v", "10"]] {
         let run = run_with(&kubeconfig(&ground, &script), ["history", "deployment/web"]).args(more);
-        let ended = run.run_here().await;
-        assert!(!ended.transcript.contains("eyJ"), "{}", ended.transcript);
-        assert!(ended.stderr.starts_with("***\ngot ***\n"), "{}", ended.stderr);
+        let output = run.run_async().await;
+        assert!(!output.transcript.contains("eyJ"), "{}", output.transcript);
+        assert!(output.stderr.starts_with("***\ngot ***\n"), "{}", output.stderr);
     }
 }
 
@@ -215,17 +215,17 @@ async fn a_hanging_plugin_times_out() {
     // `read` from a pipe that stays open; a plugin without a terminal gets empty input.
     let fifo = directory().join("fifo");
     let script = format!("mkfifo {0}; exec cat {0}", fifo.display());
-    let ended =
+    let output =
         run_with(&kubeconfig(&ground, &script), ["history", "deployment/web", "--request-timeout", "300ms"])
             .env("PATH", "/usr/bin:/bin")
-            .run_here()
+            .run_async()
             .await;
     assert!(
-        ended.stderr.starts_with("error: the credential plugin \"/bin/sh\" did not finish within 300ms"),
+        output.stderr.starts_with("error: the credential plugin \"/bin/sh\" did not finish within 300ms"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!((ended.exit, ground.lines().len()), (1, 0));
+    assert_eq!((output.exit, ground.lines().len()), (1, 0));
 }
 
 #[tokio::test]
@@ -247,8 +247,8 @@ async fn invalid_plugin_output_is_not_printed() {
     ] {
         let kubeconfig = kubeconfig(&ground, script);
         fails(&kubeconfig, why, "by hand", &format!("{CANNOT}decoding stdout: ")).await;
-        let ended = run_with(&kubeconfig, ["history", "deployment/web"]).run_here().await;
-        assert!(!ended.stderr.contains("secret-rubbish"), "{}", ended.stderr);
+        let output = run_with(&kubeconfig, ["history", "deployment/web"]).run_async().await;
+        assert!(!output.stderr.contains("secret-rubbish"), "{}", output.stderr);
     }
 }
 
@@ -264,9 +264,9 @@ async fn background_processes_of_a_plugin_are_not_awaited() {
         printing(&json!({"token": "brought"}))
     );
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    let ended = run_with(&kubeconfig(&ground, &script), args).env("PATH", "/usr/bin:/bin").run_here().await;
+    let output = run_with(&kubeconfig(&ground, &script), args).env("PATH", "/usr/bin:/bin").run_async().await;
     std::fs::OpenOptions::new().write(true).open(fifo).unwrap();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test]

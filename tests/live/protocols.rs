@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use harness::Ended;
+use harness::Output;
 use http::Version;
 use simcluster::Protocols;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 
 use crate::setup::Ground;
 
-async fn history(ground: &Ground) -> Ended {
-    ground.run(["history", "deployment/web"]).run_here().await
+async fn history(ground: &Ground) -> Output {
+    ground.run(["history", "deployment/web"]).run_async().await
 }
 
 fn connections(ground: &Ground) -> usize {
@@ -26,8 +26,8 @@ async fn alpn_selects_the_protocol() {
         (Protocols::NoAlpn, Version::HTTP_11),
     ] {
         let ground = Ground::over(protocols, "shop");
-        let ended = history(&ground).await;
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{protocols:?}");
+        let output = history(&ground).await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{protocols:?}");
         let requests = ground.cluster.requests();
         assert!(requests.iter().all(|request| request.version == version), "{protocols:?}");
         // HTTP/2 has the name in a separate field.
@@ -42,12 +42,12 @@ async fn a_closed_connection_is_replaced_silently() {
     for protocols in Protocols::EACH {
         for (answers, expected) in [(1, 2), (usize::MAX, 3)] {
             let ground = Ground::over(protocols, "shop");
-            let leaves = Fault::on(Requests::any(), Act::LeaveConnection).times(answers);
+            let leaves = Fault::on(Requests::any(), FaultAction::LeaveConnection).times(answers);
             ground.cluster.fault(leaves);
-            let ended = ground.run(["undo", "deployment/web", "--dry-run=server"]).run_here().await;
+            let output = ground.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
             let narration: Vec<_> =
-                ended.stderr.lines().filter(|line| !line.starts_with("Warning: ")).collect();
-            assert_eq!((narration, ended.exit), (Vec::<&str>::new(), 0), "{protocols:?}");
+                output.stderr.lines().filter(|line| !line.starts_with("Warning: ")).collect();
+            assert_eq!((narration, output.exit), (Vec::<&str>::new(), 0), "{protocols:?}");
             assert_eq!(ground.lines().len(), 4, "{protocols:?}: nothing is sent twice");
             assert!(connections(&ground) >= expected, "{protocols:?}: {}", connections(&ground));
         }
@@ -58,8 +58,8 @@ async fn a_closed_connection_is_replaced_silently() {
 #[tokio::test]
 async fn a_reset_http2_stream_keeps_the_connection() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::ResetStream).once());
-    let ended = history(&ground).await;
-    assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 0), "{}", ended.stderr);
+    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::ResetStream).once());
+    let output = history(&ground).await;
+    assert_eq!((output.stderr.lines().count(), output.exit), (1, 0), "{}", output.stderr);
     assert_eq!((ground.lines().len(), connections(&ground)), (4, 1));
 }

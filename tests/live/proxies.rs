@@ -89,8 +89,8 @@ async fn the_environment_sets_the_proxy() {
     let proxy = Proxy::http(&ground).await;
     let run =
         run_with(&far(&ground), HISTORY).env("HTTPS_PROXY", format!("http://me:p%40ss@{}", proxy.address));
-    let ended = run.run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run.run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     let asked = proxy.asked();
     assert_eq!(asked.len(), 1, "one connection for three requests");
     assert!(asked[0].starts_with("CONNECT api.corp.invalid:6443 "), "{}", asked[0]);
@@ -103,8 +103,8 @@ async fn the_kubeconfig_sets_the_proxy() {
     let proxy = Proxy::socks(&ground).await;
     let mut kubeconfig = far(&ground);
     kubeconfig["clusters"][0]["cluster"]["proxy-url"] = json!(format!("socks5://{}", proxy.address));
-    let ended = run_with(&kubeconfig, HISTORY).env("NO_PROXY", "*").run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run_with(&kubeconfig, HISTORY).env("NO_PROXY", "*").run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(proxy.asked(), ["api.corp.invalid:6443"]);
 }
 
@@ -114,7 +114,7 @@ async fn no_proxy_excludes_a_server() {
     let proxy = Proxy::http(&ground).await;
     for (kubeconfig, no_proxy) in [(far(&ground), "corp.invalid"), (ground.kubeconfig(), "")] {
         let run = run_with(&kubeconfig, HISTORY).env("HTTPS_PROXY", &proxy.address).env("NO_PROXY", no_proxy);
-        run.run_here().await;
+        run.run_async().await;
         assert_eq!(proxy.asked(), [""; 0]);
     }
     assert_eq!(ground.lines().len(), 3, "this machine's own server needs no proxy");

@@ -1,7 +1,7 @@
 //! Patches that are sent again: after a 409, and in other words when an unrelated field appeared.
 
 use serde_json::Value;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Refusal, SimCluster, Verb};
@@ -9,8 +9,8 @@ use simcluster::{Refusal, SimCluster, Verb};
 use crate::changes::{db, object, web};
 use crate::setup::Ground;
 
-fn conflict() -> Act {
-    Act::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))
+fn conflict() -> FaultAction {
+    FaultAction::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))
 }
 
 fn patches(cluster: &SimCluster) -> Vec<Value> {
@@ -23,10 +23,10 @@ async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() 
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(3));
     let before = object(&ground.cluster, &web());
-    let ended = ground.run(["undo", "deployment/web"]).run_here().await;
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("error: deployment \"web\" "), "{}", ended.stderr);
-    assert!(ended.stderr.contains("nothing was written"), "{}", ended.stderr);
+    let output = ground.run(["undo", "deployment/web"]).run_async().await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
+    assert!(output.stderr.contains("error: deployment \"web\" "), "{}", output.stderr);
+    assert!(output.stderr.contains("nothing was written"), "{}", output.stderr);
     assert_eq!(object(&ground.cluster, &web()), before);
     assert_eq!(patches(&ground.cluster).len(), 3);
 }
@@ -35,8 +35,8 @@ async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() 
 async fn two_conflicts_in_a_row_are_retried_and_succeed() {
     let ground = Ground::of("shop");
     ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(2));
-    let ended = ground.run(["undo", "deployment/web"]).run_here().await;
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
+    let output = ground.run(["undo", "deployment/web"]).run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     let image = &object(&ground.cluster, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
     assert_eq!(patches(&ground.cluster).len(), 3);
@@ -50,13 +50,13 @@ async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
     let author = Author::new("colleague");
     let without = |db: &mut Value| drop(db["metadata"].as_object_mut().unwrap().remove("annotations"));
     ground.cluster.store(|store| store.edit(&db(), Part::Object, &author, without).unwrap());
-    let annotate = Act::interfere(|store| {
+    let annotate = FaultAction::write_before(|store| {
         let annotate = |db: &mut Value| db["metadata"]["annotations"]["pager"] = "bob".into();
         store.edit(&db(), Part::Object, &Author::new("colleague"), annotate).unwrap();
     });
     ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());
-    let ended = ground.run(["pause", "statefulset/db"]).run_here().await;
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
+    let output = ground.run(["pause", "statefulset/db"]).run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     let after = object(&ground.cluster, &db());
     assert_eq!(after["metadata"]["annotations"]["pager"], "bob");
     assert_eq!(after["metadata"]["annotations"].as_object().unwrap().len(), 2, "{}", after["metadata"]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simcluster::resource::{PODS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Controllers, Key, SimCluster, Upkeep};
+use simcluster::{Controllers, Finalization, Key, SimCluster};
 
 use crate::setup::Ground;
 
@@ -19,7 +19,8 @@ fn pod(ordinal: u8) -> Key {
 
 /// A StatefulSet of four pods whose second revision cannot start.
 fn broken() -> (Ground, Controllers) {
-    let cluster = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).namespace("shop").build();
+    let cluster =
+        SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).namespace("shop").build();
     let author = Author::new("kubectl-create");
     let set = json!({
         "metadata": {"name": "db"},
@@ -40,7 +41,7 @@ fn broken() -> (Ground, Controllers) {
 }
 
 /// Runs a command with controllers that are ten times as fast as real time.
-async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &[&str]) -> harness::Ended {
+async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &[&str]) -> harness::Output {
     let cluster = ground.cluster.clone();
     let work = async {
         loop {
@@ -49,7 +50,7 @@ async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &
         }
     };
     tokio::select! {
-        ended = ground.run(args).run_here() => ended,
+        output = ground.run(args).run_async() => output,
         () = work => unreachable!("the controllers never end"),
     }
 }
@@ -66,18 +67,18 @@ fn images(cluster: &SimCluster) -> Vec<Value> {
 async fn a_stuck_pod_is_replaced_after_the_change() {
     let (ground, controllers) = broken();
     assert_eq!(images(&ground.cluster)[3], "db:2.0-bad");
-    let ended =
+    let output =
         with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
     assert_eq!(
-        (ended.stdout.as_str(), ended.exit),
+        (output.stdout.as_str(), output.exit),
         ("statefulset.apps/db rolled back\n", 0),
         "{}",
-        ended.stderr
+        output.stderr
     );
     assert!(
-        ended.stderr.ends_with("deleting pod db-3: not ready, and not on the new revision\n"),
+        output.stderr.ends_with("deleting pod db-3: not ready, and not on the new revision\n"),
         "{}",
-        ended.stderr
+        output.stderr
     );
     assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
     let lines = ground.lines();
@@ -101,38 +102,38 @@ async fn the_lowest_stuck_pod_is_replaced_first() {
     });
     controllers.run_for(&ground.cluster, Duration::from_secs(120));
     assert_eq!(images(&ground.cluster), ["db:2.0-bad", "db:1.0", "db:1.0", "db:2.0-bad"]);
-    let ended =
+    let output =
         with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
-    let deleted: Vec<_> = ended
+    let deleted: Vec<_> = output
         .stderr
         .lines()
         .filter(|line| line.starts_with("deleting pod "))
         .map(|line| &line[13..17])
         .collect();
-    assert_eq!((deleted.as_slice(), ended.exit), (&["db-0", "db-3"][..], 0), "{}", ended.stderr);
+    assert_eq!((deleted.as_slice(), output.exit), (&["db-0", "db-3"][..], 0), "{}", output.stderr);
     assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
 }
 
 #[tokio::test]
 async fn without_the_flag_stuck_pods_are_reported_and_kept() {
     let (ground, controllers) = broken();
-    let ended = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
-    assert!(ended.stderr.contains("warning: db-3 is not ready: "), "{}", ended.stderr);
+    let output = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
+    assert!(output.stderr.contains("warning: db-3 is not ready: "), "{}", output.stderr);
     let hints = "\nhint: to delete it, now or after the undo: kubectl rollout2 undo statefulset/db -n shop \
                  --to-revision db-7478dc55f5 --replace-stuck-pods\n\
                  hint: or by hand, after the undo: kubectl delete pod db-3 -n shop\n";
-    assert!(ended.stderr.contains(hints), "{}", ended.stderr);
-    assert_eq!((images(&ground.cluster)[3].clone(), ended.exit), (json!("db:2.0-bad"), 0));
+    assert!(output.stderr.contains(hints), "{}", output.stderr);
+    assert_eq!((images(&ground.cluster)[3].clone(), output.exit), (json!("db:2.0-bad"), 0));
 }
 
 /// The controller renumbered the revision that serves, so the failed one is the one before it.
 #[tokio::test]
 async fn an_undo_to_the_revision_whose_pods_cannot_start_is_warned_of() {
     let (ground, mut controllers) = broken();
-    assert_eq!(ground.run(["undo", "statefulset/db"]).run_here().await.exit, 0);
+    assert_eq!(ground.run(["undo", "statefulset/db"]).run_async().await.exit, 0);
     controllers.run_for(&ground.cluster, Duration::from_secs(10));
-    let ended = ground.run(["undo", "statefulset/db", "--dry-run"]).run_here().await;
+    let output = ground.run(["undo", "statefulset/db", "--dry-run"]).run_async().await;
     let warning =
         "warning: revision 2 has pods that cannot start: db-3: ImagePullBackOff, no image db:2.0-bad\n";
-    assert!(ended.stderr.contains(warning), "{}", ended.transcript);
+    assert!(output.stderr.contains(warning), "{}", output.transcript);
 }

@@ -28,8 +28,8 @@ fn a_missed_deadline_of_another_replica_set_is_ignored() {
         }});
         let objects = [with(workload("Deployment"), &changes)];
         assert_eq!(verdict(&document("Deployment", &objects)), expected, "{blamed}");
-        let ended = status("Deployment", &objects, &["--compat"]);
-        assert_eq!(ended.stderr, "error: deployment \"web\" exceeded its progress deadline\n");
+        let output = status("Deployment", &objects, &["--compat"]);
+        assert_eq!(output.stderr, "error: deployment \"web\" exceeded its progress deadline\n");
     }
 }
 
@@ -69,9 +69,9 @@ fn min_ready_seconds_count_for_stateful_sets() {
         ready("web-1", NOW),
         ready("web-2", "2026-11-20T13:59:30Z"),
     ];
-    let ended = status("StatefulSet", &objects, &[]);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("Waiting for 2 pods to be ready...\n", 3));
-    assert_eq!(ended.stderr, "  ~ web-0 and 1 more  ready, but not for minReadySeconds (30s) yet\n");
+    let output = status("StatefulSet", &objects, &[]);
+    assert_eq!((output.stdout.as_str(), output.exit), ("Waiting for 2 pods to be ready...\n", 3));
+    assert_eq!(output.stderr, "  ~ web-0 and 1 more  ready, but not for minReadySeconds (30s) yet\n");
     let compat = status("StatefulSet", &objects, &["--compat"]);
     assert_eq!(compat.stdout, "partitioned roll out complete: 3 new pods have been updated...\n");
 }
@@ -100,10 +100,10 @@ fn a_partition_reports_the_held_ordinals() {
         let objects = partitioned(partition, start, updated);
         let document = document("StatefulSet", &objects);
         assert_eq!((verdict(&document), summary(&document)), (expected, keeps));
-        let ended = status("StatefulSet", &objects, &[]);
+        let output = status("StatefulSet", &objects, &[]);
         let line = format!("partitioned roll out complete: {updated} new pods have been updated...\n");
-        assert_eq!((ended.stdout, ended.exit), (line, exit));
-        assert_eq!(ended.stderr, format!("  - statefulset.apps/web  {keeps}\n"));
+        assert_eq!((output.stdout, output.exit), (line, exit));
+        assert_eq!(output.stderr, format!("  - statefulset.apps/web  {keeps}\n"));
     }
     let gone = document("StatefulSet", &partitioned(3, 0, 3));
     assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
@@ -131,19 +131,23 @@ fn on_delete_counts_outdated_pods() {
     ] {
         let set = with(workload(kind), &on_delete);
         let objects = [set, pod(kind, "web-0", 1), pod(kind, "web-1", 1), pod(kind, "web-2", 2)];
-        let ended = status(kind, &objects, &[]);
-        assert_eq!((ended.stdout.as_str(), ended.exit), (line, 5));
+        let output = status(kind, &objects, &[]);
+        assert_eq!((output.stdout.as_str(), output.exit), (line, 5));
         let stay = format!("OnDelete keeps 2 pods on revision 1 until they are {until}");
-        assert_eq!(ended.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
+        assert_eq!(output.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
 
         let [set, first, second, _] = objects;
         assert_eq!(verdict(&document(kind, &[set, first, second, starting(kind)])), "progressing");
     }
     let complete = json!({"status": {"updatedReplicas": 3, "readyReplicas": 3}});
     let set = with(with(workload("StatefulSet"), &on_delete), &complete);
-    let ended = status("StatefulSet", &[set], &[]);
+    let output = status("StatefulSet", &[set], &[]);
     let line = "statefulset rolling update complete 3 pods at revision web-2...\n";
-    assert_eq!((ended.stdout.as_str(), ended.exit), (line, 0), "currentRevision never moves under OnDelete");
+    assert_eq!(
+        (output.stdout.as_str(), output.exit),
+        (line, 0),
+        "currentRevision never moves under OnDelete"
+    );
 }
 
 /// Design rule 14 and reference 9: a broken pod after an undo.
@@ -211,9 +215,9 @@ fn a_workload_that_is_being_deleted_says_so() {
     for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
         let document = document(kind, &[with(workload(kind), &deleted)]);
         assert!(cause_ids(&document).contains(&"deleting"), "{document:#}");
-        let ended = status(kind, &[with(workload(kind), &deleted)], &[]);
+        let output = status(kind, &[with(workload(kind), &deleted)], &[]);
         let said = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
-        assert!(ended.stderr.contains(said) || ended.stdout.contains(said), "{}", ended.transcript);
+        assert!(output.stderr.contains(said) || output.stdout.contains(said), "{}", output.transcript);
     }
 }
 
@@ -251,12 +255,12 @@ fn an_expected_revision_fails_once_another_one_is_current() {
             ("9", 4, "error: desired revision (9) is different from the running revision (2)\n"),
             ("nope", 1, "error: no revision nope in the history; there are 1, 2\n"),
         ] {
-            let ended = status(kind, &objects, &["--revision", revision]);
-            assert_eq!((ended.stderr.as_str(), ended.exit), (stderr, exit), "{kind} {revision}");
+            let output = status(kind, &objects, &["--revision", revision]);
+            assert_eq!((output.stderr.as_str(), output.exit), (stderr, exit), "{kind} {revision}");
         }
         let unobserved = with(workload(kind), &json!({"metadata": {"generation": 3}}));
-        let ended = status(kind, &[unobserved], &["--revision", "3"]);
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3), "{kind}");
+        let output = status(kind, &[unobserved], &["--revision", "3"]);
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 3), "{kind}");
     }
 }
 

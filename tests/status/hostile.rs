@@ -1,6 +1,6 @@
 //! Any JSON in any place leads to a verdict or an error, never to a panic.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -77,9 +77,9 @@ fn sick(kind: &str) -> Value {
     ])
 }
 
-fn is_well_told(ended: &Ended) -> bool {
+fn is_well_told(output: &Output) -> bool {
     let starts = ["error: ", "hint: ", "note: ", "  ! ", "  ~ ", "  - ", "No resources found"];
-    ended.exit <= 5 && ended.stderr.lines().all(|line| starts.iter().any(|start| line.starts_with(start)))
+    output.exit <= 5 && output.stderr.lines().all(|line| starts.iter().any(|start| line.starts_with(start)))
 }
 
 proptest! {
@@ -96,8 +96,8 @@ proptest! {
             let snapshot = json!({"kind": "List", "items": items}).to_string();
             for args in [&[][..], &["-o", "json"], &["--compat"]] {
                 let run = Run::of(["status", kind, "-n", "n", "--from", "-"].iter().chain(args));
-                let ended = run.stdin(snapshot.clone()).run();
-                prop_assert!(args.contains(&"--compat") || is_well_told(&ended), "{args:?}: {}", ended.transcript);
+                let output = run.stdin(snapshot.clone()).run();
+                prop_assert!(args.contains(&"--compat") || is_well_told(&output), "{args:?}: {}", output.transcript);
             }
         }
     }
@@ -124,8 +124,8 @@ proptest! {
             let snapshot = json!({"kind": "List", "items": items}).to_string();
             for args in [&[][..], &["-o", "json"], &["--compat"], &["--revision", "2"]] {
                 let run = Run::of(["status", kind, "-n", "n", "--from", "-"].iter().chain(args));
-                let ended = run.stdin(snapshot.clone()).run();
-                prop_assert!(args.contains(&"--compat") || is_well_told(&ended), "{args:?}: {}", ended.transcript);
+                let output = run.stdin(snapshot.clone()).run();
+                prop_assert!(args.contains(&"--compat") || is_well_told(&output), "{args:?}: {}", output.transcript);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Minimal objects, and the status of them.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 
 /// The time of every snapshot; no object is newer.
@@ -136,7 +136,7 @@ fn event(type_: &str, uid: &str, reason: &str, message: &str) -> Value {
 }
 
 /// Runs `status web ARGS...` for a workload with two revisions and these objects.
-pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Ended {
+pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Output {
     let mut items = vec![revision(kind, 1), revision(kind, 2), event("Normal", "nobody", "Tick", "the time")];
     if !objects.iter().any(|object| object["kind"] == "Pod") {
         items.push(with(pod(kind, "stranger", 1), &json!({"metadata": {"namespace": "other"}})));
@@ -149,8 +149,8 @@ pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Ended {
 
 /// Returns the JSON document of the same status.
 pub(crate) fn document(kind: &str, objects: &[Value]) -> Value {
-    let ended = status(kind, objects, &["-o", "json"]);
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}{}", ended.stdout, ended.stderr))
+    let output = status(kind, objects, &["-o", "json"]);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}{}", output.stdout, output.stderr))
 }
 
 /// Returns the ids of its causes, in order.

@@ -92,9 +92,9 @@ fn json_is_one_document_for_each_workload() {
         broken_pod("Deployment", "web-2-a", 2, &sick),
         broken_pod("Deployment", "web-2-b", 2, &sick),
     ];
-    let ended = status("Deployment", &objects, &["-o", "json"]);
-    assert_eq!((ended.stdout.lines().count(), ended.stderr.as_str()), (1, ""));
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = status("Deployment", &objects, &["-o", "json"]);
+    assert_eq!((output.stdout.lines().count(), output.stderr.as_str()), (1, ""));
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(
         document,
         json!({
@@ -125,9 +125,9 @@ fn json_is_one_document_for_each_workload() {
 #[test]
 fn several_workloads_have_names_on_every_line() {
     let run = |args: &[&str]| {
-        let ended =
+        let output =
             Run::of(["status"].iter().chain(args)).arg("--from").arg(data().join("shop/snapshot.json")).run();
-        ended.stdout
+        output.stdout
     };
     let alone = "partitioned roll out complete: 2 new pods have been updated...\n";
     assert_eq!(run(&["sts/db"]), alone);

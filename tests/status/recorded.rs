@@ -7,10 +7,10 @@ use crate::objects::cause_ids;
 
 /// The documents of every workload of a namespace.
 fn documents(namespace: &str) -> Vec<Value> {
-    let ended = Run::of(["status", "all", "-o", "json", "--watch=false", "--from"])
+    let output = Run::of(["status", "all", "-o", "json", "--watch=false", "--from"])
         .arg(data().join(namespace).join("snapshot.json"))
         .run();
-    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Returns `NAME VERDICT CAUSE...` of every workload.
@@ -72,9 +72,9 @@ fn healthy_workloads_have_no_cause() {
 #[test]
 fn the_lines_of_the_recorded_workloads() {
     for namespace in ["broken", "quota", "shop"] {
-        let ended =
+        let output =
             Run::of(["status", "all", "--from"]).arg(data().join(namespace).join("snapshot.json")).run();
-        let transcript = ended.transcript.lines().filter(|line| !line.starts_with("note: "));
+        let transcript = output.transcript.lines().filter(|line| !line.starts_with("note: "));
         insta::assert_snapshot!(namespace, transcript.collect::<Vec<_>>().join("\n"));
     }
 }

@@ -12,8 +12,8 @@ use crate::objects::{status, with, workload};
 /// The output of kubectl 1.36 for a workload with these fields.
 fn compat(kind: &str, changes: &Value) -> (String, String, u8) {
     let bare = with(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
-    let ended = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
-    (ended.stdout, ended.stderr, ended.exit)
+    let output = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
+    (output.stdout, output.stderr, output.exit)
 }
 
 fn deployment(generation: i64, [observed, wanted, total, updated, available]: [i64; 5]) -> String {
@@ -95,10 +95,10 @@ fn case_23_nothing_found_is_printed_on_stderr_and_is_no_error_in_kubectl() {
     ] {
         let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
         let run = harness::Run::of(["status", "deployment", "-n", "n", "--from", "-"].iter().chain(args));
-        let ended = run.stdin(snapshot).run();
-        assert_eq!(ended.stdout, "");
+        let output = run.stdin(snapshot).run();
+        assert_eq!(output.stdout, "");
         assert_eq!(
-            (ended.stderr.as_str(), ended.exit),
+            (output.stderr.as_str(), output.exit),
             ("No resources found in n namespace.\n", exit),
             "{args:?}"
         );

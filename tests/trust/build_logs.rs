@@ -59,18 +59,18 @@ fn no_line_is_a_ci_command() {
     ] {
         let run = |build: &str| {
             let run = harness::Run::of(words.split(' ')).env("CI", build);
-            runtime.block_on(async { run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await })
+            runtime.block_on(async { run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await })
         };
-        let ended = run("true");
-        assert_eq!(obeyed(&ended.transcript), [""; 0], "{words}");
+        let output = run("true");
+        assert_eq!(obeyed(&output.transcript), [""; 0], "{words}");
         let plain = run("");
         without_build += obeyed(&plain.transcript).len();
-        let prefixed = ended.transcript.lines().filter(|line| line.starts_with("| ")).count();
+        let prefixed = output.transcript.lines().filter(|line| line.starts_with("| ")).count();
         let commands = plain
             .transcript
             .lines()
             .filter(|line| line.trim_start().starts_with("::") || line.trim_start().starts_with("section_"));
-        assert_eq!(prefixed, commands.count(), "{words}: one prefix a line\n{}", ended.transcript);
+        assert_eq!(prefixed, commands.count(), "{words}: one prefix a line\n{}", output.transcript);
     }
     assert!(without_build > 10, "only {without_build} lines would have been obeyed");
 }

@@ -4,7 +4,7 @@
 //! `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. What a plan of `step`
 //! says of itself, in one annotation, and what a check prints are tried in [`other_sources`](crate::other_sources).
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use simcluster::SimCluster;
 
 use crate::escape_detector;
@@ -25,8 +25,8 @@ pub(crate) enum Form {
 
 impl Form {
     /// Returns what is unsafe in an output, if anything is.
-    pub(crate) fn wrong_with(self, ended: &Ended) -> Option<String> {
-        let texts = [&ended.stdout, &ended.stderr];
+    pub(crate) fn wrong_with(self, output: &Output) -> Option<String> {
+        let texts = [&output.stdout, &output.stderr];
         let shown = texts.map(|text| if self == Self::Text { text.clone() } else { text.replace('\t', " ") });
         let obeyed = shown.iter().find_map(|text| escape_detector::obeyed_in(text));
         let is_of_lines = matches!(self, Self::Text | Self::Columns);
@@ -87,13 +87,13 @@ pub(crate) enum Origin {
 
 impl Origin {
     /// Runs a command line, on a terminal or not; none when it does not apply to the source.
-    pub(crate) async fn run(&self, words: &str, to: To) -> Option<Ended> {
+    pub(crate) async fn run(&self, words: &str, to: To) -> Option<Output> {
         let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
         let run = if to == To::Terminal { run.terminal(100, 40) } else { run };
         Some(match self {
-            Self::Cluster(cluster) => run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await,
+            Self::Cluster(cluster) => run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await,
             Self::Snapshot(_) if words.contains("server") || words.starts_with('_') => return None,
-            Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_here().await,
+            Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_async().await,
         })
     }
 }

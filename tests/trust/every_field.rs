@@ -138,16 +138,16 @@ async fn try_out(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(Stri
     let mut seen: Vec<_> = places.into_iter().map(|place| (place, Seen::default())).collect();
     let names = printed_commands::names(snapshot);
     for (words, form, to) in COMMANDS.iter().filter(|(words, ..)| words.starts_with(verb)) {
-        let Some(ended) = origin.run(words, *to).await else { continue };
+        let Some(output) = origin.run(words, *to).await else { continue };
         let verb = words.split(' ').next().unwrap().replace("__complete", "completion");
         for (index, (_, seen)) in seen.iter_mut().enumerate() {
-            if *form != Form::Exact && ended.transcript.contains(&mark(index)) {
+            if *form != Form::Exact && output.transcript.contains(&mark(index)) {
                 seen.verbs.insert(verb.clone());
             }
         }
         let is_text = *form == Form::Text && *to == To::Pipe;
-        let pasted = is_text.then(|| printed_commands::wrong_in(&ended.transcript, &names)).flatten();
-        let wrong = form.wrong_with(&ended).into_iter().chain(pasted);
+        let pasted = is_text.then(|| printed_commands::wrong_in(&output.transcript, &names)).flatten();
+        let wrong = form.wrong_with(&output).into_iter().chain(pasted);
         seen[0].1.wrong.extend(wrong.map(|wrong| format!("{words} ({to:?}): {wrong}")));
     }
     seen

@@ -6,11 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::lab::{Lab, START};
-use harness::{Ended, Run};
+use harness::test_cluster::{START, TestCluster};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, PODS, STATEFULSETS};
-use simcluster::{Key, Recorded, Resource, object};
+use simcluster::{Key, RecordedRequest, Resource, object};
 
 use crate::files;
 
@@ -33,7 +33,7 @@ type PodImage = (String, String);
 /// A workload of four pods whose update has one released batch, beside another workload that is held and has
 /// outdated pods.
 struct Scene {
-    lab: Lab,
+    cluster: TestCluster,
     key: Key,
     target: &'static str,
     /// A file that a command leaves behind if the program runs one.
@@ -42,35 +42,35 @@ struct Scene {
 
 impl Scene {
     async fn new(resource: &'static Resource) -> Self {
-        let lab = Lab::new();
+        let cluster = TestCluster::new();
         let is_set = resource == &STATEFULSETS;
         let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
         let (key, target) = if is_set {
-            (lab.stateful_set(4, &json!({})), "statefulset/db")
+            (cluster.stateful_set(4, &json!({})), "statefulset/db")
         } else {
-            (lab.daemon_set(&json!({})), "daemonset/agent")
+            (cluster.daemon_set(&json!({})), "daemonset/agent")
         };
-        let other = lab.hands().workload(&DAEMONSETS, "other", &on_delete);
-        lab.pass(30).await;
-        let scene = Self { lab, key, target, mark: files::file("mark", "").with_file_name("was-run") };
-        scene.lab.hands().image(&other, "app:2.0");
+        let other = cluster.editor().create_workload(&DAEMONSETS, "other", &on_delete);
+        cluster.advance(30).await;
+        let scene = Self { cluster, key, target, mark: files::file("mark", "").with_file_name("was-run") };
+        scene.cluster.editor().set_image(&other, "app:2.0");
         assert_eq!(scene.run("pause TARGET").await.exit, 0);
-        scene.lab.hands().image(&scene.key, "app:2.0");
-        scene.lab.pass(10).await;
+        scene.cluster.editor().set_image(&scene.key, "app:2.0");
+        scene.cluster.advance(10).await;
         let begun = scene.run("step TARGET --soak 1s").await;
         assert_eq!(begun.exit, 0, "{}", begun.transcript);
         scene
     }
 
-    async fn run(&self, words: &str) -> Ended {
-        let client = kube::Client::new(self.lab.cluster.service_for("admin"), "default");
+    async fn run(&self, words: &str) -> Output {
+        let client = kube::Client::new(self.cluster.sim.service_for("admin"), "default");
         let words = words.replace("TARGET", self.target);
         let run = Run::of(words.split_whitespace()).env("PATH", "/usr/bin:/bin").at(START.parse().unwrap());
-        run.run_through(client).await
+        run.run_against(client).await
     }
 
     fn object(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.get(&self.key).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.get(&self.key).unwrap()))
     }
 
     fn annotation(&self) -> Value {
@@ -81,13 +81,13 @@ impl Scene {
     /// Writes an annotation as the colleague does.
     fn forge(&self, annotation: &Value) {
         let text = annotation.to_string();
-        self.lab.hands().patch(&self.key, &json!({"metadata": {"annotations": {HELD: text}}}));
+        self.cluster.editor().patch(&self.key, &json!({"metadata": {"annotations": {HELD: text}}}));
     }
 
     /// The pods of the workload and of all others, by uid, with their image.
     fn pods(&self) -> (Vec<PodImage>, Vec<PodImage>) {
         let uid = object::uid(&self.object()).to_owned();
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             let pods = store.list(&PODS, Some("default")).map(|(_, pod)| {
                 let owner = pod["metadata"]["ownerReferences"][0]["uid"].as_str().unwrap_or_default();
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
@@ -100,12 +100,12 @@ impl Scene {
     }
 
     /// Runs a command, and says what it did that it may not have done.
-    async fn wrong_with(&self, words: &str) -> (Ended, Vec<String>) {
+    async fn wrong_with(&self, words: &str) -> (Output, Vec<String>) {
         let (own, others) = self.pods();
-        self.lab.cluster.forget_requests();
-        let ended = self.run(words).await;
-        let requests = self.lab.cluster.requests();
-        let writes: Vec<&Recorded> = requests
+        self.cluster.sim.forget_requests();
+        let output = self.run(words).await;
+        let requests = self.cluster.sim.requests();
+        let writes: Vec<&RecordedRequest> = requests
             .iter()
             .filter(|request| request.user.as_deref() == Some("admin") && request.method != http::Method::GET)
             .collect();
@@ -137,10 +137,10 @@ impl Scene {
                 wrong.push(format!("spec.{field} is {}", changed["spec"][field]));
             }
         }
-        (ended, wrong)
+        (output, wrong)
     }
 
-    fn wrong_write(&self, write: &Recorded, outdated: &[&str]) -> Option<String> {
+    fn wrong_write(&self, write: &RecordedRequest, outdated: &[&str]) -> Option<String> {
         let body: Value = serde_json::from_slice(&write.body).unwrap_or_default();
         let is_workload = write.path.ends_with(&self.target.replace("set/", "sets/"));
         let pod_uid = match write.method.as_str() {
@@ -212,10 +212,10 @@ async fn try_each_member(resource: &'static Resource) {
             let Some(member) = forged.pointer_mut(&pointer) else { continue };
             *member = value.clone();
             scene.forge(&forged);
-            let (ended, found) = scene.wrong_with("step TARGET --all --timeout 300s --take-over").await;
-            refused += usize::from(ended.exit != 0);
+            let (output, found) = scene.wrong_with("step TARGET --all --timeout 300s --take-over").await;
+            refused += usize::from(output.exit != 0);
             wrong.extend(
-                found.into_iter().map(|found| format!("{pointer} = {value}: {found}\n{}", ended.transcript)),
+                found.into_iter().map(|found| format!("{pointer} = {value}: {found}\n{}", output.transcript)),
             );
         }
     }
@@ -267,16 +267,16 @@ fn a_forged_strategy_is_a_strategy_or_is_refused() {
                     forged["strategy"] = strategy.clone();
                     scene.forge(&forged);
                     let before = scene.object();
-                    let (ended, wrong) = scene.wrong_with(words).await;
+                    let (output, wrong) = scene.wrong_with(words).await;
                     assert_eq!(wrong, [""; 0], "{words}: {strategy:.200}");
-                    assert_eq!(scene.object()["spec"], before["spec"], "{words}: {}", ended.transcript);
+                    assert_eq!(scene.object()["spec"], before["spec"], "{words}: {}", output.transcript);
                     assert!(
-                        ended.stderr.contains(name),
+                        output.stderr.contains(name),
                         "{words}: {name:?} is not in {:.2000}",
-                        ended.stderr
+                        output.stderr
                     );
-                    assert_eq!(ended.exit, 1, "{words}: {:.2000}", ended.transcript);
-                    assert!(ended.transcript.len() < 4000, "{words}: {} bytes", ended.transcript.len());
+                    assert_eq!(output.exit, 1, "{words}: {:.2000}", output.transcript);
+                    assert!(output.transcript.len() < 4000, "{words}: {} bytes", output.transcript.len());
                 }
             }
         }
@@ -322,9 +322,9 @@ fn forged_additional_members_have_no_effect() {
                         }
                     }
                     scene.forge(&forged);
-                    let (ended, wrong) = scene.wrong_with(words).await;
-                    assert_eq!(wrong, [""; 0], "{words}: {name} = {value:.200}\n{:.3000}", ended.transcript);
-                    let longest = ended.transcript.lines().map(str::len).max();
+                    let (output, wrong) = scene.wrong_with(words).await;
+                    assert_eq!(wrong, [""; 0], "{words}: {name} = {value:.200}\n{:.3000}", output.transcript);
+                    let longest = output.transcript.lines().map(str::len).max();
                     assert!(longest.unwrap_or_default() < 2000, "{words}: {name}: a line of {longest:?}");
                 }
             }

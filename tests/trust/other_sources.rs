@@ -1,11 +1,11 @@
 //! Sources of text other than objects: warnings, error responses, proxy pages, logs, kubeconfigs, manifests,
 //! credential plugins and file names. Each is printed by some run, and is safe there.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use rollout2::model::api::object::Object;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
 use crate::commands::Origin;
@@ -21,11 +21,11 @@ fn hostile() -> String {
 
 /// Every response of a server that is not an object.
 fn acts() -> Vec<(&'static str, Fault)> {
-    let refuse = |code: u16| Act::Refuse(Refusal::with_status(code, hostile()));
+    let refuse = |code: u16| FaultAction::Refuse(Refusal::with_status(code, hostile()));
     let reads = || Requests::verb(Verb::Get);
     let writes = || Requests::verb(Verb::Patch);
     vec![
-        ("a warning", Fault::on(Requests::any(), Act::Warn(header(&hostile())))),
+        ("a warning", Fault::on(Requests::any(), FaultAction::Warn(header(&hostile())))),
         ("a 403", Fault::on(reads(), refuse(403))),
         ("a 400", Fault::on(reads(), refuse(400))),
         ("a 404", Fault::on(Requests::any(), refuse(404))),
@@ -49,9 +49,9 @@ const WORDS: [&str; 7] = [
     "history all -v 8",
 ];
 
-fn assert_safe(what: &str, form: Form, ended: &Ended) {
-    if let Some(wrong) = form.wrong_with(ended) {
-        panic!("{what}: {wrong}\n{:?}", ended.transcript);
+fn assert_safe(what: &str, form: Form, output: &Output) {
+    if let Some(wrong) = form.wrong_with(output) {
+        panic!("{what}: {wrong}\n{:?}", output.transcript);
     }
 }
 
@@ -64,8 +64,8 @@ async fn server_messages_are_escaped_in_every_verb() {
         let mut printed = false;
         for words in WORDS {
             for to in [To::Pipe, To::Terminal] {
-                let ended = origin.run(words, to).await.unwrap();
-                assert_safe(&format!("{what}: {words}"), Form::Text, &ended);
+                let output = origin.run(words, to).await.unwrap();
+                assert_safe(&format!("{what}: {words}"), Form::Text, &output);
                 let compat = origin.run(&format!("{words} --compat"), to).await.unwrap();
                 assert!(
                     to == To::Pipe
@@ -74,7 +74,7 @@ async fn server_messages_are_escaped_in_every_verb() {
                 );
                 let compat = compat.stderr.replace('\t', " ");
                 assert_eq!(escape_detector::obeyed_in(&compat), None, "{what}: {words} --compat");
-                printed |= ended.transcript.contains(MARK);
+                printed |= output.transcript.contains(MARK);
             }
         }
         assert!(printed, "{what} is not printed anywhere");
@@ -88,9 +88,9 @@ async fn container_logs_are_escaped() {
         ("status deployment/crash --timeout 2s", To::Pipe),
         ("status deployment/crash --timeout 2s", To::Terminal),
     ] {
-        let ended = origin.run(words, to).await.unwrap();
-        assert_safe(words, Form::Text, &ended);
-        assert!(ended.transcript.contains(MARK), "{words}: {}", ended.transcript);
+        let output = origin.run(words, to).await.unwrap();
+        assert_safe(words, Form::Text, &output);
+        assert!(output.transcript.contains(MARK), "{words}: {}", output.transcript);
     }
 }
 
@@ -147,17 +147,22 @@ async fn kubeconfig_values_are_escaped() {
         let path = file("kubeconfig", &text);
         for compat in [&[][..], &["--compat"]] {
             let run = Run::of(["history", "deploy/web", "--request-timeout", "2s", "-v", "8"]).args(compat);
-            let ended = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_here().await;
-            assert_ne!(ended.exit, 0, "{what}");
-            assert_eq!(escape_detector::obeyed_in(&ended.transcript), None, "{what}: {:?}", ended.transcript);
+            let output = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_async().await;
+            assert_ne!(output.exit, 0, "{what}");
+            assert_eq!(
+                escape_detector::obeyed_in(&output.transcript),
+                None,
+                "{what}: {:?}",
+                output.transcript
+            );
             // Each line of a plugin's stderr is printed as one line.
-            let forged = escape_detector::forged_in(&ended.transcript);
+            let forged = escape_detector::forged_in(&output.transcript);
             let forged = forged.filter(|_| compat.is_empty() && what != "a plugin's words");
-            assert_eq!(forged, None, "{what}: {:?}", ended.transcript);
+            assert_eq!(forged, None, "{what}: {:?}", output.transcript);
         }
         for words in [&["history", "--context", ""][..], &["history", "--cluster", ""]] {
             let offered =
-                Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", &path).run_here().await;
+                Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", &path).run_async().await;
             assert_safe(what, Form::Columns, &offered);
         }
     }
@@ -184,14 +189,14 @@ fn file_contents_are_escaped() {
     ] {
         for verb in ["history", "status", "undo"] {
             let args = [verb, "-f", "-", "--from", from.to_str().unwrap()];
-            let ended = Run::of(args)
+            let output = Run::of(args)
                 .args(if verb == "undo" { &["--dry-run=client"][..] } else { &[] })
                 .stdin(manifest.clone())
                 .run();
-            assert_safe(&manifest, Form::Text, &ended);
-            printed += u32::from(ended.transcript.contains(MARK));
-            let ended = Run::of([verb, "all", "--from", "-"]).stdin(manifest.clone()).run();
-            assert_safe(&manifest, Form::Text, &ended);
+            assert_safe(&manifest, Form::Text, &output);
+            printed += u32::from(output.transcript.contains(MARK));
+            let output = Run::of([verb, "all", "--from", "-"]).stdin(manifest.clone()).run();
+            assert_safe(&manifest, Form::Text, &output);
         }
     }
     assert!(printed >= 6, "{printed}");
@@ -274,9 +279,9 @@ async fn plan_members_are_escaped_in_every_verb() {
     ] {
         for to in [To::Pipe, To::Terminal] {
             let origin = Origin::Cluster(cluster(&stepped(), "out of luck"));
-            let ended = origin.run(words, to).await.unwrap();
-            assert_safe(words, Form::Text, &ended);
-            assert!(!is_told || ended.transcript.contains(MARK), "{words}: {}", ended.transcript);
+            let output = origin.run(words, to).await.unwrap();
+            assert_safe(words, Form::Text, &output);
+            assert!(!is_told || output.transcript.contains(MARK), "{words}: {}", output.transcript);
         }
     }
 }
@@ -285,18 +290,19 @@ async fn plan_members_are_escaped_in_every_verb() {
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn check_output_is_escaped() {
-    let lab = harness::lab::Lab::new();
-    let db = lab.stateful_set(2, &json!({}));
-    lab.pass(60).await;
-    lab.run("pause statefulset/db").await;
-    lab.hands().image(&db, "app:2.0");
-    lab.pass(5).await;
+    let cluster = harness::test_cluster::TestCluster::new();
+    let db = cluster.stateful_set(2, &json!({}));
+    cluster.advance(60).await;
+    cluster.run("pause statefulset/db").await;
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(5).await;
     let text = file("said", &format!("{}\n", hostile()));
     let check = format!("cat {}", text.display());
     let run = Run::of(["step", "statefulset/db", "--plain", "--check", &check]).terminal(100, 40);
     let path = std::env::var("PATH").unwrap_or_default();
-    let client = kube::Client::new(lab.cluster.service(), "default");
-    let ended = run.env("PATH", path).at(harness::lab::START.parse().unwrap()).run_through(client).await;
-    assert!(ended.stderr.contains(MARK), "{}", ended.transcript);
-    assert_safe("a check", Form::Text, &ended);
+    let client = kube::Client::new(cluster.sim.service(), "default");
+    let output =
+        run.env("PATH", path).at(harness::test_cluster::START.parse().unwrap()).run_against(client).await;
+    assert!(output.stderr.contains(MARK), "{}", output.transcript);
+    assert_safe("a check", Form::Text, &output);
 }

@@ -210,8 +210,8 @@ fn a_printed_command_is_one_command_for_any_field() {
                 let hostile = with(&snapshot, place, text, behind).to_string();
                 for words in ["status all -A --watch=false", "undo all -n shop --dry-run=client"] {
                     let run = harness::Run::of(words.split(' ')).args(["--from", "-"]).stdin(hostile.clone());
-                    let ended = runtime.block_on(run.run_here());
-                    let found = wrong_in(&ended.transcript, &names);
+                    let output = runtime.block_on(run.run_async());
+                    let found = wrong_in(&output.transcript, &names);
                     wrong.extend(found.map(|found| format!("{place} {text:?}: {words}: {found}")));
                 }
             }
@@ -229,12 +229,12 @@ fn printed_commands_of_every_verb_can_be_typed() {
         let names = names(&snapshot);
         let cluster = cluster(&snapshot, "out of luck");
         for (words, form, _) in COMMANDS.iter().filter(|(_, form, _)| *form == Form::Text) {
-            let ended = runtime.block_on(async {
+            let output = runtime.block_on(async {
                 let client = kube::Client::new(cluster.service(), NAMESPACE);
-                harness::Run::of(words.split(' ')).run_through(client).await
+                harness::Run::of(words.split(' ')).run_against(client).await
             });
-            seen += ended.transcript.lines().filter(|line| commands(line).is_some()).count();
-            let found = wrong_in(&ended.transcript, &names);
+            seen += output.transcript.lines().filter(|line| commands(line).is_some()).count();
+            let found = wrong_in(&output.transcript, &names);
             wrong.extend(found.map(|found| format!("{words} ({form:?}): {found}")));
         }
     }

@@ -4,7 +4,7 @@
 use harness::Run;
 use serde_json::{Value, json};
 use simcluster::SimCluster;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
 use crate::setup::{NAMESPACE, cluster, trouble, verbs};
@@ -118,7 +118,7 @@ async fn printed(cluster: &SimCluster, words: &str, redact: Option<&str>, termin
     let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
-    run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
+    run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
 }
 
 #[tokio::test(start_paused = true)]
@@ -165,9 +165,11 @@ async fn kubectls_outputs_contain_it_unless_redacted() {
 async fn a_refusal_that_repeats_a_secret_is_masked() {
     let cluster = secretive();
     let said = format!("admission webhook denied it: env DB_PASSWORD={SECRET}-0 is not allowed");
-    cluster
-        .fault(Fault::on(Requests::verb(Verb::Patch), Act::Refuse(Refusal::with_status(403, said.clone()))));
-    cluster.fault(Fault::on(Requests::any(), Act::Warn(said)));
+    cluster.fault(Fault::on(
+        Requests::verb(Verb::Patch),
+        FaultAction::Refuse(Refusal::with_status(403, said.clone())),
+    ));
+    cluster.fault(Fault::on(Requests::any(), FaultAction::Warn(said)));
     for words in [
         "undo deployment/crash --dry-run=server",
         "restart deployment/crash",

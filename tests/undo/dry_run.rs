@@ -1,22 +1,22 @@
 //! `--dry-run=client`: the preview, as text and as documents.
 
-use harness::Ended;
+use harness::Output;
 use serde_json::Value;
 
 use crate::undo;
 
-fn ended(namespace: &str, args: &[&str]) -> Ended {
+fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
     undo(namespace, args).arg("--dry-run=client").run()
 }
 
 /// stdout and stderr, without kubectl's warning about the last-applied annotation.
 fn printed(namespace: &str, args: &[&str]) -> String {
-    let ended = ended(namespace, args);
-    let mut printed = ended.stdout;
-    for line in ended.stderr.lines().filter(|line| !line.starts_with("Warning: resource ")) {
+    let output = undo_dry_run(namespace, args);
+    let mut printed = output.stdout;
+    for line in output.stderr.lines().filter(|line| !line.starts_with("Warning: resource ")) {
         printed.extend(["stderr: ", line, "\n"]);
     }
-    printed + &format!("exit {}\n", ended.exit)
+    printed + &format!("exit {}\n", output.exit)
 }
 
 fn told_of_each(namespace: &str, targets: &[&str]) -> String {
@@ -53,9 +53,9 @@ fn every_broken_workload() {
 
 #[test]
 fn the_patch_is_ready_for_kubectl() {
-    let ended = ended("shop", &["deployment/web", "-o", "patch"]);
-    assert_eq!(ended.stdout.lines().count(), 1);
-    let patch: Vec<Value> = serde_json::from_str(&ended.stdout).unwrap();
+    let output = undo_dry_run("shop", &["deployment/web", "-o", "patch"]);
+    assert_eq!(output.stdout.lines().count(), 1);
+    let patch: Vec<Value> = serde_json::from_str(&output.stdout).unwrap();
     let steps: Vec<String> = patch
         .iter()
         .map(|step| format!("{} {}", step["op"].as_str().unwrap(), step["path"].as_str().unwrap()))
@@ -72,18 +72,18 @@ fn the_patch_is_ready_for_kubectl() {
             "replace /metadata/annotations/kubernetes.io~1change-cause",
         ]
     );
-    assert!(ended.stderr.contains("  replaces 4 of 4 pods\n"), "beside a document the preview is narration");
+    assert!(output.stderr.contains("  replaces 4 of 4 pods\n"), "beside a document the preview is narration");
 }
 
 #[test]
 fn documents_contain_the_object_after_the_rollback() {
-    let json: Value = serde_json::from_str(&ended("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
+    let json: Value = serde_json::from_str(&undo_dry_run("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
     assert_eq!(json["spec"]["template"]["spec"]["containers"][0]["image"], "shop/db:1.2");
     assert_eq!(json["metadata"].get("managedFields"), None);
-    let both = ended("shop", &["sts/db", "ds/agent", "-o", "yaml"]).stdout;
+    let both = undo_dry_run("shop", &["sts/db", "ds/agent", "-o", "yaml"]).stdout;
     assert_eq!(both.matches("\n---\n").count(), 1);
     assert!(both.contains("image: shop/agent:1.2"));
-    assert_eq!(ended("shop", &["sts/db", "-o", "name"]).stdout, "statefulset.apps/db\n");
+    assert_eq!(undo_dry_run("shop", &["sts/db", "-o", "name"]).stdout, "statefulset.apps/db\n");
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn a_live_revision_is_skipped_with_its_number() {
         (&["deploy/web", "--to-revision", "5", "-o", "patch"], "[]\n"),
         (&["deploy/web", "--to-revision", "5", "-o", "name"], "deployment.apps/web\n"),
     ] {
-        let ended = ended("shop", args);
-        assert_eq!((ended.stdout.as_str(), ended.exit), (expected, 0), "{args:?}");
+        let output = undo_dry_run("shop", args);
+        assert_eq!((output.stdout.as_str(), output.exit), (expected, 0), "{args:?}");
     }
 }
 
@@ -114,47 +114,47 @@ fn stable_is_found_or_refused_with_the_candidates() {
 
 #[test]
 fn a_paused_deployment_may_be_resumed_in_the_same_patch() {
-    let patch = ended("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
+    let patch = undo_dry_run("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
     assert!(patch.contains(r#"{"op":"remove","path":"/spec/paused"}"#), "{patch}");
 }
 
 #[test]
 fn last_applied_is_synced_and_no_warning_remains() {
-    let ended = ended("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
-    assert!(!ended.stderr.contains("Warning:"), "{}", ended.stderr);
-    assert!(ended.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", ended.stdout);
+    let output = undo_dry_run("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
+    assert!(!output.stderr.contains("Warning:"), "{}", output.stderr);
+    assert!(output.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", output.stdout);
 }
 
 #[test]
 fn a_failed_workload_does_not_stop_the_others() {
-    let ended =
+    let output =
         undo("shop", &["deploy/web", "deploy/nope", "sts/db", "--dry-run=client", "-o", "name"]).run();
-    assert_eq!(ended.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
+    assert_eq!(output.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
     assert!(
-        ended.stderr.contains("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace"),
+        output.stderr.contains("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
 }
 
 #[test]
 fn a_selection_prints_its_workloads_first() {
-    let ended = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
+    let output = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
     assert!(
-        ended.stderr.starts_with(
+        output.stderr.starts_with(
             "2 deployments and 1 statefulset: deployment/checkout deployment/web statefulset/db\n"
         ),
         "{}",
-        ended.stderr
+        output.stderr
     );
 }
 
 #[test]
 fn nothing_matched_is_an_error_without_allow_empty() {
     for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0), (&["--compat"], 0)] {
-        let ended = undo("shop", &["deploy", "-l", "app=none", "--dry-run=client"]).args(args).run();
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", exit), "{args:?} {}", ended.stderr);
+        let output = undo("shop", &["deploy", "-l", "app=none", "--dry-run=client"]).args(args).run();
+        assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{args:?} {}", output.stderr);
     }
 }
 
@@ -182,8 +182,12 @@ fn invalid_combinations_are_refused_before_any_read() {
             "error: --timeout, --fail-fast and --plain have an effect only with --wait\nhint: add --wait\n",
         ),
     ] {
-        let ended = undo("shop", args).run();
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), ("", stderr, 2), "{args:?}");
+        let output = undo("shop", args).run();
+        assert_eq!(
+            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
+            ("", stderr, 2),
+            "{args:?}"
+        );
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod controller_hash;
 pub mod diff;
 pub mod digest;
+pub mod elsewhere;
 mod list;
 pub mod pod_update;
 mod pods;
@@ -11,6 +12,7 @@ pub mod redaction;
 mod revision_object;
 mod revision_word;
 pub mod template;
+mod template_defaults;
 
 pub use list::Revisions;
 pub use revision_word::RevisionWord;
