@@ -117,7 +117,7 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     let scope = TargetScope { namespace: namespace.map(str::to_owned), ..TargetScope::default() };
     let finder = TargetFinder {
         source,
-        refusal: |_, _| String::new(), // kubectl's message, which only `--compat` prints
+        unsupported_message: |_, _| String::new(), // kubectl's message, which only `--compat` prints
         managed_fields: ManagedFields::Drop,
         namespaces: NamespaceScope::of(&scope, source)?,
         is_compat: false,
