@@ -47,6 +47,9 @@ pub(crate) enum To {
 
 /// A command line, the kind of its output, and its stream.
 pub(crate) const COMMANDS: &[(&str, Form, To)] = &[
+    ("list all -A -o wide", Form::Text, To::Pipe),
+    ("list all", Form::Text, To::Terminal),
+    ("list all -o yaml", Form::Exact, To::Terminal),
     ("history all -A -o wide", Form::Text, To::Pipe),
     ("history all", Form::Text, To::Terminal),
     ("history all --revision current", Form::Lines, To::Pipe),
