@@ -14,7 +14,7 @@ use crate::{changes_in, web};
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// A Deployment in a namespace with this live template.
+/// Returns a Deployment in a namespace with this live template.
 fn deployment(namespace: &str, template: &Value) -> Value {
     workload("Deployment", namespace, template)
 }
@@ -29,7 +29,7 @@ fn list(objects: &[Value]) -> String {
     json!({"kind": "List", "items": objects}).to_string()
 }
 
-/// `diff deployment/a ARGS... -n dev --from -` with these objects.
+/// Runs `diff deployment/a ARGS... -n dev --from -` with these objects.
 fn diff_in(objects: &[Value], args: &[&str]) -> Ended {
     Run::of(["diff", "deployment/a", "-n", "dev", "--from", "-"].iter().chain(args))
         .stdin(list(objects))
@@ -82,7 +82,7 @@ fn namespaces_are_compared_with_digests_on_both_sides() {
 }
 
 #[test]
-fn generated_fields_are_reported_and_not_compared() {
+fn generated_fields_are_reported_but_not_compared() {
     let mut restarted = image("web:1");
     restarted["metadata"]["annotations"] =
         json!({"kubectl.kubernetes.io/restartedAt": "2026-11-20T13:00:00Z"});
@@ -104,7 +104,7 @@ fn generated_fields_are_reported_and_not_compared() {
 }
 
 #[test]
-fn the_order_of_a_list_is_another_digest() {
+fn another_order_of_a_list_changes_the_digest() {
     let env = |names: [&str; 2]| {
         web(&json!({"ports": names.map(|name| json!({"containerPort": 80, "name": name, "protocol": name}))}))
     };
@@ -240,7 +240,7 @@ fn a_file_can_be_standard_input_and_have_several_objects() {
 }
 
 #[test]
-fn a_recorded_file_has_revisions() {
+fn a_revision_of_a_snapshot_file_can_be_compared() {
     let path = data().join("shop/snapshot.json");
     let run = |args: &[&str]| {
         Run::of(["diff", "deployment/web"].iter().chain(args))
@@ -260,7 +260,7 @@ fn a_recorded_file_has_revisions() {
     assert!(ended.stderr.starts_with("error: no revision 77"), "{}", ended.stderr);
 }
 
-/// Two served clusters, which a kubeconfig names as the contexts `dev` and `prod`.
+/// Two served clusters, and a kubeconfig with the contexts `dev` and `prod`.
 struct TwoClusters {
     clusters: [SimCluster; 2],
     _served: [Served; 2],
@@ -342,7 +342,7 @@ async fn both_clusters_are_read_concurrently() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_command_line_stay_with_the_first_cluster() {
+async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     let two = TwoClusters::new("token", [&image("web:1"), &image("web:1")]);
     two.clusters[0].users(|users| users.grant_token("first-only", "admin", None));
     let ended = two.diff(&["--token", "first-only", "--with-context", "prod", "--exit-code"]).await;
@@ -353,7 +353,7 @@ async fn credentials_of_the_command_line_stay_with_the_first_cluster() {
 }
 
 #[tokio::test]
-async fn an_error_names_the_context() {
+async fn an_error_contains_the_context() {
     let two = TwoClusters::new("errors", [&image("web:1"), &image("web:1")]);
     let ended = two.diff(&["--with-context", "staging", "--exit-code"]).await;
     assert!(ended.stderr.starts_with("error: context staging: "), "{}", ended.stderr);
@@ -370,7 +370,7 @@ async fn an_error_names_the_context() {
 }
 
 #[test]
-fn mistakes_of_usage_are_refused() {
+fn invalid_arguments_are_refused() {
     for (args, error) in [
         (
             &["--with-revision", "3"][..],
