@@ -11,6 +11,7 @@ mod duration;
 mod follow;
 mod history;
 mod hold;
+mod list;
 mod parse_error;
 pub mod reference;
 mod restart;
@@ -59,6 +60,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum VerbArguments {
+    List(list::ListArgs),
     Status(status::StatusArgs),
     History(history::HistoryArgs),
     Diff(diff::DiffArgs),
@@ -72,7 +74,7 @@ enum VerbArguments {
 }
 
 /// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
-const NON_KUBECTL_VERBS: [&str; 4] = ["diff", "step", "completion", "version"];
+const NON_KUBECTL_VERBS: [&str; 5] = ["list", "diff", "step", "completion", "version"];
 
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
@@ -132,6 +134,7 @@ impl Arguments {
     fn lower(self, compat: bool) -> Result<LoweredArgs, Error> {
         let common = self.common.lower(compat)?;
         let verb = match self.verb {
+            VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
             VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common)?),
             VerbArguments::History(arguments) => Verb::History(arguments.lower(&common)?),
             VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&common)?),

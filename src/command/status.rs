@@ -135,7 +135,7 @@ async fn show(
         Output::Json => screen.exact(&render::json_line(&status)),
         Output::Text => print_status(&status, names, screen),
     }
-    let exit = exit(request.options.goal.state(&observed, &verdict));
+    let exit = exit_of_state(request.options.goal.state(&observed, &verdict));
     if exit == Exit::Done && !request.options.stable.is_zero() {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");
         return Ok(Exit::Unfinished);
@@ -167,8 +167,8 @@ fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Scr
     }
 }
 
-/// Returns the exit code for the verdict of one observation.
-fn exit(state: RolloutState) -> Exit {
+/// Returns the exit code for a state.
+pub(super) fn exit_of_state(state: RolloutState) -> Exit {
     match state {
         RolloutState::Complete => Exit::Done,
         RolloutState::Progressing | RolloutState::Unobserved => Exit::Unfinished,

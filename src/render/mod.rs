@@ -15,6 +15,7 @@ pub mod frame;
 pub mod go_json;
 pub mod history;
 pub mod hold;
+pub mod list;
 pub mod live;
 pub mod message_writer;
 pub mod owner_warnings;

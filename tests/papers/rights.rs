@@ -9,7 +9,8 @@ use crate::generated::root;
 use crate::setup::{On, Right, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, &[(On, &str)]); 8] = [
+const LINES: [(&str, &[(On, &str)]); 9] = [
+    ("list", &[(On::Shop, "list"), (On::Shop, "list deploy,sts -o wide")]),
     (
         "history",
         &[
@@ -99,12 +100,16 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
         }
         ("step", _, "nodes") => &["so nodes that are not ready are not recognised"],
         ("step", _, "events") => &["causes are incomplete: cannot list"],
+        ("list", _, "replicasets" | "controllerrevisions") => {
+            &["status is based on the counters of the workload only"]
+        }
         ("status", _, "replicasets" | "controllerrevisions") => {
             &["status is based on the counters of the workload only", "causes are incomplete: cannot list"]
         }
         ("status", _, "pods") => &["causes in pods are not shown", "causes are incomplete: cannot list"],
         ("status" | "step", _, "pods/log") => &["container logs are not shown: cannot read logs"],
-        ("status", _, "events") => &["causes are incomplete: "],
+        ("list", _, "pods") => &["causes in pods are not shown"],
+        ("status" | "list", _, "events") => &["causes are incomplete: "],
         (_, _, "pods") => &["pods are not counted"],
         (_, _, "replicasets") => &["cannot read replicasets: forbidden"],
         (_, _, "controllerrevisions") => &["cannot read controllerrevisions: forbidden"],

@@ -47,6 +47,9 @@ pub(crate) enum StreamKind {
 
 /// A command line, the kind of its output, and its stream.
 pub(crate) const COMMANDS: &[(&str, OutputFormat, StreamKind)] = &[
+    ("list all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
+    ("list all", OutputFormat::Text, StreamKind::Terminal),
+    ("list all -o yaml", OutputFormat::Exact, StreamKind::Terminal),
     ("history all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
     ("history all", OutputFormat::Text, StreamKind::Terminal),
     ("history all --revision current", OutputFormat::Lines, StreamKind::Pipe),

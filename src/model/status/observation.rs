@@ -8,6 +8,7 @@ use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::revision::{Revision, Revisions};
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::RolloutState;
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
 /// it.
@@ -209,6 +210,18 @@ impl Observation {
     fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
         let live = self.revisions.current().map(|current| current.digest);
         self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
+    }
+
+    /// Returns the types that could not be read, for a workload in a state: `revisions`, `pods`, `events`. Without
+    /// them the list of causes is incomplete. The events of a complete rollout are not read.
+    #[must_use]
+    pub fn unknown(&self, state: RolloutState) -> Vec<&'static str> {
+        let is_unknown = [
+            ("revisions", self.revisions.is_empty()),
+            ("pods", self.pods.is_none()),
+            ("events", self.events.is_none() && state != RolloutState::Complete),
+        ];
+        is_unknown.into_iter().filter(|(_, is_unknown)| *is_unknown).map(|(type_, _)| type_).collect()
     }
 
     /// Whether the controller has seen the workload as it is now, and its revision has the live template.

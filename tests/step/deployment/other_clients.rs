@@ -105,3 +105,40 @@ async fn an_older_hold_annotation_restored_by_undo_loses_no_field() {
         web.cluster.advance(60).await;
     }
 }
+
+/// `kubectl rollout undo` replaces the annotations by those of a ReplicaSet from before the plan: measured on a
+/// real control plane. The controller has copied the annotation to the ReplicaSet that the plan released.
+#[tokio::test(start_paused = true)]
+async fn an_undo_that_removes_the_annotation_loses_no_field() {
+    for end in ["resume deployment/web --release-all", "undo deployment/web --to-revision 2"] {
+        let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
+        let own = web.replaced_fields();
+        web.pause_and_change("app:2.0").await;
+        let target = web.web.clone();
+        web.cluster.later(40_000, move |editor| {
+            editor.patch(&target, &json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}}));
+            editor.set_image(&target, "app:1.0");
+        });
+        let stopped = web.step("--all --by 3 --soak 10m").await;
+        ends(&stopped, 5);
+        let command = "kubectl rollout2 resume deployment/web -n default --release-all";
+        assert!(
+            stopped.stderr.ends_with(&format!("hint: to end the hold: {command}\n")),
+            "{}",
+            stopped.transcript
+        );
+        web.cluster.advance(60).await;
+        let status = web.cluster.status("deployment/web --watch=false").await;
+        ends(&status, 5);
+        insta::allow_duplicates! { insta::assert_snapshot!(status.transcript) };
+        for refused in ["step deployment/web", "resume deployment/web"] {
+            let refused = web.cluster.run(refused).await;
+            ends(&refused, 1);
+            assert!(refused.stderr.contains(command), "{}", refused.transcript);
+        }
+        ends(&web.cluster.run(end).await, 0);
+        assert_eq!((web.replaced_fields(), web.hold()), (own, None), "{end}");
+        web.cluster.advance(60).await;
+        assert!(["1.0 10/10", "2.0 10/10"].contains(&web.pods().as_str()), "{}", web.pods());
+    }
+}
