@@ -5,7 +5,7 @@ use std::time::Duration;
 use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
-use rollout2::model::follow::{Follower, FollowerEvent, LogLines, Now, FollowOptions, TargetEvent, TargetId};
+use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent, LogLines, Now, TargetEvent, TargetId};
 use rollout2::model::revision::Revision;
 use rollout2::model::workload::Workload;
 use rollout2::model::workload::deployment::DEPLOYMENT;
