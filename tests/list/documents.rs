@@ -7,8 +7,8 @@ use crate::objects::{every_state, list};
 /// docs/json.md documents the fields.
 #[test]
 fn json_is_one_document() {
-    let ended = list(&every_state(), &["deploy,sts", "-A", "--state", "failed", "-o", "json"]);
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = list(&every_state(), &["deploy,sts", "-A", "--state", "failed", "-o", "json"]);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let expected = json!({
         "apiVersion": "rollout2/v1",
         "kind": "RolloutList",
@@ -64,9 +64,9 @@ fn yaml_is_the_same_document() {
 
 #[test]
 fn names_can_be_passed_to_other_commands() {
-    let ended = list(&every_state(), &["deploy,sts", "-n", "shop", "-o", "name"]);
+    let output = list(&every_state(), &["deploy,sts", "-n", "shop", "-o", "name"]);
     assert_eq!(
-        ended.stdout,
+        output.stdout,
         "deployment.apps/checkout\ndeployment.apps/api\nstatefulset.apps/db\ndeployment.apps/paid\ndeployment.apps/web\n"
     );
 }
