@@ -10,7 +10,10 @@ use crate::setup::{On, Right, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
 const LINES: [(&str, &[(On, &str)]); 9] = [
-    ("list", &[(On::Shop, "list"), (On::Shop, "list deploy,sts -o wide")]),
+    (
+        "list",
+        &[(On::Shop, "list"), (On::Shop, "list deploy,sts -o wide"), (On::Shop, "list --watch --timeout 5s")],
+    ),
     (
         "history",
         &[
