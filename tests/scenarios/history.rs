@@ -25,7 +25,7 @@ async fn the_history_is_limited() {
 /// Deployment differs.
 #[tokio::test]
 async fn a_rollback_gives_the_old_revision_a_new_number() {
-    let cluster = ScenarioCluster::new("a_rollback_gives_the_old_revision_a_new_number").await;
+    let cluster = ScenarioCluster::new("renumbering").await;
     let spec = json!({ "replicas": 1 });
     for workload in [Workload::web(&cluster, &spec).await, Workload::db(&cluster, &spec).await] {
         workload.wait_until_complete().await;

@@ -119,7 +119,7 @@ pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMet
     })
 }
 
-/// Design rule 12: one above the highest outdated pod, and never below the present partition. If no
+/// Returns the partition of a pause: one above the highest outdated pod, and never below the current partition. If no
 /// pod is updated, or all are, it is above every possible pod, so that later revisions are held
 /// too.
 fn hold_partition(observation: &Observation, pods: &[&Pod]) -> i64 {

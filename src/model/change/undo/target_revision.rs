@@ -94,7 +94,7 @@ fn second_highest<'a>(listed: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
     second.map(|(_, revision)| revision)
 }
 
-/// Design rule 11: the newest revision other than the current one. Once the controller observed the
+/// Returns the newest revision other than the current one. Once the controller observed the
 /// live template, this is the one before the current revision. Until then it is the revision that
 /// the pods run.
 ///
@@ -283,7 +283,7 @@ mod tests {
         assert!(refused.sentence().contains("2 (4 ready)"), "{}", refused.sentence());
     }
 
-    /// Reference 6.3: two ReplicaSets have the same number while the controller renumbers them.
+    /// Two ReplicaSets have the same number while the controller renumbers them.
     #[test]
     fn of_equal_numbers_kubectl_keeps_the_first_listed() {
         for (numbers, live, expected) in [
