@@ -5,7 +5,7 @@ use std::time::Duration;
 use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
-use rollout2::model::follow::{Follower, FollowerEvent, LogLines, Now, Options, TargetEvent, TargetId};
+use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent, LogLines, Now, TargetEvent, TargetId};
 use rollout2::model::revision::Revision;
 use rollout2::model::workload::Workload;
 use rollout2::model::workload::deployment::DEPLOYMENT;
@@ -146,7 +146,7 @@ pub(crate) fn follower(observations: &[(u64, &[RolloutFixture])]) -> Follower {
         .first()
         .into_iter()
         .flat_map(|(_, rollouts)| rollouts.iter().map(RolloutFixture::workload));
-    let mut follower = Follower::new(Options::default(), workloads);
+    let mut follower = Follower::new(FollowOptions::default(), workloads);
     for (seconds, rollouts) in observations {
         for (index, rollout) in rollouts.iter().enumerate() {
             let revisions = [4, 5].map(|number| rollout.revision(number).into()).to_vec();

@@ -94,9 +94,9 @@ fn second_highest<'a>(listed: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
     second.map(|(_, revision)| revision)
 }
 
-/// Returns the newest revision other than the current one. Once the controller observed the
-/// live template, this is the one before the current revision. Until then it is the revision that
-/// the pods run.
+/// Returns the newest revision other than the current one. Once the controller observed the live
+/// template, this is the one before the current revision. Until then it is the revision that the
+/// pods run.
 ///
 /// A rollback of `step` under way is completed; another `undo` does not reverse it.
 fn previous(observation: &Observation) -> Result<Option<&Revision>> {
@@ -164,7 +164,7 @@ fn not_in_history(number: i64) -> Error {
 }
 
 fn no_stable_revision(observation: &Observation) -> Error {
-    let count = observation.counts();
+    let count = observation.pod_counts();
     let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
     let candidates = observation.revisions.iter();
     let candidates: Vec<_> =
@@ -283,7 +283,7 @@ mod tests {
         assert!(refused.sentence().contains("2 (4 ready)"), "{}", refused.sentence());
     }
 
-    /// Two ReplicaSets have the same number while the controller renumbers them.
+    /// Reference 6.3: two ReplicaSets have the same number while the controller renumbers them.
     #[test]
     fn of_equal_numbers_kubectl_keeps_the_first_listed() {
         for (numbers, live, expected) in [

@@ -190,13 +190,13 @@ pub(super) struct FollowerFixture {
 
 impl FollowerFixture {
     /// Starts to follow, without any event.
-    pub(super) fn without_events(options: Options, truth: Truth) -> Self {
+    pub(super) fn without_events(options: FollowOptions, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
         Self { follower, truth, in_reach: true, reported: Vec::new(), elapsed: Duration::ZERO, refreshes: 0 }
     }
 
     /// Starts to follow, and sends everything.
-    pub(super) fn of(options: Options, truth: Truth) -> Self {
+    pub(super) fn of(options: FollowOptions, truth: Truth) -> Self {
         let mut fixture = Self::without_events(options, truth);
         fixture.show();
         fixture
@@ -228,10 +228,7 @@ impl FollowerFixture {
     pub(super) fn pass(&mut self, seconds: u64) {
         let end = self.elapsed + Duration::from_secs(seconds);
         while let Some(due) = self.follower.due().filter(|due| *due <= end) {
-            assert!(
-                due > self.elapsed || self.elapsed.is_zero(),
-                "the follower scheduled a time in the past"
-            );
+            assert!(due > self.elapsed || self.elapsed.is_zero(), "a follower that asks for the past");
             self.elapsed = due;
             self.tick();
         }
