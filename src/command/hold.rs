@@ -45,11 +45,11 @@ pub enum HoldVerb {
 }
 
 const PAUSE: WritingVerb = WritingVerb {
-    refusal: |type_, name| unsupported(type_, name, "pausing"),
+    unsupported_message: |type_, name| unsupported(type_, name, "pausing"),
     kubectl_reports_nothing_found: true,
 };
 const RESUME: WritingVerb = WritingVerb {
-    refusal: |type_, name| unsupported(type_, name, "resuming"),
+    unsupported_message: |type_, name| unsupported(type_, name, "resuming"),
     kubectl_reports_nothing_found: true,
 };
 

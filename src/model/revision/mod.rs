@@ -5,17 +5,17 @@ pub mod diff;
 pub mod digest;
 pub mod elsewhere;
 mod list;
-mod lookup;
 pub mod pod_update;
 mod pods;
 mod read;
 pub mod redaction;
 mod revision_object;
+mod revision_word;
 pub mod template;
 mod template_defaults;
 
 pub use list::Revisions;
-pub use lookup::RevisionWord;
+pub use revision_word::RevisionWord;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;

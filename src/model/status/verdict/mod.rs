@@ -43,7 +43,7 @@ pub fn kubectl_status(workload: &Workload, revision: Option<i64>) -> Result<Kube
 /// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods
 /// are ready. False if pods cannot be read.
 fn updated_pods_are_starting(observation: &Observation) -> bool {
-    let current = observation.revisions.current().and_then(|revision| observation.count(revision));
+    let current = observation.revisions.current().and_then(|revision| observation.pod_count(revision));
     current.is_some_and(|count| count.ready < count.total)
 }
 
