@@ -1,4 +1,4 @@
-//! `KUBECTL_EXTERNAL_DIFF`, run as `kubectl diff` runs it.
+//! `KUBECTL_EXTERNAL_DIFF` runs as in `kubectl diff`.
 
 #![cfg(unix)]
 
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::{diff, diff_of, web};
 
-/// A diff program that runs `script`.
-struct Tool(PathBuf);
+/// A diff program that is a shell script.
+struct DiffProgram(PathBuf);
 
-impl Tool {
+impl DiffProgram {
     fn new(name: &str, script: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -37,8 +37,8 @@ fn image(image: &str) -> Value {
 
 #[test]
 fn the_program_gets_two_directories_its_parameters_and_our_environment() {
-    let tool = Tool::new(
-        "tells.sh",
+    let tool = DiffProgram::new(
+        "prints.sh",
         "echo ${1##*/} ${2##*/} $3 $4; ls $1 $2 | grep apps; cat $1/*; env | grep -c '^KUBECTL\\|^TMP'; exit 1",
     );
     let output = tool.run(diff_of(&[image("web:1"), image("web:2")], &[]), "  -u --color=always");
@@ -62,11 +62,11 @@ fn the_program_gets_two_directories_its_parameters_and_our_environment() {
 
 #[test]
 fn a_parameter_that_kubectl_ignores_is_ignored_with_a_note() {
-    let tool = Tool::new("counts.sh", "echo $#");
+    let tool = DiffProgram::new("counts.sh", "echo $#");
     let output = tool.run(diff_of(&[image("web:1"), image("web:2")], &["--exit-code"]), " -u a;b");
     assert!(output.stdout.ends_with("\n3\n"), "{}", output.stdout);
     assert_eq!(output.stderr, "note: KUBECTL_EXTERNAL_DIFF: ignored parameter \"a;b\", as kubectl does\n");
-    assert_eq!(output.exit, 1, "whether there are differences is ours to say");
+    assert_eq!(output.exit, 1, "the exit code does not depend on the diff program");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_failure_of_the_program_is_reported() {
     for (name, script, cause) in
         [("fails.sh", "exit 2", "exit code 2"), ("dies.sh", "kill -9 $$", "killed by a signal")]
     {
-        let tool = Tool::new(name, script);
+        let tool = DiffProgram::new(name, script);
         for (args, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
             let output = tool.run(diff_of(&templates, args), "");
             assert_eq!(
@@ -96,7 +96,7 @@ fn a_failure_of_the_program_is_reported() {
 
 #[test]
 fn secrets_are_masked_for_the_program() {
-    let tool = Tool::new("shows.sh", "cat $1/* $2/*");
+    let tool = DiffProgram::new("shows.sh", "cat $1/* $2/*");
     let with = |value: &str| web(&json!({"env": [{"name": "TOKEN", "value": value}]}));
     let templates = [with("hunter1"), with("hunter2")];
     let masked = tool.run(diff_of(&templates, &[]), "").stdout;
@@ -111,7 +111,7 @@ fn secrets_are_masked_for_the_program() {
 
 #[test]
 fn the_program_runs_only_for_the_unified_diff() {
-    let tool = Tool::new("never.sh", "echo never");
+    let tool = DiffProgram::new("never.sh", "echo never");
     for args in [&["deploy/web", "--stat"][..], &["deploy/web", "-o", "json"], &["deploy/web", "5", "live"]] {
         assert!(!tool.run(diff("shop", args), "").stdout.contains("never"), "{args:?}");
     }
@@ -119,7 +119,7 @@ fn the_program_runs_only_for_the_unified_diff() {
 
 #[test]
 fn temporary_files_are_removed_and_have_safe_names() {
-    let tool = Tool::new("where.sh", "echo $1/*");
+    let tool = DiffProgram::new("where.sh", "echo $1/*");
     let object = |kind: &str, name: &str, more: Value| {
         let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "../../n",
             "uid": name, "labels": {"app": "a"}}, "spec": more});

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{diff_of, web};
 
 #[test]
-fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
+fn escape_sequences_are_escaped_and_each_change_is_one_line() {
     let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}txt\tsplit\nbroken\u{9b}31m";
     let from = web(&json!({"image": hostile, "env": [{"name": "A", "value": "1"}]}));
     let mut to = web(&json!({"image": "web:1", "env": [{"name": hostile, "value": hostile}]}));
@@ -26,7 +26,7 @@ fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
     assert_eq!(words.lines().count(), 4, "each change stays on its row: {words}");
 }
 
-/// Any JSON up to the depth of a template.
+/// Any JSON with the depth of a template.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
         "metadata",

@@ -50,7 +50,7 @@ fn unified_sets_the_number_of_context_lines() {
 }
 
 #[test]
-fn another_order_is_not_a_change() {
+fn another_order_of_a_keyed_list_is_not_a_change() {
     let env = |name: &str| json!({"name": name, "value": "1"});
     let from =
         web(&json!({"env": [env("A"), env("B")], "ports": [{"containerPort": 1}, {"containerPort": 2}]}));
@@ -116,6 +116,6 @@ fn colour_marks_the_changed_words() {
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(harness::Run::of(["diff", "--help"]).run().stdout);
 }

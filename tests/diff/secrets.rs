@@ -1,4 +1,4 @@
-//! Secret-looking values are never printed in any format, and their changes always are.
+//! No format prints secret-looking values, but every format prints that they changed.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The clocks of `status`: `--stable`, the deadline, and what restarts them.
+//! The time limits of `status`: `--stable`, `--timeout` and the progress deadline.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use simcluster::resource::PODS;
 use simcluster::rules::{Author, Part};
 use tokio::time::Instant;
 
-/// A pod that was unready for a moment may only show a newer `lastTransitionTime`, because one
-/// watch event can carry both changes.
+/// A pod that was briefly unready may only show a newer `lastTransitionTime`, because one watch event can contain both
+/// changes.
 #[tokio::test(start_paused = true)]
 async fn a_later_readiness_restarts_the_stable_period() {
     let cluster = TestCluster::new();
@@ -64,7 +64,7 @@ async fn a_new_generation_restarts_the_deadline() {
     assert!(elapsed >= Duration::from_secs(35) && elapsed < Duration::from_secs(45), "{elapsed:?}");
 }
 
-/// The last refresh before a timeout has a second. An unreachable server does not delay the end further.
+/// The last refresh before a timeout may take one second. An unreachable server does not delay the exit further.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_during_an_outage_ends_within_a_second() {
     let cluster = TestCluster::new();

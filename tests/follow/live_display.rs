@@ -1,4 +1,4 @@
-//! Whole runs on a terminal: redrawn frames, and the final screen.
+//! The live display of complete runs: the redrawn frames and the final screen.
 
 use harness::{Output, Run};
 use rollout2::world::Terminal;
@@ -11,14 +11,14 @@ use harness::test_cluster::{START, TestCluster};
 
 const SIZE: Terminal = Terminal { width: 80, height: 24 };
 
-/// A terminal with the last lines of a shell.
+/// Returns a terminal with lines of a shell.
 fn terminal(size: Terminal) -> avt::Terminal {
     let mut terminal = avt::Terminal::with_scrollback(size.width.into(), size.height.into(), None).unwrap();
     terminal.feed("$ kubectl apply\r\n");
     terminal
 }
 
-/// The screen after each write, scrollback included.
+/// Returns the screen and the scrollback after each write.
 fn screens(output: &Output) -> Vec<Vec<String>> {
     screens_on(SIZE, output)
 }
@@ -35,14 +35,14 @@ fn screens_on(size: Terminal, output: &Output) -> Vec<Vec<String>> {
     screens.collect()
 }
 
-async fn drawn(cluster: &TestCluster, user: &str, words: &str) -> Output {
-    drawn_on(SIZE, cluster, user, words).await
+async fn run_on_terminal(cluster: &TestCluster, user: &str, args: &str) -> Output {
+    run_on_terminal_of(SIZE, cluster, user, args).await
 }
 
-async fn drawn_on(size: Terminal, cluster: &TestCluster, user: &str, words: &str) -> Output {
-    let words = ["status"].into_iter().chain(words.split_whitespace());
+async fn run_on_terminal_of(size: Terminal, cluster: &TestCluster, user: &str, args: &str) -> Output {
+    let args = ["status"].into_iter().chain(args.split_whitespace());
     let client = kube::Client::new(cluster.sim.service_for(user), "default");
-    Run::of(words).at(START.parse().unwrap()).terminal(size.width, size.height).run_against(client).await
+    Run::of(args).at(START.parse().unwrap()).terminal(size.width, size.height).run_against(client).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -51,7 +51,7 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
     let web = cluster.deployment(10, &json!({"minReadySeconds": 3}));
     cluster.advance(60).await;
     cluster.set_image_on_first_read(&web, "app:2.0");
-    let output = drawn(&cluster, "admin", "deployment/web").await;
+    let output = run_on_terminal(&cluster, "admin", "deployment/web").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     let screens = screens(&output);
     assert!(screens.len() > 10, "{screens:#?}");
@@ -59,9 +59,9 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
         let heads = screen.iter().filter(|line| line.starts_with("deployment.apps/web"));
         assert_eq!((screen[0].as_str(), heads.count()), ("$ kubectl apply", 1), "{screen:#?}");
     }
-    let says = |words: &str| screens.iter().any(|screen| screen.iter().any(|line| line.contains(words)));
-    for words in ["revision 1 -> 2", "about ", " left", "minimum 8", "starting", "not yet available"] {
-        assert!(says(words), "{words}: {screens:#?}");
+    let shows = |text: &str| screens.iter().any(|screen| screen.iter().any(|line| line.contains(text)));
+    for text in ["revision 1 -> 2", "about ", " left", "minimum 8", "starting", "not yet available"] {
+        assert!(shows(text), "{text}: {screens:#?}");
     }
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
 }
@@ -72,7 +72,7 @@ async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
-    let output = drawn(&cluster, "admin", "deployment/web --fail-fast=10s").await;
+    let output = run_on_terminal(&cluster, "admin", "deployment/web --fail-fast=10s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     assert!(output.stderr.starts_with("error: deployment.apps/web failed: "), "{}", output.stderr);
     insta::assert_snapshot!(screens(&output).last().unwrap().join("\n"));
@@ -87,7 +87,7 @@ async fn notes_are_printed_above_the_frame() {
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
-    let output = drawn(&cluster, "gina", "deployment/web --fail-fast=30s").await;
+    let output = run_on_terminal(&cluster, "gina", "deployment/web --fail-fast=30s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     insta::assert_snapshot!(screens(&output).last().unwrap().join("\n"));
 }
@@ -100,16 +100,17 @@ async fn a_rollback_is_drawn_until_it_ends() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let size = Terminal { width: 40, height: 24 };
-    let output = drawn_on(size, &cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
+    let output =
+        run_on_terminal_of(size, &cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     let screens = screens_on(size, &output);
-    let words = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let goes = |screen: &Vec<String>| words(screen).contains("rolling back to 1: progressing");
-    assert!(screens.iter().any(goes), "{screens:#?}");
+    let text = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let rolls_back = |screen: &Vec<String>| text(screen).contains("rolling back to 1: progressing");
+    assert!(screens.iter().any(rolls_back), "{screens:#?}");
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
 }
 
-/// The last frame shows the counters that the verdict is based on, whatever pods were read by then.
+/// The last frame shows the counters of the verdict, even if the pods were read earlier.
 #[tokio::test(start_paused = true)]
 async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     let cluster = TestCluster::new();
@@ -118,7 +119,7 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(20).await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::SilenceWatch(0)));
-    let output = drawn(&cluster, "admin", "deployment/web --undo-on-failure --fail-fast=5s").await;
+    let output = run_on_terminal(&cluster, "admin", "deployment/web --undo-on-failure --fail-fast=5s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     let screens = screens(&output);
     let last = screens.last().unwrap().join("\n");
@@ -126,7 +127,7 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     assert!(!last.contains("failing"), "{last}");
 }
 
-/// With many targets a failed row shows one word, and the causes below explain it.
+/// With many targets the row of a failed target shows one word, and the causes below explain it.
 #[tokio::test(start_paused = true)]
 async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     let cluster = TestCluster::new();
@@ -140,7 +141,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
         cluster.editor().set_image(service, if number == 2 { "app:2.0-bad" } else { "app:2.0-slow" });
     }
     let size = Terminal { width: 80, height: 8 };
-    let output = drawn_on(size, &cluster, "admin", "deployment --fail-fast=5s").await;
+    let output = run_on_terminal_of(size, &cluster, "admin", "deployment --fail-fast=5s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     let screens = screens_on(size, &output);
     let row = |line: &&String| {
@@ -149,14 +150,14 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");
 }
 
-/// Lines instead of frames: without a terminal, on a dumb terminal, and on request.
+/// Lines instead of frames: without a terminal, with `TERM=dumb`, and with `--plain`.
 #[tokio::test(start_paused = true)]
-async fn lines_are_printed_where_frames_cannot_be_drawn() {
+async fn lines_are_printed_where_no_frame_can_be_drawn() {
     let cluster = TestCluster::new();
     cluster.deployment(2, &json!({}));
     cluster.advance(60).await;
-    let status = |words: &[&'static str]| Run::of(words.to_vec()).at(START.parse().unwrap());
-    let on_terminal = |words: &[&'static str]| status(words).terminal(80, 24);
+    let status = |args: &[&'static str]| Run::of(args.to_vec()).at(START.parse().unwrap());
+    let on_terminal = |args: &[&'static str]| status(args).terminal(80, 24);
     let follow = ["status", "deployment/web"];
     let plain = ["status", "deployment/web", "--plain"];
     let json = ["status", "deployment/web", "-o", "json"];

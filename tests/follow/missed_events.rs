@@ -1,4 +1,4 @@
-//! Faulty watches: each rollout still gets its verdict, with at most one note on stderr.
+//! Watches that fail: each rollout still gets its verdict, with at most one note on stderr.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
 use harness::test_cluster::{Editor, TestCluster};
 
 /// Follows a rollout that succeeds and one that fails, with these faults from the start.
-async fn both_ends(faults: impl Fn() -> Vec<Fault>) {
+async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -52,61 +52,64 @@ fn lists(act: FaultAction) -> Fault {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_close_every_few_events() {
-    both_ends(|| vec![watches(FaultAction::CloseWatch(2))]).await;
+async fn watches_that_close_every_few_events_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(2))]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_close_immediately() {
-    both_ends(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
+async fn watches_that_close_immediately_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_expire() {
-    both_ends(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
+async fn expired_watches_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_go_silent() {
-    both_ends(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
+async fn silent_watches_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_overloaded() {
+async fn an_overloaded_server_hides_no_verdict() {
     let busy = || FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
-    both_ends(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
+    assert_verdicts_despite(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_fail_in_bursts_of_500_and_503() {
+async fn bursts_of_500_and_503_hide_no_verdict() {
     for code in [500, 503] {
         let broken = || FaultAction::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
-        both_ends(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)]).await;
+        assert_verdicts_despite(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)])
+            .await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_answers_with_a_web_page() {
-    both_ends(|| vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)])
-        .await;
-    both_ends(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
+async fn web_pages_of_a_proxy_hide_no_verdict() {
+    assert_verdicts_despite(|| {
+        vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)]
+    })
+    .await;
+    assert_verdicts_despite(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn response_bodies_are_truncated() {
-    both_ends(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
-    both_ends(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
-    both_ends(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
+async fn truncated_responses_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
+    assert_verdicts_despite(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
+    assert_verdicts_despite(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_is_reset_in_the_middle_of_an_event() {
-    both_ends(|| vec![watches(FaultAction::CutBody(3_000))]).await;
-    both_ends(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
+async fn a_connection_reset_within_an_event_hides_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CutBody(3_000))]).await;
+    assert_verdicts_despite(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_unreachable_and_forgets_its_history() {
+async fn an_outage_with_compaction_hides_no_verdict() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -124,7 +127,7 @@ async fn a_server_is_unreachable_and_forgets_its_history() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_unreachable_when_the_timeout_expires() {
+async fn an_outage_at_the_timeout_is_a_timeout() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -150,7 +153,7 @@ async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
 
 /// Only the server's `Date` and the monotonic clock are compared.
 #[tokio::test(start_paused = true)]
-async fn the_local_clock_is_wrong() {
+async fn a_wrong_local_clock_changes_nothing() {
     for now in ["2026-11-20T03:00:00Z", "2001-01-01T00:00:00Z", "2040-01-01T00:00:00Z"] {
         let cluster = TestCluster::new();
         let web = cluster.deployment(3, &json!({"minReadySeconds": 5}));
@@ -164,10 +167,9 @@ async fn the_local_clock_is_wrong() {
     }
 }
 
-/// The machine is suspended while the cluster continues. After the resume only the present state
-/// counts.
+/// The machine is suspended while the cluster continues. After the resume only the current state counts.
 #[tokio::test(start_paused = true)]
-async fn the_process_is_suspended() {
+async fn a_suspended_process_continues_with_the_current_state() {
     for (image, our_clock_sleeps, exit) in
         [("app:2.0-slow", true, 0), ("app:2.0-slow", false, 0), ("app:2.0-crash", false, 4)]
     {
@@ -187,14 +189,14 @@ async fn the_process_is_suspended() {
             }
         };
         let client = kube::Client::new(cluster.service(), "default");
-        let words = "status statefulset/db --deadline 30s --fail-fast --stable 1m --timeout 24h".split(' ');
-        let (output, ()) = tokio::join!(harness::Run::of(words).run_against(client), asleep);
+        let args = "status statefulset/db --deadline 30s --fail-fast --stable 1m --timeout 24h".split(' ');
+        let (output, ()) = tokio::join!(harness::Run::of(args).run_against(client), asleep);
         assert_eq!(output.exit, exit, "{}", output.transcript);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_is_deleted() {
+async fn a_deleted_target_is_an_error() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -210,7 +212,7 @@ async fn a_target_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_is_deleted_during_an_outage() {
+async fn a_target_deleted_during_an_outage_is_an_error() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -226,7 +228,7 @@ async fn a_target_is_deleted_during_an_outage() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_is_recreated_during_an_outage() {
+async fn a_target_recreated_during_an_outage_is_an_error() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -247,7 +249,7 @@ async fn a_target_is_recreated_during_an_outage() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_is_deleted() {
+async fn a_deleted_namespace_is_an_error() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -286,7 +288,7 @@ fn is_watch(request: &simcluster::RecordedRequest, resource: &simcluster::Resour
     request.path.ends_with(&format!("/{}", resource.plural)) && request.query.get("watch") == "true"
 }
 
-/// A proxy between may hand on the beginning of every watch and then nothing.
+/// A proxy may forward only the beginning of every watch.
 #[tokio::test(start_paused = true)]
 async fn silent_watches_are_replaced_by_lists() {
     let cluster = TestCluster::new();

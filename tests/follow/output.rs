@@ -1,4 +1,4 @@
-//! The output of following: lines, JSON, logs, and usage errors.
+//! The output of `status` while it follows a rollout: lines, JSON, logs, and usage errors.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ fn fields(value: &Value) -> BTreeSet<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-fn set<'a>(words: &'a str, more: &'a str) -> BTreeSet<&'a str> {
-    words.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
+fn names<'a>(some: &'a str, more: &'a str) -> BTreeSet<&'a str> {
+    some.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
 }
 
 /// Exactly the fields that docs/json.md documents.
@@ -43,7 +43,7 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     ] {
         let of_event = of_event(event);
         assert!(of_event.len() >= at_least, "{event}: {}", output.stdout);
-        assert!(of_event.iter().all(|line| fields(line) == set(common, more)), "{event}: {of_event:?}");
+        assert!(of_event.iter().all(|line| fields(line) == names(common, more)), "{event}: {of_event:?}");
         assert!(
             of_event.iter().all(|line| line["apiVersion"] == "rollout2/v1" && line["kind"] == "StatusEvent")
         );
@@ -52,13 +52,16 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     assert_eq!((&last["event"], &last["exitCode"]), (&json!("summary"), &json!(4)));
     let workload = &last["workloads"][0];
     let known = "workload outcome reason limitSeconds error message rollback pods revision causes unknown";
-    assert_eq!(fields(workload), set(known, ""));
+    assert_eq!(fields(workload), names(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");
-    assert_eq!(fields(&workload["workload"]), set("apiVersion kind namespace name uid generation", ""));
-    assert_eq!(fields(&workload["pods"]), set("wanted expectedUpdated total updated ready available", ""));
+    assert_eq!(fields(&workload["workload"]), names("apiVersion kind namespace name uid generation", ""));
+    assert_eq!(fields(&workload["pods"]), names("wanted expectedUpdated total updated ready available", ""));
     let cause = &of_event("cause")[0]["cause"];
-    assert_eq!(fields(cause), set("id transient hold summary container pods example restarts evidence", ""));
+    assert_eq!(
+        fields(cause),
+        names("id transient hold summary container pods example restarts evidence", "")
+    );
     let elapsed: Vec<_> = lines.iter().map(|line| line["elapsedMilliseconds"].as_u64().unwrap()).collect();
     assert!(elapsed.is_sorted(), "{elapsed:?}");
 }
@@ -73,7 +76,7 @@ fn write_logs(cluster: &TestCluster) {
                 .map(|number| format!("line {number}"))
                 .chain(["panic: DB_URL is not set\u{1b}[31m".to_owned()]);
             let output = store.logs_mut().of_mut(&pod, "app");
-            // A container that waits to be restarted has its last lines in the log of its present instance.
+            // The last lines of a container that waits for its restart are in the log of its current instance.
             output.current = Some(lines.collect());
             output.previous = Some(vec!["the crash before that".to_owned()]);
         }
@@ -148,7 +151,7 @@ async fn compat_follows_one_target_after_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn compat_ends_as_kubectl_ends() {
+async fn compat_has_the_outcomes_of_kubectl() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(2, &json!({"progressDeadlineSeconds": 5}));
     cluster.advance(30).await;
@@ -192,9 +195,9 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mistake_never_reaches_the_cluster() {
+async fn invalid_arguments_send_no_request() {
     let cluster = TestCluster::new();
-    for (words, message) in [
+    for (args, message) in [
         (
             "deployment/web --timeout 5",
             "invalid value '5' for '--timeout <DURATION>': expected a duration with a unit",
@@ -210,9 +213,9 @@ async fn a_mistake_never_reaches_the_cluster() {
         ("deployment/web --fail-on gremlins=5s", "\"gremlins\" is not a cause"),
         ("deployment/web --until never", "invalid value"),
     ] {
-        let output = cluster.status(words).await;
-        assert_eq!(output.exit, 2, "{words}: {}", output.transcript);
-        assert!(output.stderr.contains(message), "{words}: {}", output.transcript);
+        let output = cluster.status(args).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
     assert!(cluster.sim.requests().is_empty());
 }
@@ -244,9 +247,9 @@ async fn secrets_in_container_logs_are_masked() {
             let pods: Vec<String> =
                 store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
             for pod in pods {
-                let said = vec!["cannot log in with hunter2hunter2".to_owned()];
+                let log = vec!["cannot log in with hunter2hunter2".to_owned()];
                 let output = store.logs_mut().of_mut(&pod, "app");
-                (output.current, output.previous) = (Some(said.clone()), Some(said));
+                (output.current, output.previous) = (Some(log.clone()), Some(log));
             }
         }),
     ));
@@ -257,7 +260,7 @@ async fn secrets_in_container_logs_are_masked() {
 
 /// The last line has the exit code of the process.
 #[tokio::test(start_paused = true)]
-async fn a_missing_target_counts_in_the_summary_too() {
+async fn a_missing_target_is_part_of_the_summary() {
     let cluster = TestCluster::new();
     cluster.deployment(1, &json!({}));
     let output = cluster.status("deployment/web deployment/nope -o json").await;

@@ -7,31 +7,31 @@ use harness::test_cluster::TestCluster;
 
 const APPS: [&str; 2] = ["deployments", "replicasets"];
 
-async fn as_user(rules: Vec<Rule>, image: &str, words: &str) -> harness::Output {
+async fn as_user(rules: Vec<Rule>, image: &str, args: &str) -> harness::Output {
     let cluster = TestCluster::new();
     cluster.sim.users(|users| users.add(User::limited("gina", rules)));
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 30}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, image);
-    cluster.status_as("gina", words).await
+    cluster.status_as("gina", args).await
 }
 
 /// Checks the exit code and the number of notes about permissions.
 fn ends(output: &harness::Output, exit: u8, notes: usize) {
     assert_eq!(output.exit, exit, "{}", output.transcript);
-    let said = output.stderr.lines().filter(|line| line.starts_with("note: ")).count();
-    assert_eq!(said, notes, "{}", output.transcript);
+    let printed = output.stderr.lines().filter(|line| line.starts_with("note: ")).count();
+    assert_eq!(printed, notes, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn permission_to_get_only_means_polling() {
+async fn with_permission_to_get_only_status_polls() {
     let rules = || vec![Rule::allow(&["get"], &["deployments"])];
     ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 1);
     ends(&as_user(rules(), "app:2.0-bad", "deployment/web").await, 4, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn permission_to_get_and_list_means_polling() {
+async fn without_permission_to_watch_status_polls() {
     let rules = || vec![Rule::allow(&["get", "list"], &["deployments", "replicasets", "pods", "events"])];
     ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 0);
     let output = as_user(rules(), "app:2.0-bad", "deployment/web").await;

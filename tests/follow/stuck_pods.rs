@@ -14,7 +14,7 @@ fn pod(ordinal: u8) -> Key {
     harness::test_cluster::key(&PODS, &format!("db-{ordinal}"))
 }
 
-/// A StatefulSet of three pods of `old`, of which db-0 and db-2 are stuck on an image that does not exist.
+/// Creates a StatefulSet of three pods of the image `old`. db-0 and db-2 are stuck on an image that does not exist.
 async fn stuck(cluster: &TestCluster, old: &str) -> Key {
     let db = cluster.stateful_set(3, &json!({}));
     cluster.editor().set_image(&db, old);
@@ -35,7 +35,7 @@ fn names(deletions: &[RecordedRequest]) -> Vec<&str> {
     deletions.iter().filter_map(|request| request.path.rsplit('/').next()).collect()
 }
 
-/// Runs the undo while another client changes something just before the first deletion arrives.
+/// Runs the undo. Another client changes objects just before the first deletion arrives.
 async fn undo_while(
     cluster: &TestCluster,
     act: impl Fn(&mut Store) + Send + Sync + 'static,
@@ -44,9 +44,9 @@ async fn undo_while(
     cluster.run(UNDO).await
 }
 
-/// The replacement of db-0 is slow. While it is not ready the controller does not continue, and neither do we.
+/// The replacement of db-0 is slow. Until it is ready, neither the controller nor the program continues.
 #[tokio::test(start_paused = true)]
-async fn the_next_pod_is_deleted_after_the_last_one_is_ready() {
+async fn the_next_pod_is_deleted_after_the_previous_one_is_ready() {
     let cluster = TestCluster::new();
     stuck(&cluster, "app:1.0-slow").await;
     let output = cluster.run(UNDO).await;
@@ -101,7 +101,7 @@ async fn a_template_change_stops_the_deletions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recreated_stateful_set_is_left_alone() {
+async fn no_pod_of_a_recreated_stateful_set_is_deleted() {
     let cluster = TestCluster::new();
     let db = stuck(&cluster, "app:1.0").await;
     let output = undo_while(&cluster, move |store| {
@@ -125,7 +125,7 @@ async fn a_recreated_stateful_set_is_left_alone() {
     assert_eq!(output.exit, 1, "{}", output.transcript);
 }
 
-/// Another client deleted the stuck pod already, and its node takes a long time to stop it.
+/// Another client already deleted the stuck pod, and the kubelet takes a long time to terminate it.
 #[tokio::test(start_paused = true)]
 async fn a_terminating_pod_is_not_deleted_again() {
     let cluster = TestCluster::new();

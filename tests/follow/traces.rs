@@ -1,5 +1,5 @@
-//! The traces of reference section 9 on the simulated cluster: kubectl's lines in kubectl's order,
-//! and the same outcome.
+//! Rollouts that were traced with kubectl, on the simulated cluster: the lines of kubectl in the same order, and the same
+//! outcome.
 
 use harness::Output;
 use serde_json::json;
@@ -7,8 +7,8 @@ use simcluster::Key;
 
 use harness::test_cluster::TestCluster;
 
-/// Compares a run with what kubectl would have printed since a resource version.
-fn same_as_kubectl(cluster: &TestCluster, key: &Key, after: u64, output: &Output) {
+/// Compares a run with the lines that kubectl prints for the states since a revision of the store.
+fn assert_same_as_kubectl(cluster: &TestCluster, key: &Key, after: u64, output: &Output) {
     let ours: Vec<_> = output.stdout.lines().collect();
     assert_eq!(ours, cluster.expected_kubectl_lines(key, after), "{}", output.transcript);
 }
@@ -22,7 +22,7 @@ async fn a_deployment_rolls_forward() {
     cluster.set_image_on_first_read(&web, "app:2.0");
     let output = cluster.status("deployment/web").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    same_as_kubectl(&cluster, &web, from, &output);
+    assert_same_as_kubectl(&cluster, &web, from, &output);
     assert_eq!(
         output.stdout.lines().collect::<Vec<_>>(),
         [
@@ -55,8 +55,7 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
     );
 }
 
-/// Weakness 1: with one replica the condition of the failed revision remains after the undo was
-/// observed.
+/// With one replica the condition of the failed revision remains after the controller observed the undo.
 #[tokio::test(start_paused = true)]
 async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
     for replicas in [1, 3] {
@@ -91,7 +90,7 @@ async fn a_pause_is_held_and_a_resume_continues() {
     let output = cluster.status("deployment/web --wait-held").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     let web = Key::new(&simcluster::resource::DEPLOYMENTS, "default", "web");
-    let ours: Vec<_> = output.stdout.lines().skip(1).collect(); // the first line is that of the pause
+    let ours: Vec<_> = output.stdout.lines().skip(1).collect(); // the first line is about the pause
     assert_eq!(ours, cluster.expected_kubectl_lines(&web, from), "{}", output.transcript);
 }
 
@@ -109,7 +108,7 @@ async fn a_stateful_set_canary_lowers_the_partition() {
         cluster.patch_on_first_read(&db, &strategy);
         let output = cluster.status("statefulset/db").await;
         assert_eq!(output.exit, 0, "{}", output.transcript);
-        same_as_kubectl(&cluster, &db, from, &output);
+        assert_same_as_kubectl(&cluster, &db, from, &output);
         let last = format!("partitioned roll out complete: {} new pods have been updated...", 3 - partition);
         assert_eq!(output.stdout.lines().last(), Some(last.as_str()));
         assert_eq!(cluster.status("statefulset/db --until complete").await.exit, until_complete);
@@ -149,7 +148,7 @@ async fn a_daemon_set_updates_node_by_node() {
     cluster.set_image_on_first_read(&agent, "app:2.0");
     let output = cluster.status("daemonset/agent").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    same_as_kubectl(&cluster, &agent, from, &output);
+    assert_same_as_kubectl(&cluster, &agent, from, &output);
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,7 +160,7 @@ async fn recreate_deletes_the_old_pods_first() {
     cluster.set_image_on_first_read(&web, "app:2.0");
     let output = cluster.status("deployment/web").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    same_as_kubectl(&cluster, &web, from, &output);
+    assert_same_as_kubectl(&cluster, &web, from, &output);
 }
 
 #[tokio::test(start_paused = true)]

@@ -25,16 +25,16 @@ fn writes(cluster: &TestCluster) -> usize {
     cluster.sim.requests().iter().filter(|request| request.method != "GET").count()
 }
 
-/// Checks a run that rolled nothing back: the exit code, the live image, and the reason.
-fn left_as_it_is(cluster: &TestCluster, key: &Key, output: &Output, live: &str, why: &str) {
+/// Asserts that a run rolled nothing back: the exit code, the live image, and the printed reason.
+fn assert_not_rolled_back(cluster: &TestCluster, key: &Key, output: &Output, live: &str, why: &str) {
     assert_eq!((output.exit, image(cluster, key).as_str()), (4, live), "{}", output.transcript);
     let reason = format!("not rolled back: {why}");
-    let times = output.stderr.lines().filter(|said| said.contains(&reason)).count();
+    let times = output.stderr.lines().filter(|line| line.contains(&reason)).count();
     assert_eq!(times, 1, "{reason}\n{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_release_is_rolled_back() {
+async fn a_failed_rollout_is_rolled_back() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
@@ -42,17 +42,17 @@ async fn a_failed_release_is_rolled_back() {
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert_eq!(writes(&cluster), 1);
-    assert!(!output.stdout.contains("successfully"), "stdout is about what failed: {}", output.stdout);
+    assert!(!output.stdout.contains("successfully"), "the rollout failed: {}", output.stdout);
     insta::assert_snapshot!(output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_failure_is_rolled_back() {
     let slow = json!({"progressDeadlineSeconds": 20});
-    for (spec, image_of, words) in [
+    for (spec, image_of, reason) in [
         (json!({}), "app:2.0-crash", "crash-loop"),
         (slow.clone(), "app:2.0-notready", "progress deadline"),
-        (slow, "app:2.0-bad", "image-not-found"), // whichever comes first
+        (slow, "app:2.0-bad", "image-not-found"), // the cause or the deadline, whichever is first
     ] {
         let cluster = TestCluster::new();
         let web = cluster.deployment(3, &spec);
@@ -62,11 +62,11 @@ async fn every_failure_is_rolled_back() {
         assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
         let last = output.stderr.lines().last().unwrap();
         assert!(last.ends_with("rolled back to revision 1 (now 3)"), "{}", output.transcript);
-        assert!(output.stderr.contains(words), "{words}: {}", output.transcript);
+        assert!(output.stderr.contains(reason), "{reason}: {}", output.transcript);
     }
 }
 
-/// A DaemonSet has no progress deadline, so it gets ten minutes.
+/// A DaemonSet has no progress deadline, so the default of ten minutes applies.
 #[tokio::test(start_paused = true)]
 async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
     let cluster = TestCluster::new();
@@ -83,28 +83,28 @@ async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
 /// A broken pod blocks the rollback of a StatefulSet until it is deleted.
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() {
-    for (words, ended_well) in [("--replace-stuck-pods", true), ("", false)] {
+    for (args, is_complete) in [("--replace-stuck-pods", true), ("", false)] {
         let cluster = TestCluster::new();
         let db = cluster.stateful_set(3, &json!({}));
         cluster.advance(60).await;
         cluster.editor().set_image(&db, "app:2.0-crash");
         cluster.advance(20).await;
-        let output = cluster.status(&format!("statefulset/db --undo-on-failure {words}")).await;
+        let output = cluster.status(&format!("statefulset/db --undo-on-failure {args}")).await;
         assert_eq!((output.exit, image(&cluster, &db).as_str()), (4, "app:1.0"), "{}", output.transcript);
         let last = output.stderr.lines().last().unwrap();
         assert_eq!(
             last.ends_with("; rolled back to revision 1 (now 3)"),
-            ended_well,
+            is_complete,
             "{}",
             output.transcript
         );
-        assert_eq!(output.stderr.contains("deleting pod db-2"), ended_well, "{}", output.transcript);
-        assert_eq!(writes(&cluster), if ended_well { 2 } else { 1 });
-        if !ended_well {
+        assert_eq!(output.stderr.contains("deleting pod db-2"), is_complete, "{}", output.transcript);
+        assert_eq!(writes(&cluster), if is_complete { 2 } else { 1 });
+        if !is_complete {
             let hint =
                 "hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod db-2 -n default";
             assert_eq!(last, hint, "{}", output.transcript);
-            // It is printed with the cause too: the deadline is ten minutes away.
+            // The hint is also printed with the cause, ten minutes before the deadline.
             let lines: Vec<_> = output.stderr.lines().collect();
             let blocked = lines.iter().position(|line| line.contains("blocks the rollout until")).unwrap();
             assert_eq!(lines[blocked + 1], hint, "{}", output.transcript);
@@ -116,7 +116,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
 
 /// A rollout by another client is not rolled back, even if it fails.
 #[tokio::test(start_paused = true)]
-async fn a_later_external_release_is_not_rolled_back() {
+async fn a_later_rollout_of_another_client_is_not_rolled_back() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
@@ -124,7 +124,13 @@ async fn a_later_external_release_is_not_rolled_back() {
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0-bad"));
     let output = cluster.status("deployment/web --undo-on-failure").await;
-    left_as_it_is(&cluster, &web, &output, "app:3.0-bad", "another client rolled out another revision");
+    assert_not_rolled_back(
+        &cluster,
+        &web,
+        &output,
+        "app:3.0-bad",
+        "another client rolled out another revision",
+    );
     assert_eq!(writes(&cluster), 0);
 
     let cluster = TestCluster::new();
@@ -137,16 +143,15 @@ async fn a_later_external_release_is_not_rolled_back() {
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (0, "app:3.0"), "{}", output.transcript);
 }
 
-/// Another client writes between the decision and our write: before the refresh, and before the
-/// patch arrives.
+/// Another client changes the template after the failure: before the refresh, and before the patch arrives.
 #[tokio::test(start_paused = true)]
-async fn an_external_release_just_before_the_write_is_not_rolled_back() {
+async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() {
     for verb in [Verb::Get, Verb::Patch] {
         let cluster = TestCluster::new();
         let web = cluster.deployment(4, &json!({}));
         cluster.advance(60).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
-        cluster.advance(60).await; // it fails at once
+        cluster.advance(60).await; // it fails immediately
         let target = web.clone();
         let deploy = FaultAction::write_before(move |store| {
             let containers = json!([{"name": "app", "image": "app:3.0"}]);
@@ -160,7 +165,7 @@ async fn an_external_release_just_before_the_write_is_not_rolled_back() {
             cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await
         };
         let why = if verb == Verb::Get { "another client rolled out another revision" } else { "" };
-        left_as_it_is(&cluster, &web, &output, "app:3.0", why);
+        assert_not_rolled_back(&cluster, &web, &output, "app:3.0", why);
     }
 }
 
@@ -191,14 +196,14 @@ async fn nothing_is_written_without_a_stable_revision() {
     let web = cluster.editor().create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 2}));
     cluster.editor().set_image(&web, "app:1.0-bad");
     let output = cluster.status("deployment/web --undo-on-failure").await;
-    left_as_it_is(&cluster, &web, &output, "app:1.0-bad", "no other revision had ready pods");
+    assert_not_rolled_back(&cluster, &web, &output, "app:1.0-bad", "no other revision had ready pods");
     assert_eq!(writes(&cluster), 0);
 }
 
-/// After two bad releases in a row the rollback is to the revision that serves.
+/// After two failed rollouts in a row the rollback goes to the stable revision.
 #[tokio::test(start_paused = true)]
 async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
-    for (resource, words) in [
+    for (resource, args) in [
         (&DEPLOYMENTS, "deployment/web"),
         (&DAEMONSETS, "daemonset/web"),
         (&STATEFULSETS, "statefulset/web --replace-stuck-pods"),
@@ -212,17 +217,16 @@ async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
         cluster.editor().set_image(&web, "app:2.0-bad");
         cluster.advance(20).await;
         cluster.editor().set_image(&web, "app:3.0-crash");
-        let output = cluster.status(&format!("{words} --undo-on-failure")).await;
+        let output = cluster.status(&format!("{args} --undo-on-failure")).await;
         assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
         let last = output.stderr.lines().last().unwrap();
         assert!(last.contains("rolled back to revision 1"), "{}", output.transcript);
     }
 }
 
-/// A timeout, a deletion, a replaced revision and a refused request are not failures of the
-/// rollout.
+/// A timeout, a deletion, a replaced revision and a refused request are not failures of the rollout.
 #[tokio::test(start_paused = true)]
-async fn other_outcomes_than_failure_roll_nothing_back() {
+async fn only_a_failure_is_rolled_back() {
     let released = async || {
         let cluster = TestCluster::new();
         let web = cluster.deployment(4, &json!({}));
@@ -244,14 +248,14 @@ async fn other_outcomes_than_failure_roll_nothing_back() {
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0"));
     let output = cluster.status("deployment/web --undo-on-failure --revision 2").await;
-    left_as_it_is(&cluster, &web, &output, "app:3.0", "another client rolled out another revision");
+    assert_not_rolled_back(&cluster, &web, &output, "app:3.0", "another client rolled out another revision");
     assert_eq!(writes(&cluster), 0);
 
     let (cluster, web) = released().await;
     let rules = ["get", "list", "watch"].map(|verb| Rule::allow(&[verb], &["*"]));
     cluster.sim.users(|users| users.add(User::limited("gina", rules.to_vec())));
     let output = cluster.status_as("gina", "deployment/web --undo-on-failure").await;
-    left_as_it_is(&cluster, &web, &output, "app:2.0-bad", "");
+    assert_not_rolled_back(&cluster, &web, &output, "app:2.0-bad", "");
     assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
 }
 
@@ -274,7 +278,7 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     let refusal = FaultAction::Refuse(Refusal::with_status(500, "no"));
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
     let output = cluster.status("deployment/web --undo-on-failure").await;
-    left_as_it_is(&cluster, &web, &output, "app:2.0-bad", "");
+    assert_not_rolled_back(&cluster, &web, &output, "app:2.0-bad", "");
 }
 
 #[tokio::test(start_paused = true)]
@@ -311,21 +315,21 @@ async fn json_reports_the_rollback() {
     assert_eq!(of("summary")[0]["exitCode"], 4);
 }
 
-/// Reading commands must not write, and writing ones warn first.
+/// Commands that only read reject the flags that write.
 #[tokio::test(start_paused = true)]
-async fn undo_on_failure_without_following_is_refused() {
+async fn undo_on_failure_with_a_command_that_does_not_follow_is_refused() {
     let cluster = TestCluster::new();
     cluster.deployment(1, &json!({}));
     cluster.advance(60).await;
     cluster.sim.forget_requests();
-    for words in [
+    for args in [
         "status deployment/web --undo-on-failure --watch=false",
         "status deployment --undo-on-failure -A",
         "status deployment/web --replace-stuck-pods",
         "restart deployment/web --undo-on-failure",
     ] {
-        let output = cluster.run(words).await;
-        assert_eq!((output.exit, cluster.sim.requests().len()), (2, 0), "{words}: {}", output.transcript);
+        let output = cluster.run(args).await;
+        assert_eq!((output.exit, cluster.sim.requests().len()), (2, 0), "{args}: {}", output.transcript);
     }
     let output = cluster.run("status deployment/web --undo-on-failure --compat").await;
     assert!(output.stderr.contains("unknown flag: --undo-on-failure"), "{}", output.transcript);

@@ -1,4 +1,4 @@
-//! `--wait`: `undo` and `restart` follow what they wrote.
+//! `--wait`: `undo` and `restart` follow the rollout that they started.
 
 use harness::Run;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use simcluster::resource::PODS;
 
 use harness::test_cluster::TestCluster;
 
-/// A complete Deployment whose next revision cannot start.
-async fn bad_release(cluster: &TestCluster) -> Key {
+/// Creates a Deployment whose newest revision cannot start.
+async fn deployment_with_failing_update(cluster: &TestCluster) -> Key {
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -16,9 +16,9 @@ async fn bad_release(cluster: &TestCluster) -> Key {
     web
 }
 
-/// A Deployment whose previous revision cannot start, so that its undo never completes.
-async fn bad_past(cluster: &TestCluster) -> Key {
-    let web = bad_release(cluster).await;
+/// Creates a Deployment whose previous revision cannot start, so that its undo never completes.
+async fn deployment_with_failing_previous_revision(cluster: &TestCluster) -> Key {
+    let web = deployment_with_failing_update(cluster).await;
     cluster.editor().set_image(&web, "app:3.0");
     cluster.advance(30).await;
     web
@@ -29,9 +29,9 @@ fn on_delete() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn undo_wait_follows_to_the_end() {
+async fn undo_wait_follows_until_the_rollout_is_complete() {
     let cluster = TestCluster::new();
-    let web = bad_release(&cluster).await;
+    let web = deployment_with_failing_update(&cluster).await;
     let from = cluster.revision();
     let output = cluster.run("undo deployment/web --wait --timeout 5m --fail-fast").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
@@ -43,7 +43,7 @@ async fn undo_wait_follows_to_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_into_a_crash_fails_fast() {
+async fn a_restart_that_crashes_fails_fast() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(30).await;
@@ -51,7 +51,7 @@ async fn a_restart_into_a_crash_fails_fast() {
     let output = cluster.run("restart deployment/web --wait --fail-fast=5s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
-    assert!(output.stderr.contains("app: CrashLoopBackOff, exit 1"), "{}", output.transcript);
+    assert!(output.stderr.contains("app: crashed, exit 1"), "{}", output.transcript);
     assert!(
         output.stderr.contains("error: deployment.apps/web failed: crash-loop for 5s"),
         "{}",
@@ -61,9 +61,9 @@ async fn a_restart_into_a_crash_fails_fast() {
 
 /// `--wait` follows the rollout that it wrote, and not one that another client starts later.
 #[tokio::test(start_paused = true)]
-async fn an_external_release_fails_the_wait() {
+async fn a_rollout_of_another_client_fails_the_wait() {
     let cluster = TestCluster::new();
-    let web = bad_past(&cluster).await;
+    let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.set_image(&web, "app:4.0"));
     let output = cluster.run("undo deployment/web --wait --timeout 5m").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
@@ -93,7 +93,7 @@ async fn changes_outside_the_template_do_not_fail_the_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn wait_has_the_exit_codes_of_status() {
-    for (words, exit, last) in [
+    for (args, exit, last) in [
         ("restart deployment/web --wait", 0, ""),
         ("restart deployment/web --wait -o name", 0, ""),
         ("undo deployment/web --wait --timeout 20s", 3, "error: timed out waiting for the condition: "),
@@ -104,21 +104,21 @@ async fn wait_has_the_exit_codes_of_status() {
         ("restart deployment/web deployment/none --wait", 1, "error: no deployment \"none\""),
     ] {
         let cluster = TestCluster::new();
-        bad_past(&cluster).await;
+        deployment_with_failing_previous_revision(&cluster).await;
         cluster.daemon_set(&on_delete());
         cluster.advance(30).await;
-        let output = cluster.run(words).await;
-        assert_eq!(output.exit, exit, "{words}\n{}", output.transcript);
-        assert!(output.stderr.contains(last), "{words}\n{}", output.transcript);
+        let output = cluster.run(args).await;
+        assert_eq!(output.exit, exit, "{args}\n{}", output.transcript);
+        assert!(output.stderr.contains(last), "{args}\n{}", output.transcript);
         let is_rolled_out = output.stdout.contains("deployment \"web\" successfully rolled out\n");
-        assert_eq!(is_rolled_out, words.starts_with("restart deployment/web"), "{}", output.transcript);
+        assert_eq!(is_rolled_out, args.starts_with("restart deployment/web"), "{}", output.transcript);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_deleted_meanwhile_is_an_error() {
+async fn a_target_deleted_during_the_wait_is_an_error() {
     let cluster = TestCluster::new();
-    let web = bad_past(&cluster).await;
+    let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.delete(&web));
     let output = cluster.run("undo deployment/web --wait").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
@@ -147,7 +147,7 @@ async fn several_targets_are_written_first_and_followed_together() {
 #[tokio::test(start_paused = true)]
 async fn a_skipped_undo_is_followed_too() {
     let cluster = TestCluster::new();
-    let web = bad_release(&cluster).await;
+    let web = deployment_with_failing_update(&cluster).await;
     let output = cluster.run("undo deployment/web --to-revision current --wait --fail-fast=5s").await;
     assert!(output.stdout.contains("skipped rollback (current template already matches revision 2)"));
     assert_eq!(output.exit, 4, "{}", output.transcript);
@@ -187,7 +187,7 @@ async fn stuck_pods_are_replaced_before_following() {
 #[test]
 fn invalid_combinations_with_wait_are_refused_before_any_write() {
     let dry = "error: --wait cannot be used with --dry-run, which changes nothing\n";
-    for (words, stderr, exit) in [
+    for (args, stderr, exit) in [
         ("undo deploy/web --wait --dry-run", dry, 2),
         ("undo deploy/web --wait --dry-run=server", dry, 2),
         ("restart deploy/web --wait --dry-run", dry, 2),
@@ -224,13 +224,13 @@ fn invalid_combinations_with_wait_are_refused_before_any_write() {
             1,
         ),
     ] {
-        let output = Run::of(words.split_whitespace()).run();
-        assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{words}\n{}", output.stderr);
-        assert!(output.stderr.starts_with(stderr), "{words}\n{}", output.stderr);
+        let output = Run::of(args.split_whitespace()).run();
+        assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{args}\n{}", output.stderr);
+        assert!(output.stderr.starts_with(stderr), "{args}\n{}", output.stderr);
     }
 }
 
 #[test]
-fn the_whole_help_of_restart_is_seen_in_review() {
+fn the_help_of_restart_matches_its_snapshot() {
     insta::assert_snapshot!(Run::of(["restart", "--help"]).run().stdout);
 }

@@ -81,7 +81,7 @@ fn the_nearest_name_is_suggested_for_a_missing_workload() {
 }
 
 #[test]
-fn a_selector_that_matches_nothing_is_an_error_unless_it_may() {
+fn a_selector_without_matches_is_an_error_without_allow_empty() {
     for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0)] {
         let output = history("shop", &["deploy", "-l", "app=none"]).args(args).run();
         refused(&output, exit, "No resources found in shop namespace.\n");
@@ -125,7 +125,10 @@ fn missing_objects_are_errors() {
         "error: no deployment \"nope\" in namespace \"shop\"\n", // with a cluster the hint would suggest another namespace
     );
     let output = history("shop", &["deploy/nope", "deploy/web", "sts/nope", "--compat"]).run();
-    assert!(output.stdout.starts_with("deployment.apps/web"), "one that fails does not stop the rest");
+    assert!(
+        output.stdout.starts_with("deployment.apps/web"),
+        "an error of one target does not stop the others"
+    );
     assert_eq!(
         output.stderr,
         "Error from server (NotFound): deployments.apps \"nope\" not found\nError from server (NotFound): statefulsets.apps \"nope\" not found\n"
@@ -173,7 +176,7 @@ fn kinds_missing_from_the_snapshot_are_reported() {
 }
 
 #[test]
-fn a_snapshot_with_several_namespaces_needs_n() {
+fn a_snapshot_with_several_namespaces_needs_the_namespace_flag() {
     let object = |namespace: &str| {
         format!("kind: Deployment\napiVersion: apps/v1\nmetadata: {{name: a, namespace: {namespace}}}\n---\n")
     };

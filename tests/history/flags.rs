@@ -1,10 +1,10 @@
-//! Flags in every notation that kubectl accepts.
+//! Flags in every form that kubectl accepts.
 
 use harness::Run;
 
 use crate::history;
 
-/// The output for deployment/web of shop with these flags.
+/// Returns the output for `deployment/web` of the shop with these flags.
 fn shown(args: &[&str]) -> String {
     let output = history("shop", &[&["deploy/web"], args].concat()).run();
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");

@@ -1,5 +1,5 @@
-//! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a
-//! megabyte, a thousand revisions, and any JSON.
+//! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a megabyte, a thousand
+//! revisions, and any JSON.
 
 use harness::{Output, Run};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn revision(number: &str) -> Value {
 }
 
 #[test]
-fn numbers_may_be_missing_unreadable_or_doubled() {
+fn missing_invalid_and_duplicate_revision_numbers_are_accepted() {
     let objects = [
         deployment(),
         replica_set("a-1", &json!(null), "x:0"),
@@ -79,7 +79,7 @@ fn escape_sequences_do_not_reach_a_terminal() {
         assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }
     let piped = history_of(&objects, &["--compat"]).run();
-    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets kubectl's very bytes");
+    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets the bytes of kubectl");
     let table = history_of(&objects, &[]).run();
     assert_eq!(table.stdout.lines().count(), 3, "a cause stays on its row: {}", table.stdout);
 }
@@ -115,7 +115,7 @@ fn an_altered_revision_of_a_statefulset_is_marked_and_explained() {
     assert_eq!(output.exit, 0);
 }
 
-fn well_told(output: &Output) -> bool {
+fn has_only_known_lines(output: &Output) -> bool {
     output.exit <= 2
         && output.stderr.lines().all(|line| {
             ["error: ", "hint: ", "note: ", "warning: ", "No resources found"]
@@ -124,7 +124,7 @@ fn well_told(output: &Output) -> bool {
         })
 }
 
-/// Any JSON, in which known names are more likely than others.
+/// Any JSON, with known names more likely than others.
 fn arbitrary_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -162,7 +162,7 @@ proptest! {
         workload["spec"]["template"] = template;
         for args in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "yaml"], &["--revision", "current"], &["--compat"]] {
             let output = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
-            prop_assert!(well_told(&output), "{args:?}: {}", output.stderr);
+            prop_assert!(has_only_known_lines(&output), "{args:?}: {}", output.stderr);
         }
     }
 
@@ -170,7 +170,7 @@ proptest! {
     fn arbitrary_documents_are_parsed_or_rejected_with_a_message(document in arbitrary_json(), text in any::<String>()) {
         for input in [document.to_string(), text] {
             let output = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
-            prop_assert!(well_told(&output), "{}", output.stderr);
+            prop_assert!(has_only_known_lines(&output), "{}", output.stderr);
         }
     }
 }

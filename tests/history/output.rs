@@ -1,4 +1,4 @@
-//! The output formats of `history`: table, wide, JSON, YAML, names, on terminals of several widths.
+//! The output formats of `history`: table, wide, JSON, YAML and names, on terminals of several widths.
 
 use harness::Run;
 use serde_json::Value;
@@ -12,22 +12,22 @@ fn table(namespace: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn a_deployment_with_a_restored_revision() {
+fn the_table_of_a_deployment_with_a_restored_revision() {
     insta::assert_snapshot!(table("shop", &["deployment/web"]));
 }
 
 #[test]
-fn a_statefulset_held_at_a_partition() {
+fn the_table_of_a_statefulset_held_at_a_partition() {
     insta::assert_snapshot!(table("shop", &["sts", "db"]));
 }
 
 #[test]
-fn a_daemonset_rolled_back() {
+fn the_table_of_a_daemonset_that_was_rolled_back() {
     insta::assert_snapshot!(table("shop", &["ds/agent"]));
 }
 
 #[test]
-fn several_workloads_in_the_order_asked() {
+fn several_workloads_are_printed_in_the_order_of_the_arguments() {
     insta::assert_snapshot!(table(
         "broken",
         &["ds/ds-bad", "deploy/undone", "sts/sts-ondelete", "deploy/zero"]
@@ -40,7 +40,7 @@ fn wide_adds_names_digests_and_images() {
 }
 
 #[test]
-fn all_namespaces_are_named_in_the_header() {
+fn with_all_namespaces_the_header_contains_the_namespace() {
     let text = table("quota", &["deployment", "-A"]);
     assert!(text.starts_with("deployment.apps/quota  in quota  template last changed by "), "{text}");
 }
@@ -67,7 +67,7 @@ fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
 }
 
 #[test]
-fn json_is_one_document_with_the_facts_of_the_table() {
+fn json_is_one_document_with_the_content_of_the_table() {
     let document: Value =
         serde_json::from_str(&table("shop", &["deploy/web", "sts/db", "-o", "json"])).unwrap();
     assert_eq!((&document["apiVersion"], &document["kind"]), (&"rollout2/v1".into(), &"HistoryList".into()));
@@ -78,7 +78,7 @@ fn json_is_one_document_with_the_facts_of_the_table() {
 }
 
 #[test]
-fn names_and_documents_are_kubectls() {
+fn names_and_documents_match_kubectl() {
     assert_eq!(
         table("shop", &["deployment/web", "-o", "name"]),
         "replicaset.apps/web-54f998f4bf\nreplicaset.apps/web-795cb74d74\nreplicaset.apps/web-69cc54bbb7\nreplicaset.apps/web-66464758f4\n"
@@ -119,7 +119,7 @@ fn compat_can_be_set_in_the_environment() {
 }
 
 #[test]
-fn without_a_verb_help_is_shown() {
+fn without_a_verb_the_help_is_printed() {
     let usage = "Usage: kubectl rollout2";
     let output = Run::of([""; 0]).run();
     assert!(output.stdout.is_empty() && output.stderr.contains(usage), "{}{}", output.stdout, output.stderr);
@@ -142,7 +142,7 @@ fn the_version_is_printed_as_text_and_as_json() {
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(Run::of(["history", "--help"]).run().stdout);
 }
 
@@ -163,7 +163,7 @@ fn yaml_documents_are_separated_across_workloads() {
 }
 
 #[test]
-fn notes_accompany_only_the_table_and_its_json() {
+fn notes_are_printed_only_with_the_table_and_its_json() {
     for (args, noted) in [
         (&[][..], true),
         (&["-o", "wide"], true),

@@ -1,11 +1,11 @@
-//! Revision words.
+//! The values of `--revision`: numbers, words, names, hashes and digests.
 
 use harness::Run;
 use serde_json::{Value, json};
 
 use crate::history;
 
-/// The revision of shop's deployment/web that `--revision WORD` prints.
+/// Returns the revision of `deployment/web` in the shop that `--revision WORD` prints.
 fn shown(word: &str) -> String {
     let output = history("shop", &["deployment/web", "--revision", word]).run();
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{word}");
@@ -18,7 +18,7 @@ fn refused(word: &str) -> (String, u8) {
     (output.stderr, output.exit)
 }
 
-/// The digest of a revision of deployment/web, from the JSON output.
+/// Returns the digest of a revision of `deployment/web` from the JSON output.
 fn digest(number: i64) -> String {
     let output = history("shop", &["deployment/web", "-o", "json"]).run();
     let document: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -28,7 +28,7 @@ fn digest(number: i64) -> String {
 }
 
 #[test]
-fn a_revision_has_many_names() {
+fn a_revision_can_be_selected_in_many_forms() {
     let digest = digest(3);
     let prefix = digest.strip_prefix("sha256:").unwrap();
     for (word, number) in [
@@ -75,7 +75,7 @@ fn an_invalid_revision_word_is_a_usage_error() {
     }
 }
 
-/// A Deployment with ReplicaSets of these names, numbers, hashes and images.
+/// Returns a snapshot of a Deployment with ReplicaSets of these names, numbers, hashes and images.
 fn snapshot(replica_sets: &[(&str, &str, &str, &str)]) -> String {
     let template = |image: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
     let live = replica_sets.last().unwrap().3;
@@ -139,7 +139,7 @@ fn compat_accepts_numbers_only() {
 }
 
 #[test]
-fn a_past_number_finds_the_renumbered_revision() {
+fn the_error_for_a_former_number_contains_the_current_one() {
     let (stderr, exit) = refused("2");
     assert_eq!(stderr, "error: no revision 2 in the history; it has number 5 now\nhint: use --revision 5\n");
     assert_eq!(exit, 1);

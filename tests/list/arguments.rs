@@ -43,8 +43,8 @@ fn the_worst_of_the_named_states_is_the_exit_code() {
         ("failed,held", 4),
         ("held,progressing", 3),
     ] {
-        let ended = list(&every_state(), &["deploy,sts", "-A", "--fail-on-state", states]);
-        assert_eq!(ended.exit, exit, "{states}");
+        let output = list(&every_state(), &["deploy,sts", "-A", "--fail-on-state", states]);
+        assert_eq!(output.exit, exit, "{states}");
         let filtered =
             list(&every_state(), &["deploy,sts", "-A", "--state", "complete", "--fail-on-state", states]);
         assert_eq!(filtered.exit, exit, "{states}: --state only filters the output");
@@ -70,10 +70,10 @@ fn usage_errors_do_not_read_anything() {
             "kubectl rollout2 list --help",
         ),
     ] {
-        let ended = list(&complete("n", "web"), args);
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(message), "{args:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(hint), "{args:?}: {}", ended.stderr);
+        let output = list(&complete("n", "web"), args);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?}: {}", output.stderr);
+        assert!(output.stderr.contains(message), "{args:?}: {}", output.stderr);
+        assert!(output.stderr.contains(hint), "{args:?}: {}", output.stderr);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Workloads in every state, with their revisions and pods.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 
 /// The time of every snapshot; no object is newer.
@@ -167,7 +167,7 @@ pub(crate) fn complete(namespace: &str, name: &str) -> Vec<Value> {
 }
 
 /// Runs `list ARGS...` for a snapshot with these objects.
-pub(crate) fn list(objects: &[Value], args: &[&str]) -> Ended {
+pub(crate) fn list(objects: &[Value], args: &[&str]) -> Output {
     listing(objects, args).run()
 }
 

@@ -19,16 +19,16 @@ shop       deployment/web       2         complete     2/2      2/2        120m
 
 #[test]
 fn trouble_comes_first_in_all_namespaces() {
-    let ended = list(&every_state(), &["-A"]);
-    assert_eq!((ended.stdout.as_str(), ended.exit), (ALL, 0));
-    assert_eq!(ended.stderr, "note: standard input has no daemonsets\n");
+    let output = list(&every_state(), &["-A"]);
+    assert_eq!((output.stdout.as_str(), output.exit), (ALL, 0));
+    assert_eq!(output.stderr, "note: standard input has no daemonsets\n");
 }
 
 #[test]
 fn a_namespace_has_no_column_for_itself() {
-    let ended = list(&every_state(), &["-n", "test"]);
+    let output = list(&every_state(), &["-n", "test"]);
     assert_eq!(
-        ended.stdout,
+        output.stdout,
         "WORKLOAD         REVISION  STATE        UPDATED  AVAILABLE  SINCE  CAUSE\n\
          deployment/cart  2         progressing  1/2      1/2        30m    app: CrashLoopBackOff, exit 1\n\
          deployment/late  2         unobserved   2/2      2/2        -\n\
@@ -45,15 +45,15 @@ fn states_are_filtered_and_all_are_counted() {
         ("progressing,unobserved", &["cart", "api", "late"]),
         ("Complete", &["web"]),
     ] {
-        let ended = list(&every_state(), &["deploy,sts", "-A", "--state", states]);
-        let lines: Vec<_> = ended.stdout.lines().collect();
+        let output = list(&every_state(), &["deploy,sts", "-A", "--state", states]);
+        let lines: Vec<_> = output.stdout.lines().collect();
         let names: Vec<_> = lines[1..lines.len() - 1]
             .iter()
             .map(|line| line.split(['/', ' ']).filter(|word| !word.is_empty()).nth(2).unwrap())
             .collect();
         assert_eq!(names, shown, "{states}");
         assert!(lines[lines.len() - 1].starts_with("7 workloads: 1 failed"), "{states}");
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     }
     let none = list(&complete("n", "web"), &["deploy", "--state", "failed"]);
     assert_eq!((none.stdout.as_str(), none.exit), ("1 workload: 1 complete\n", 0));
@@ -61,10 +61,10 @@ fn states_are_filtered_and_all_are_counted() {
 
 #[test]
 fn without_headers_only_rows_are_printed() {
-    let ended = list(&every_state(), &["deploy,sts", "-A", "--no-headers"]);
+    let output = list(&every_state(), &["deploy,sts", "-A", "--no-headers"]);
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<_> = ALL.lines().skip(1).take(7).map(words).collect();
-    assert_eq!(ended.stdout.lines().map(words).collect::<Vec<_>>(), rows);
+    assert_eq!(output.stdout.lines().map(words).collect::<Vec<_>>(), rows);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn the_wide_table_has_images_strategy_and_writer() {
     let writer = json!({"metadata": {"managedFields": [{
         "manager": "helm", "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {}}},
     }]}});
-    let ended = list(&deployment("n", "web", &writer), &["deploy", "-o", "wide"]);
-    let lines: Vec<_> = ended.stdout.lines().collect();
+    let output = list(&deployment("n", "web", &writer), &["deploy", "-o", "wide"]);
+    let lines: Vec<_> = output.stdout.lines().collect();
     assert_eq!(
         lines[..2],
         [
@@ -103,12 +103,12 @@ fn a_terminal_shortens_causes_and_colours_states() {
 #[test]
 fn a_failure_without_a_known_cause_has_the_line_of_its_verdict() {
     let late = json!({"status": {"conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]}});
-    let ended = list(&deployment("n", "web", &late)[..1], &["deploy"]);
+    let output = list(&deployment("n", "web", &late)[..1], &["deploy"]);
     let row = "deployment/web  -         failed  2/2      2/2        -      deployment \"web\" exceeded its progress deadline";
-    assert_eq!(ended.stdout.lines().nth(1), Some(row));
+    assert_eq!(output.stdout.lines().nth(1), Some(row));
     let missing = ["replicasets", "pods", "events"].map(|plural| format!("standard input has no {plural}"));
     for missing in missing {
-        assert_eq!(ended.stderr.matches(&missing).count(), 1, "{}", ended.stderr);
+        assert_eq!(output.stderr.matches(&missing).count(), 1, "{}", output.stderr);
     }
 }
 
@@ -117,8 +117,8 @@ fn a_failure_without_a_known_cause_has_the_line_of_its_verdict() {
 fn a_recorded_namespace_is_listed() {
     for (namespace, types) in [("shop", "all"), ("broken", "deploy,sts,ds"), ("quota", "deploy")] {
         let run = Run::of(["list", types]).arg("--from").arg(data().join(namespace).join("snapshot.json"));
-        let ended = run.run();
-        insta::assert_snapshot!(namespace, ended.stdout);
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{namespace}");
+        let output = run.run();
+        insta::assert_snapshot!(namespace, output.stdout);
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{namespace}");
     }
 }

@@ -1,16 +1,16 @@
-//! The choice of the kubeconfig, and its format.
+//! Which kubeconfig files are read, and their format.
 
 use harness::Run;
 use serde_json::json;
 
-use crate::setup::{Ground, directory, file};
+use crate::setup::{TestServer, directory, file};
 
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
 #[tokio::test]
 async fn missing_files_of_the_list_are_skipped_and_the_first_value_wins() {
-    let (first, second) = (Ground::of("shop"), Ground::of("shop"));
-    let [one, two] = [&first, &second].map(|ground| file("config", &ground.kubeconfig().to_string()));
+    let (first, second) = (TestServer::of("shop"), TestServer::of("shop"));
+    let [one, two] = [&first, &second].map(|server| file("config", &server.kubeconfig().to_string()));
     let list = format!("/does/not/exist:{}:{}:", one.display(), two.display());
     let output = Run::of(HISTORY).env("KUBECONFIG", list).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
@@ -19,28 +19,28 @@ async fn missing_files_of_the_list_are_skipped_and_the_first_value_wins() {
 
 #[tokio::test]
 async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let home = directory();
     std::fs::create_dir(home.join(".kube")).unwrap();
-    std::fs::write(home.join(".kube/config"), ground.kubeconfig().to_string()).unwrap();
+    std::fs::write(home.join(".kube/config"), server.kubeconfig().to_string()).unwrap();
     assert_eq!(Run::of(HISTORY).env("HOME", &home).run_async().await.exit, 0);
-    assert_eq!(ground.lines().len(), 3);
+    assert_eq!(server.lines().len(), 3);
     let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
     assert!(output.stderr.contains("no cluster is configured"), "{}", output.stderr);
 }
 
 #[tokio::test]
 async fn paths_in_a_kubeconfig_are_relative_to_it() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let home = directory();
-    let (certificate, key) = ground.served.client_certificate("admin").unwrap();
+    let (certificate, key) = server.served.client_certificate("admin").unwrap();
     for (name, text) in
-        [("ca.crt", ground.served.authority_certificate()), ("me.crt", certificate), ("me.key", key)]
+        [("ca.crt", server.served.authority_certificate()), ("me.crt", certificate), ("me.key", key)]
     {
         std::fs::write(home.join(name), text).unwrap();
     }
-    let mut kubeconfig = ground.kubeconfig();
-    kubeconfig["clusters"][0]["cluster"] = json!({"server": ground.served.url(), "certificate-authority": "ca.crt", "certificate-authority-data": ""});
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["clusters"][0]["cluster"] = json!({"server": server.served.url(), "certificate-authority": "ca.crt", "certificate-authority-data": ""});
     kubeconfig["users"][0]["user"] =
         json!({"client-certificate": "me.crt", "client-key": "./me.key", "token": ""});
     std::fs::write(home.join("config"), kubeconfig.to_string()).unwrap();
@@ -50,25 +50,29 @@ async fn paths_in_a_kubeconfig_are_relative_to_it() {
 
 #[tokio::test]
 async fn the_newline_of_a_token_file_is_removed() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let token = file("token", "first\n");
-    let mut kubeconfig = ground.kubeconfig();
+    let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
-    ground.cluster.users(|users| users.grant_token("first", "admin", None));
+    server.cluster.users(|users| users.grant_token("first", "admin", None));
     let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer first");
+    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
 
-    ground.cluster.forget_requests();
+    server.cluster.forget_requests();
     kubeconfig["users"][0]["user"]["token"] = json!("stale");
     let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
-    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "the file wins over the token beside it");
-    assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer first");
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "`tokenFile` has precedence over `token`");
+    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
 
     std::fs::remove_file(token).unwrap();
     kubeconfig["users"][0]["user"]["token"] = json!("first");
     let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
-    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "the token serves where there is no file");
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("", 0),
+        "`token` is used if `tokenFile` does not exist"
+    );
 
     kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
     let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
@@ -86,7 +90,7 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     for (flag, hint) in
         [("--context", "get-contexts"), ("--cluster", "get-clusters"), ("--user", "get-users")]
     {
-        let output = Ground::of("shop").run(HISTORY).arg(flag).arg("nope").run_async().await;
+        let output = TestServer::of("shop").run(HISTORY).arg(flag).arg("nope").run_async().await;
         assert!(output.stderr.contains("\"nope\"") && output.stderr.contains(hint), "{}", output.stderr);
         assert_eq!(output.exit, 2);
     }
@@ -96,11 +100,11 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
 
 #[tokio::test]
 async fn removed_auth_providers_are_refused_with_a_hint() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     for (provider, hint) in
         [("gcp", "gke-gcloud-auth-plugin"), ("azure", "kubelogin"), ("magic", "users[].user.exec")]
     {
-        let mut kubeconfig = ground.kubeconfig();
+        let mut kubeconfig = server.kubeconfig();
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
         let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
         assert!(output.stderr.contains(hint), "{}", output.stderr);
@@ -110,14 +114,14 @@ async fn removed_auth_providers_are_refused_with_a_hint() {
 
 #[tokio::test]
 async fn an_oidc_token_is_sent() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     // {"alg":"none"} . {"exp":4102444800} . nothing
     let token = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9.";
-    ground.cluster.users(|users| users.grant_token(token, "admin", None));
-    let mut kubeconfig = ground.kubeconfig();
+    server.cluster.users(|users| users.grant_token(token, "admin", None));
+    let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] =
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
     let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert_eq!(ground.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
+    assert_eq!(server.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
 }

@@ -1,4 +1,4 @@
-//! The shop is as it is announced, for us and for the real kubectl.
+//! The workloads of the playground match their description, for our program and for the real kubectl.
 
 use harness::{Output, Run};
 use tokio::process::Command;
@@ -19,7 +19,7 @@ async fn the_shop_contains_the_documented_workloads() {
     assert_eq!(run(&playground, &["status", "deployment/web", "--watch=false"]).await.exit, 0);
     let checkout = run(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
     assert_eq!(checkout.exit, 4);
-    assert!(checkout.stderr.contains("CrashLoopBackOff"), "{}", checkout.stderr);
+    assert!(checkout.stderr.contains("crashed, exit 1"), "{}", checkout.stderr);
     let search = run(&playground, &["diff", "cloneset/search", "--stat"]).await;
     assert!(search.stdout.contains("updated in place: restarts search"), "{search:?}");
     let db = run(&playground, &["status", "statefulset/db", "--watch=false"]).await;
@@ -32,7 +32,7 @@ async fn kubectl_works_with_the_playground() {
     let playground = Playground::open().unwrap();
     for (args, expected) in [
         ("get deployment web", "4/4"),
-        ("get pods -l app=checkout", "CrashLoopBackOff"),
+        ("get pods -l app=checkout", "Error"),
         ("set image deployment/web web=shop/web:1.3", "image updated"),
         ("annotate deployment/web kubernetes.io/change-cause=third --overwrite", "annotated"),
         ("rollout status deployment/web --timeout=60s", "successfully rolled out"),
@@ -54,18 +54,18 @@ async fn kubectl_works_with_the_playground() {
     }
 }
 
-/// What kubectl prints on either stream; none when there is no kubectl.
+/// Returns the output of kubectl on both streams, or none if kubectl is not installed.
 async fn kubectl(playground: &Playground, args: &str) -> Option<String> {
     let mut command = Command::new("kubectl");
     command.env("KUBECONFIG", playground.kubeconfig()).env("HOME", &playground.directory);
     let Ok(output) = command.args(args.split(' ')).output().await else {
-        say("skipped: kubectl is not on this machine");
+        print_note("skipped: kubectl is not on this machine");
         return None;
     };
     Some([output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat())
 }
 
 #[expect(clippy::print_stderr, reason = "whoever reads the test's output should know what was not tested")]
-fn say(what: &str) {
+fn print_note(what: &str) {
     eprintln!("{what}");
 }

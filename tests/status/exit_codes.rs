@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use crate::objects::{pod, status, with, workload};
 
-/// A workload for each verdict, its line, and kubectl's exit codes with and without
-/// `--watch=false`.
-struct Case {
+/// A workload with a verdict, its line, and the exit codes of kubectl with and without `--watch=false`.
+struct VerdictCase {
     verdict: &'static str,
     kind: &'static str,
     changes: Value,
@@ -15,8 +14,8 @@ struct Case {
     kubectl_following: u8,
 }
 
-fn cases() -> Vec<Case> {
-    let case = |verdict, kind, exit, [kubectl_once, kubectl_following]: [u8; 2], changes| Case {
+fn cases() -> Vec<VerdictCase> {
+    let case = |verdict, kind, exit, [kubectl_once, kubectl_following]: [u8; 2], changes| VerdictCase {
         verdict,
         kind,
         changes,
@@ -70,7 +69,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn every_verdict_has_its_exit_code_in_every_mode() {
-    for Case { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
+    for VerdictCase { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
         let objects = [with(workload(kind), &changes), pod(kind, "web-0", 1)];
         for (args, expected) in [
             (&["--watch=false"][..], exit),
@@ -92,7 +91,7 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
 }
 
 #[test]
-fn the_expected_revision_is_compared_once() {
+fn the_revision_of_a_snapshot_is_compared_once() {
     let partition = json!({
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
         "status": {"readyReplicas": 3, "availableReplicas": 3},
@@ -115,7 +114,7 @@ fn the_expected_revision_is_compared_once() {
 
 #[test]
 fn a_failure_is_printed_on_stderr_and_other_verdicts_on_stdout() {
-    for Case { verdict, kind, changes, .. } in cases() {
+    for VerdictCase { verdict, kind, changes, .. } in cases() {
         let output =
             status(kind, &[with(workload(kind), &changes), pod(kind, "web-0", 1)], &["--watch=false"]);
         assert_eq!(

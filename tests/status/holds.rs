@@ -1,4 +1,4 @@
-//! Cases in which kubectl is wrong or prints nothing (reference 8), and our output.
+//! Cases in which kubectl is wrong or prints nothing, and our output.
 
 use serde_json::{Value, json};
 
@@ -12,8 +12,7 @@ fn summary(document: &Value) -> &str {
     document["causes"][0]["summary"].as_str().unwrap()
 }
 
-/// Weakness 1. The condition of a failed rollout remains for a moment after the undo (reference 9:
-/// 1 replica).
+/// With one replica the condition of the failed rollout remains for a moment after the undo.
 #[test]
 fn a_missed_deadline_of_another_replica_set_is_ignored() {
     for (blamed, expected) in [
@@ -33,7 +32,7 @@ fn a_missed_deadline_of_another_replica_set_is_ignored() {
     }
 }
 
-/// Weakness 2.
+/// kubectl reports a paused Deployment as progressing.
 #[test]
 fn a_pause_is_reported_and_holds_only_outdated_pods() {
     let paused = with(workload("Deployment"), &json!({"spec": {"paused": true}}));
@@ -52,7 +51,7 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
     }
 }
 
-/// Weakness 10: kubectl counts ready pods as available.
+/// kubectl counts ready pods as available.
 #[test]
 fn min_ready_seconds_count_for_stateful_sets() {
     let changes = json!({
@@ -76,7 +75,7 @@ fn min_ready_seconds_count_for_stateful_sets() {
     assert_eq!(compat.stdout, "partitioned roll out complete: 3 new pods have been updated...\n");
 }
 
-/// Weakness 10: a partition that holds some pods, and one that holds all.
+/// One partition holds some pods, and another holds all.
 #[test]
 fn a_partition_reports_the_held_ordinals() {
     let partitioned = |partition: i64, start: i64, updated: i64| {
@@ -109,7 +108,7 @@ fn a_partition_reports_the_held_ordinals() {
     assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
 }
 
-/// Weakness 11. Updated pods that are not ready yet are still progressing.
+/// kubectl has no status for OnDelete. Updated pods that are not ready yet are still progressing.
 #[test]
 fn on_delete_counts_outdated_pods() {
     let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
@@ -150,7 +149,7 @@ fn on_delete_counts_outdated_pods() {
     );
 }
 
-/// Design rule 14 and reference 9: a broken pod after an undo.
+/// After an undo a broken pod of the failed revision blocks the controller.
 #[test]
 fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     let undone = json!({
@@ -175,14 +174,18 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     );
 
     let parallel = document("StatefulSet", &objects("Parallel", [healthy(0), healthy(1), broken(2)]));
-    assert_eq!(cause_ids(&parallel), [""; 0], "it is replaced whatever it does");
-    let own = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(1)]));
-    assert_eq!(cause_ids(&own), ["image-not-found"], "it is the rollout's own");
+    assert_eq!(
+        cause_ids(&parallel),
+        [""; 0],
+        "a parallel StatefulSet replaces the pod although it is not ready"
+    );
+    let current = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(1)]));
+    assert_eq!(cause_ids(&current), ["image-not-found"], "the pod runs the current revision");
 }
 
-/// The limit is in the template of the pod's own revision, and the live template has none.
+/// The template of the pod's revision has the memory limit, and the live template has none.
 #[test]
-fn the_cause_of_an_outdated_pod_is_explained_by_its_own_template() {
+fn the_cause_of_an_outdated_pod_uses_the_template_of_its_revision() {
     let undone = json!({
         "spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:1"}]}}},
         "status": {"updatedReplicas": 2, "updateRevision": "web-1"},
@@ -208,7 +211,7 @@ fn the_cause_of_an_outdated_pod_is_explained_by_its_own_template() {
 
 /// The workload remains until its finalizer is removed.
 #[test]
-fn a_workload_that_is_being_deleted_says_so() {
+fn status_reports_that_a_workload_is_being_deleted() {
     let deleted = json!({"metadata": {
         "deletionTimestamp": "2026-11-20T13:59:00Z", "finalizers": ["example.com/backup"],
     }});
@@ -216,12 +219,12 @@ fn a_workload_that_is_being_deleted_says_so() {
         let document = document(kind, &[with(workload(kind), &deleted)]);
         assert!(cause_ids(&document).contains(&"deleting"), "{document:#}");
         let output = status(kind, &[with(workload(kind), &deleted)], &[]);
-        let said = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
-        assert!(output.stderr.contains(said) || output.stdout.contains(said), "{}", output.transcript);
+        let message = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
+        assert!(output.stderr.contains(message) || output.stdout.contains(message), "{}", output.transcript);
     }
 }
 
-/// Kubernetes 1.35 and later with the gate `MaxUnavailableStatefulSet`; reference 6.8.
+/// Kubernetes 1.35 and later with the feature gate `MaxUnavailableStatefulSet`.
 #[test]
 fn pods_that_are_not_available_use_up_max_unavailable() {
     let strategy = json!({"spec": {
@@ -240,7 +243,7 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     assert_eq!(document["causes"][0]["example"], "web-0");
 }
 
-/// Weakness 9: the controller numbers the revision later, and then another one replaces it.
+/// The controller sets the revision number later, and then another revision replaces it.
 #[test]
 fn an_expected_revision_fails_once_another_one_is_current() {
     for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
@@ -300,7 +303,7 @@ fn a_pause_does_not_hold_a_scaling() {
     assert_eq!(verdict(&document("Deployment", &[with(scaled, &new)])), "paused");
 }
 
-/// The pod's timestamps come from the node's clock, and the verdict from the controller's.
+/// The timestamps of the pod are from the clock of the node, and the verdict is from the controller.
 #[test]
 fn a_complete_rollout_waits_for_no_min_ready_seconds() {
     let changes = json!({
@@ -313,9 +316,9 @@ fn a_complete_rollout_waits_for_no_min_ready_seconds() {
     assert_eq!((verdict(&complete), cause_ids(&complete).len()), ("complete", 0));
 }
 
-/// An evicted pod remains beside its replacement and runs nothing.
+/// An evicted pod remains after its replacement was created, and runs no container.
 #[test]
-fn ended_pods_are_not_outdated() {
+fn terminated_pods_are_not_outdated() {
     let changes = json!({
         "spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}},
         "status": {"updatedNumberScheduled": 2, "numberReady": 3, "numberAvailable": 3},

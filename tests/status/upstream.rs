@@ -1,9 +1,8 @@
-//! The cases of Kubernetes' own tests of `kubectl rollout status`, by the numbers of the reference
-//! (7.1: 19 to 23, 7.2: 52 to 67).
+//! The cases of Kubernetes' own tests of `kubectl rollout status`, in the order of the upstream files: 19 to 23 are
+//! integration tests, 52 to 67 are unit tests.
 //!
-//! The other cases of 7.2 do not apply here: 24 to 35 are about history, 36 to 45 about undo, 46 to 51
-//! about pause and resume. What 19 to 21 tell apart (a name, a selector, `--watch=false`) is the same
-//! object found in three ways, which `compat` and `exit_codes` do with recorded ones.
+//! Cases 24 to 51 are about the other verbs. Cases 19 to 21 differ only in how the target is selected (a name, a selector,
+//! `--watch=false`), which `compat` and `exit_codes` test with recorded objects.
 
 use serde_json::{Value, json};
 
@@ -87,7 +86,7 @@ fn one_observation_does_not_show_stability() {
 }
 
 #[test]
-fn case_23_nothing_found_is_printed_on_stderr_and_is_no_error_in_kubectl() {
+fn case_23_a_selector_without_matches_prints_a_message_and_is_no_error_in_kubectl() {
     for (args, exit) in [
         (&["-l", "app=none"][..], 1),
         (&["-l", "app=none", "--allow-empty"], 0),
@@ -179,7 +178,7 @@ fn cases_61_and_62_on_delete_has_no_status() {
 fn case_63_a_stateful_set_is_not_observed_yet() {
     let unobserved = "Waiting for statefulset spec update to be observed...\n";
     assert_eq!(stateful_set(&json!({"metadata": {"generation": 2}})), unobserved);
-    // A workload that was never observed, even without a generation.
+    // A workload that the controller never observed, even without a generation.
     let never = json!({"metadata": {"generation": 0}, "status": {"observedGeneration": 0}});
     assert_eq!(stateful_set(&never), unobserved);
 }

@@ -1,9 +1,9 @@
-//! The places whose text is printed, and the verbs that print it.
+//! The fields whose text is printed, and the verbs that print them.
 //!
-//! A name that ends with a dot covers everything below it. [`other_sources`](crate::other_sources) covers sources of
+//! A path that ends with a dot covers all fields below it. [`other_sources`](crate::other_sources) covers sources of
 //! text other than objects.
 
-/// A place in an object, and the verbs that show what is there.
+/// Field paths, and the verbs that print the field.
 pub(crate) const SHOWN: &[(&str, &str)] = &[
     ("Event.metadata.namespace", "diff history list status step undo"),
     ("Pod.metadata.name", "restart status undo"),

@@ -1,4 +1,4 @@
-//! `--dry-run=client`: the preview, as text and as documents.
+//! `--dry-run=client`: the preview as text, and the output formats.
 
 use harness::Output;
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
     undo(namespace, args).arg("--dry-run=client").run()
 }
 
-/// stdout and stderr, without kubectl's warning about the last-applied annotation.
+/// Returns stdout, stderr and the exit code, without kubectl's warning about the last-applied annotation.
 fn printed(namespace: &str, args: &[&str]) -> String {
     let output = undo_dry_run(namespace, args);
     let mut printed = output.stdout;
@@ -19,21 +19,18 @@ fn printed(namespace: &str, args: &[&str]) -> String {
     printed + &format!("exit {}\n", output.exit)
 }
 
-fn told_of_each(namespace: &str, targets: &[&str]) -> String {
+fn outputs(namespace: &str, targets: &[&str]) -> String {
     let each = |target: &&str| format!("$ undo {target}\n{}", printed(namespace, &[target]));
     targets.iter().map(each).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn every_workload_of_the_shop() {
-    insta::assert_snapshot!(told_of_each(
-        "shop",
-        &["deployment/web", "sts/db", "ds/agent", "deploy/checkout"]
-    ));
+fn previews_of_the_shop_match_their_snapshot() {
+    insta::assert_snapshot!(outputs("shop", &["deployment/web", "sts/db", "ds/agent", "deploy/checkout"]));
 }
 
 #[test]
-fn every_broken_workload() {
+fn previews_of_broken_workloads_match_their_snapshot() {
     let targets = [
         "deploy/badimage",
         "deploy/fresh",
@@ -48,11 +45,11 @@ fn every_broken_workload() {
         "ds/ds-ondelete",
         "ds/ds-surge",
     ];
-    insta::assert_snapshot!(told_of_each("broken", &targets));
+    insta::assert_snapshot!(outputs("broken", &targets));
 }
 
 #[test]
-fn the_patch_is_ready_for_kubectl() {
+fn the_printed_patch_can_be_applied_with_kubectl() {
     let output = undo_dry_run("shop", &["deployment/web", "-o", "patch"]);
     assert_eq!(output.stdout.lines().count(), 1);
     let patch: Vec<Value> = serde_json::from_str(&output.stdout).unwrap();
@@ -72,7 +69,10 @@ fn the_patch_is_ready_for_kubectl() {
             "replace /metadata/annotations/kubernetes.io~1change-cause",
         ]
     );
-    assert!(output.stderr.contains("  replaces 4 of 4 pods\n"), "beside a document the preview is narration");
+    assert!(
+        output.stderr.contains("  replaces 4 of 4 pods\n"),
+        "with a document on stdout the preview goes to stderr"
+    );
 }
 
 #[test]
@@ -106,14 +106,14 @@ fn a_live_revision_is_skipped_with_its_number() {
 }
 
 #[test]
-fn stable_is_found_or_refused_with_the_candidates() {
+fn stable_selects_a_revision_or_lists_the_candidates() {
     assert!(printed("shop", &["sts/db", "--to", "stable"]).contains("revision 4 -> 3"));
     assert!(printed("broken", &["deploy/badimage", "--to-revision", "stable"]).contains("revision 2 -> 1"));
     insta::assert_snapshot!(printed("shop", &["deploy/web", "--to", "stable"]));
 }
 
 #[test]
-fn a_paused_deployment_may_be_resumed_in_the_same_patch() {
+fn resume_adds_the_end_of_the_pause_to_the_patch() {
     let patch = undo_dry_run("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
     assert!(patch.contains(r#"{"op":"remove","path":"/spec/paused"}"#), "{patch}");
 }
@@ -139,7 +139,7 @@ fn a_failed_workload_does_not_stop_the_others() {
 }
 
 #[test]
-fn a_selection_prints_its_workloads_first() {
+fn a_selector_prints_its_workloads_before_the_previews() {
     let output = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
     assert!(
         output.stderr.starts_with(
@@ -192,7 +192,7 @@ fn invalid_combinations_are_refused_before_any_read() {
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(harness::Run::of(["undo", "--help"]).run().stdout);
 }
 
@@ -204,7 +204,7 @@ fn revision_0_is_the_default_as_in_kubectl() {
 }
 
 #[test]
-fn a_rollback_hint_by_name_needs_no_changing_number() {
+fn a_rollback_hint_names_the_revision_object_instead_of_its_number() {
     let printed = printed("broken", &["sts/sts-bad", "--to-revision", "1"]);
     let hint = printed.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
     assert!(hint.contains(" --to-revision sts-bad-"), "{printed}");

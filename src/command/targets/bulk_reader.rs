@@ -146,7 +146,7 @@ impl<'a> BulkReader<'a> {
     /// # Errors
     /// When a list failed for another reason than missing permission.
     pub fn observe_for_status(&mut self, workload: Workload, screen: &mut Screen<'_>) -> Result<Observation> {
-        self.take(&workload)?.rollout(workload, screen)
+        self.take(&workload)?.observation_for_status(workload, screen)
     }
 
     fn take(&mut self, workload: &Workload) -> Result<Owned> {

@@ -58,7 +58,7 @@ fn secrets_are_masked_by_their_shape() {
     assert_eq!(document("Deployment", &objects)["causes"][0]["evidence"], printed);
 }
 
-/// Some summaries quote a component.
+/// Some summaries contain a message of a component.
 #[test]
 fn summaries_are_masked() {
     let message = "couldn't find key --token=hunter2 in ConfigMap shop/cfg";

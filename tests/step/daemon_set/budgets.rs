@@ -71,8 +71,8 @@ async fn a_new_plan_without_evict_replaces_one_with_it() {
     nodes.cluster.advance(5).await;
     let refused = nodes.step("--all").await;
     ends(&refused, 1);
-    let way = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
-    assert!(refused.stderr.contains(way), "{}", refused.transcript);
+    let hint = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
+    assert!(refused.stderr.contains(hint), "{}", refused.transcript);
     ends(&nodes.step("--evict --new-plan").await, 1);
     let output = nodes.step("--all --new-plan").await;
     ends(&output, 0);
@@ -91,9 +91,9 @@ async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     assert!(output.stderr.contains("timed out after"), "{}", output.transcript);
 }
 
-/// Only the controller knows why the pod cannot run on the node.
+/// `step` does not know the node of a pod that the controller has not created yet.
 #[tokio::test(start_paused = true)]
-async fn an_unknown_node_is_not_named() {
+async fn a_missing_pod_is_not_listed_without_its_node() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--by 2").await, 0);
     nodes.cluster.editor().set_image(&nodes.agent, "app:3.0");

@@ -152,7 +152,7 @@ async fn a_node_that_fails_after_its_batch_is_skipped_within_max_unavailable() {
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
-/// A pod of an earlier batch that becomes unavailable between two batches does not fail the plan either.
+/// The pod of a later batch becomes unavailable during the first batch.
 #[tokio::test(start_paused = true)]
 async fn an_unavailable_pod_of_another_batch_fails_no_batch() {
     let nodes = Nodes::held("app:2.0").await;

@@ -67,7 +67,7 @@ async fn with_max_unavailable_0_no_pod_is_deleted_before_its_replacement_is_read
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_batch_larger_than_the_surge_is_refused_with_a_hint() {
+async fn the_surge_flag_allows_a_batch_larger_than_max_surge() {
     let web = Web::changed(6, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("--surge 3 --no-canary --by 3").await, 0);
     assert_eq!(web.pods(), "1.0 6/6, 2.0 3/3");
@@ -111,18 +111,18 @@ async fn a_failed_batch_is_held() {
     ends(&undone, 0);
     web.cluster.advance(60).await;
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", undone.transcript);
-    let own = web.replaced_fields();
-    assert_eq!((own.get("paused"), own.get("minReadySeconds")), (None, None));
+    let original = web.replaced_fields();
+    assert_eq!((original.get("paused"), original.get("minReadySeconds")), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
 async fn release_all_restores_every_field() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-    let own = web.replaced_fields();
+    let original = web.replaced_fields();
     web.pause_and_change("app:2.0").await;
     ends(&web.step("").await, 0);
     ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
-    assert_eq!((web.replaced_fields(), web.hold()), (own, None));
+    assert_eq!((web.replaced_fields(), web.hold()), (original, None));
     web.cluster.advance(120).await;
     assert_eq!(web.pods(), "2.0 10/10");
 }

@@ -34,9 +34,9 @@ async fn a_plan_can_be_paused_and_resumed() {
 #[tokio::test(start_paused = true)]
 async fn one_kubectl_command_ends_the_hold() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-    let own = web.replaced_fields();
+    let original = web.replaced_fields();
     web.pause_and_change("app:2.0").await;
-    let mut paused = own.clone();
+    let mut paused = original.clone();
     paused["paused"] = true.into();
     ends(&web.step("").await, 0);
     let command = web.hold().unwrap()["endByHand"].as_str().unwrap().to_owned();

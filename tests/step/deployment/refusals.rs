@@ -1,6 +1,7 @@
 //! Deployments that cannot be stepped, and flags that do not apply to Deployments.
 
 use serde_json::json;
+use simcluster::resource::REPLICASETS;
 
 use super::setup::{Web, ends};
 
@@ -49,6 +50,11 @@ async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
     ends(&web.step("").await, 0);
     let none = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
     web.cluster.editor().patch(&web.web, &none);
+    let copies: Vec<_> = web
+        .cluster
+        .sim
+        .store(|store| store.list(&REPLICASETS, Some("default")).map(|(key, _)| key.clone()).collect());
+    copies.iter().for_each(|copy| web.cluster.editor().patch(copy, &none));
     let lost = web.step("").await;
     ends(&lost, 1);
     assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);
