@@ -80,10 +80,8 @@ pub async fn run(
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     match compare(request, source, other_source, environment, screen).await {
-        Ok(differs) if differs && request.exit_code => {
-            CommandOutcome { exit: Exit::Differs, errors: Vec::new() }
-        }
-        Ok(_) => CommandOutcome { exit: Exit::Done, errors: Vec::new() },
+        Ok(differs) if differs && request.exit_code => Exit::Differs.into(),
+        Ok(_) => Exit::Done.into(),
         Err(error) => error.into(),
     }
 }

@@ -54,7 +54,7 @@ pub async fn run(
         ReportFormat::Frames => return draw(request, found, cluster, screen).await,
         ReportFormat::Lines | ReportFormat::Json => vec![found],
     };
-    let mut outcome = CommandOutcome { exit: Exit::Done, errors: Vec::new() };
+    let mut outcome = CommandOutcome::from(Exit::Done);
     for group in groups {
         let mut reporter = LineReporter::new(screen, request.format, request.names);
         let follower =
@@ -117,7 +117,7 @@ async fn draw(
     for (tracker, result) in ends() {
         screen.notes(&lines::result(tracker, result, false, names));
     }
-    CommandOutcome { exit: worst_exit(&follower), errors: Vec::new() }
+    worst_exit(&follower).into()
 }
 
 /// Renders the frames of followed rollouts.
