@@ -135,7 +135,7 @@ pub(super) async fn select_targets(
     }
     let results = TargetResults { errors, found_nothing: exit == Exit::Error, ..TargetResults::default() };
     if !screen.is_compat() || verb.kubectl_reports_nothing_found {
-        screen.notes(nothing_found.as_slice());
+        screen.notes(nothing_found);
     }
     if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
         let names: Vec<_> = workloads.iter().map(Workload::target).collect();

@@ -64,7 +64,7 @@ pub async fn run(
         outcome.exit = outcome.exit.worst(exit);
         if !screen.is_read() {
             let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
-            screen.notes(&unfinished.map(lines::without_reader).collect::<Vec<_>>());
+            screen.notes(unfinished.map(lines::without_reader));
         }
         finish(request.format, &follower, exit.worst(so_far), started, screen);
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
@@ -115,7 +115,7 @@ async fn draw(
         reporter.finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        screen.notes(&lines::result(tracker, result, false, names));
+        screen.notes(lines::result(tracker, result, false, names));
     }
     worst_exit(&follower).into()
 }
