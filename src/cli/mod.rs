@@ -182,7 +182,7 @@ fn print_short_help(world: &mut World, compat: bool) -> Exit {
         return print(&help, Exit::Usage, world, compat);
     }
     let mut screen = Screen::new(world, Color::Auto, compat);
-    screen.notes(help.lines().map(str::to_owned));
+    screen.notes(help.lines());
     screen.finish().map_or(Exit::Error, |()| Exit::Usage)
 }
 

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::stop_signals::StopSignals;
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::{Observer, WatchScope};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::model::follow::{FollowerEvent, LogLines, LogRef, Now, TargetEvent, TargetId};
 use crate::model::workload::Workload;
 use crate::world::Signals;
