@@ -10,7 +10,7 @@ use crate::model::status::effect::Effect;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::pod_update::PodUpdatePolicy;
+use crate::model::workload::kind::PodUpdatePolicy;
 use crate::model::workload::strategy;
 
 /// The template annotation whose change makes a new revision.

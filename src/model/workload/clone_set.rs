@@ -5,9 +5,10 @@
 use serde_json::Value;
 
 use super::counts::Counts;
-use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::kind::{
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+};
 use super::kruise::{self, field};
-use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Workload;
 use super::counts::Counts;
-use super::pod_update::PodUpdatePolicy;
+use super::kind::PodUpdatePolicy;
 use super::strategy::{is_on_delete, partition, update_strategy};
 use super::verdict::{RolloutFacts, RolloutState};
 
