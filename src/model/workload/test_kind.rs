@@ -79,7 +79,7 @@ fn update_budget(workload: &Workload) -> UpdateBudget {
 
 fn verdict(workload: &Workload, _: &RolloutFacts<'_>) -> Verdict {
     let counts = Counts::of(workload);
-    let released = counts.wanted - strategy::partition(workload);
+    let released = counts.released;
     let line = format!("{} of {released} pods have been updated", counts.updated);
     let is_held = counts.outdated() > 0 && (workload.is_paused() || released == 0);
     let state = match is_held {
