@@ -24,7 +24,7 @@ pub struct Authorship {
 /// the server does not keep managed fields.
 #[must_use]
 pub fn last_template_author(workload: &Object) -> Option<Authorship> {
-    last_author(workload, &FieldPath::of(["spec", "template"]))
+    last_author(workload, &FieldPath::template())
 }
 
 /// Returns the manager that owns fields at or below a path and wrote last.
@@ -141,7 +141,7 @@ mod tests {
             let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "managedFields": entries}, "spec": {"template": template("x:2")}});
             let author = author_of_change(
                 &Object::read(object).unwrap(),
-                &FieldPath::of(["spec", "template"]),
+                &FieldPath::template(),
                 Some(&template("x:1")),
             );
             assert_eq!(author.map(|author| author.manager).as_deref(), Some("kubectl-set"));

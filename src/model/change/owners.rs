@@ -107,7 +107,7 @@ mod tests {
         for (name, value) in metadata.as_object().unwrap() {
             object["metadata"][name] = value.clone();
         }
-        owners(&Workload::of(Object::read(object).unwrap()).unwrap(), &FieldPath::of(["spec", "template"]))
+        owners(&Workload::of(Object::read(object).unwrap()).unwrap(), &FieldPath::template())
     }
 
     #[test]
