@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
-use super::strategy::{self, limit};
+use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
