@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::list::{Output, Request};
 use crate::command::targets::TargetScope;
@@ -57,8 +58,10 @@ pub(super) struct ListArgs {
     /// The output format
     ///
     /// wide adds the images, the strategy and the field manager that changed the template last.
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<ListFormat>,
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
+    /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<ListFormat>::new())]
+    output: Option<OutputForm<ListFormat>>,
 }
 
 const EXAMPLES: &str = "\
@@ -67,6 +70,7 @@ Examples:
   kubectl rollout2 list -A --state failed,held
   kubectl rollout2 list deploy,sts -l app=web -o wide
   kubectl rollout2 list -A --fail-on-state failed -o json
+  kubectl rollout2 list -o custom-columns=NAME:.name,STATE:.state
   kubectl rollout2 list --from snapshot.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -114,10 +118,11 @@ impl ListArgs {
         };
         let output = match self.output {
             None => Output::Text,
-            Some(ListFormat::Wide) => Output::Wide,
-            Some(ListFormat::Json) => Output::Json,
-            Some(ListFormat::Yaml) => Output::Yaml,
-            Some(ListFormat::Name) => Output::Name,
+            Some(OutputForm::Word(ListFormat::Wide)) => Output::Wide,
+            Some(OutputForm::Word(ListFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(ListFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Word(ListFormat::Name)) => Output::Name,
+            Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
         };
         let states = |words: &[StateArg]| words.iter().flat_map(|word| word.states()).copied().collect();
         Ok(Request {

@@ -1,6 +1,6 @@
 //! The command line: clap types, help text, and lowering into plain requests.
 //!
-//! Lowering reads neither the cluster nor a file, except manifests, so a usage error never reaches the
+//! Lowering reads neither the cluster nor a file, except manifests and templates, so a usage error never reaches the
 //! cluster.
 
 mod common;
@@ -12,6 +12,7 @@ mod follow;
 mod history;
 mod hold;
 mod list;
+mod output_form;
 mod parse_error;
 pub mod reference;
 mod restart;

@@ -21,6 +21,7 @@ pub mod restart;
 pub mod status;
 pub mod step;
 pub mod targets;
+pub mod template_file;
 pub mod undo;
 
 pub use crate::cluster::access;

@@ -70,3 +70,69 @@ fn names_can_be_passed_to_other_commands() {
         "deployment.apps/checkout\ndeployment.apps/api\nstatefulset.apps/db\ndeployment.apps/paid\ndeployment.apps/web\n"
     );
 }
+
+#[test]
+fn templates_print_the_document() {
+    for (form, stdout) in [
+        (
+            "custom-columns=NAME:.name,STATE:.state,WHY:.causes[*].id",
+            "NAME       STATE         WHY\ncheckout   failed        crash-loop\ncart       progressing   crash-loop\n",
+        ),
+        (
+            "jsonpath={range .items[*]}{.namespace}/{.name} {.pods.available}{\"\\n\"}{end}",
+            "shop/checkout 0\ntest/cart 1\n",
+        ),
+        ("JSONPath={.states.failed}", "1"),
+        ("jsonpath={.items[?(@.state==\"failed\")].name}", "checkout"),
+        ("jsonpath-as-json={.items[*].revision}", "[\n    2,\n    2\n]\n"),
+    ] {
+        let ended = list(&every_state(), &["deploy", "-A", "-l", "app in (checkout,cart)", "-o", form]);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{form}");
+    }
+    let bare = list(
+        &every_state(),
+        &["deploy", "-A", "--no-headers", "--state", "failed", "-o", "custom-columns=NAME:.name"],
+    );
+    assert_eq!(bare.stdout, "checkout\n");
+}
+
+#[test]
+fn templates_can_be_in_files() {
+    let file = |name: &str, text: &str| {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let columns = format!("custom-columns-file={}", file("list-columns", "NAME STATE\n.name {.state}\n"));
+    let path = format!("jsonpath-file={}", file("list-path", "{.items[*].name}\n"));
+    for (form, stdout) in [(columns, "NAME       STATE\ncheckout   failed\n"), (path, "checkout\n")] {
+        let ended = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
+        assert_eq!((ended.stdout.as_str(), ended.exit), (stdout, 0), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn unusable_templates_are_usage_errors() {
+    for (form, message) in [
+        ("jsonpath", "template format specified but no template given"),
+        ("jsonpath={.name", "error parsing jsonpath {.name, unclosed action"),
+        ("jsonpath-file=nowhere", "cannot read the template \"nowhere\": No such file or directory"),
+        ("custom-columns", "custom-columns format specified but no custom columns given"),
+        ("custom-columns=NAME", "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>"),
+        (
+            "go-template={{.kind}}",
+            "-o go-template is not supported\nhint: use -o jsonpath='{...}', or pass -o json to jq",
+        ),
+        ("xml", "invalid value 'xml' for '--output <FORM>'"),
+    ] {
+        let ended = list(&every_state(), &["deploy", "-A", "-o", form]);
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{form}");
+        assert!(ended.stderr.contains(message), "{form}: {}", ended.stderr);
+    }
+    let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].name}"]);
+    assert_eq!(missing.exit, 1);
+    assert_eq!(
+        missing.stderr,
+        "error: jsonpath \"{.items[99].name}\": array index out of bounds: index 99, length 6\n"
+    );
+}

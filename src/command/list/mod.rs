@@ -12,6 +12,8 @@ use crate::model::workload::Workload;
 use crate::render::list as render;
 use crate::render::list::{ListDocument, TableOptions};
 use crate::render::screen::Screen;
+use crate::render::template_form::TemplateForm;
+use crate::render::yaml;
 
 /// The arguments of `list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub enum Output {
     Json,
     /// YAML.
     Yaml,
+    /// A template of the user, for the document of JSON.
+    Template(TemplateForm),
 }
 
 /// Lists the rollouts.
@@ -59,9 +63,9 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     let is_empty = found.workloads.is_empty();
     let mut rollouts = evaluate(found.workloads, request, source, screen, &mut outcome.errors).await;
     sort(&mut rollouts);
-    let is_nothing = is_empty && !matches!(request.output, Output::Json | Output::Yaml);
+    let is_nothing = is_empty && matches!(request.output, Output::Text | Output::Wide | Output::Name);
     if !(is_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
-        request.print(&rollouts, source, screen);
+        outcome.errors.extend(request.print(&rollouts, source, screen).err());
     }
     outcome.exit = outcome.exit.worst(request.exit(&rollouts));
     outcome
@@ -110,7 +114,7 @@ impl Request {
     fn managed_fields(&self) -> ManagedFields {
         match self.output {
             Output::Text | Output::Name => ManagedFields::Drop,
-            Output::Wide | Output::Json | Output::Yaml => ManagedFields::Keep,
+            Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::Keep,
         }
     }
 
@@ -118,10 +122,10 @@ impl Request {
         self.states.is_empty() || self.states.contains(&rollout.state())
     }
 
-    fn print(&self, rollouts: &[ListedRollout], source: &Source, screen: &mut Screen<'_>) {
+    fn print(&self, rollouts: &[ListedRollout], source: &Source, screen: &mut Screen<'_>) -> Result<()> {
         let shown: Vec<_> = rollouts.iter().filter(|rollout| self.shows(rollout)).collect();
         let document = || ListDocument { shown: &shown, all: rollouts }.json();
-        match self.output {
+        match &self.output {
             Output::Text | Output::Wide => {
                 let options = self.table_options(source);
                 let width = screen.terminal().map(|terminal| usize::from(terminal.width));
@@ -134,8 +138,10 @@ impl Request {
                 }
             }
             Output::Json => screen.exact(&format!("{:#}\n", document())),
-            Output::Yaml => screen.document(&crate::render::yaml::yaml(&document())),
+            Output::Yaml => screen.document(&yaml::yaml(&document())),
+            Output::Template(form) => screen.exact(&form.text(&document(), !self.no_headers)?),
         }
+        Ok(())
     }
 
     fn table_options(&self, source: &Source) -> TableOptions {
