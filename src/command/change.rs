@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::CommandOutcome;
-use super::pod_deletion::replace_stuck_pods;
+use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
 use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
 use crate::error::{Error, ErrorKind, Result};

@@ -20,6 +20,7 @@ mod pod_deletion;
 pub mod restart;
 pub mod status;
 pub mod step;
+mod stuck_pods;
 pub mod targets;
 pub mod template_file;
 pub mod undo;
