@@ -20,6 +20,7 @@ mod revision;
 mod scope;
 mod status;
 mod step;
+mod timeout;
 mod undo;
 mod undo_on_failure;
 mod version;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::follow::TimeoutArgs;
+use super::timeout::TimeoutArgs;
 use crate::command::CommonOptions;
 use crate::command::change::{ChangeOptions, DryRun, Output};
 use crate::error::{Error, Result};
