@@ -12,6 +12,7 @@ mod follow;
 mod history;
 mod hold;
 mod parse_error;
+mod preview;
 pub mod reference;
 mod restart;
 mod revision;
@@ -62,6 +63,7 @@ enum VerbArguments {
     Status(status::StatusArgs),
     History(history::HistoryArgs),
     Diff(diff::DiffArgs),
+    Preview(preview::PreviewArgs),
     Undo(undo::UndoArgs),
     Restart(restart::RestartArgs),
     Pause(hold::PauseArgs),
@@ -72,7 +74,7 @@ enum VerbArguments {
 }
 
 /// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
-const NON_KUBECTL_VERBS: [&str; 4] = ["diff", "step", "completion", "version"];
+const NON_KUBECTL_VERBS: [&str; 5] = ["diff", "preview", "step", "completion", "version"];
 
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
@@ -140,6 +142,7 @@ impl Arguments {
             VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
             VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
+            VerbArguments::Preview(arguments) => Verb::Preview(Box::new(arguments.lower(&common)?)),
             VerbArguments::Completion(arguments) => {
                 return Ok(LoweredArgs::Text(arguments.script().to_owned()));
             }

@@ -9,7 +9,7 @@ use crate::generated::root;
 use crate::setup::{On, Right, ended};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, &[(On, &str)]); 8] = [
+const LINES: [(&str, &[(On, &str)]); 9] = [
     (
         "history",
         &[
@@ -20,6 +20,7 @@ const LINES: [(&str, &[(On, &str)]); 8] = [
         ],
     ),
     ("diff", &[(On::Shop, "diff deployment/web"), (On::Shop, "diff ds/agent"), (On::Shop, "diff sts/db")]),
+    ("preview", &[(On::Shop, "preview --applied tests/data/preview/shop.json")]),
     (
         "status",
         &[

@@ -76,13 +76,15 @@ fn secretive() -> SimCluster {
 }
 
 /// Command lines with our own output formats.
-const OURS: [&str; 19] = [
+const OURS: [&str; 21] = [
     "history deployment/crash -o wide",
     "history deployment/crash -o json",
     "diff deployment/crash",
     "diff deployment/crash --stat",
     "diff deployment/crash -o json",
     "diff deployment/crash previous live",
+    "preview --applied tests/data/preview/crash.json --diff",
+    "preview --applied tests/data/preview/crash.json -o json",
     "status deployment/crash --watch=false",
     "status deployment/crash --watch=false -o json",
     "status deployment/crash --timeout 2s",

@@ -4,6 +4,7 @@ pub mod controller_hash;
 pub mod diff;
 pub mod digest;
 pub mod elsewhere;
+pub mod foretold;
 mod list;
 mod lookup;
 pub mod pod_update;
@@ -12,7 +13,7 @@ mod read;
 pub mod redaction;
 mod revision_object;
 pub mod template;
-mod template_defaults;
+pub(in crate::model) mod template_defaults;
 
 pub use list::Revisions;
 pub use lookup::RevisionWord;
