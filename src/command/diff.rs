@@ -108,7 +108,7 @@ async fn compare_revisions(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<ComparedTemplates> {
-    let workload = find_workload(&request.scope, super::history::refusal, source, screen).await?;
+    let workload = find_workload(&request.scope, super::history::unsupported_message, source, screen).await?;
     let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
     let from = LabelledTemplate::of(&request.from, &workload, &revisions)?;
     let to = LabelledTemplate::of(&request.to, &workload, &revisions)?;

@@ -19,6 +19,7 @@ use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::have_same_plan;
+use crate::model::change::patch::Patch;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
 use crate::model::revision::Revision;
@@ -33,8 +34,10 @@ use crate::world::Signals;
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
-const VERB: WritingVerb =
-    WritingVerb { refusal: |type_, _| compat::refusal(type_), kubectl_reports_nothing_found: false };
+const VERB: WritingVerb = WritingVerb {
+    unsupported_message: |type_, _| compat::unsupported_message(type_),
+    kubectl_reports_nothing_found: false,
+};
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub async fn run(
@@ -48,7 +51,7 @@ pub async fn run(
             Ok(selected) => selected,
             Err(error) => return error.into(),
         };
-    let mut live = Vec::new();
+    let mut written = Vec::new();
     let mut reader = match read_ahead(&workloads, request, source, screen).await {
         Ok(reader) => reader,
         Err(error) => return error.into(),
@@ -59,15 +62,15 @@ pub async fn run(
         } else {
             let observed = observe_target(workload, reader.as_mut(), source, screen).await;
             match observed {
-                Ok(observed) => {
-                    one(observed, request, source, screen).await.map(|workload| live.push(workload))
-                }
+                Ok(observed) => roll_back_workload(observed, request, source, screen)
+                    .await
+                    .map(|workload| written.push(workload)),
                 Err(error) => Err(error),
             }
         };
         results.record(done);
     }
-    follow::after_change(results, live, &request.options, source, signals, screen).await
+    follow::after_change(results, written, &request.options, source, signals, screen).await
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -99,7 +102,7 @@ async fn observe_target(
 }
 
 /// Rolls one workload back and returns the object that the API server stored.
-async fn one(
+async fn roll_back_workload(
     mut observed: Observation,
     request: &Request,
     source: &Source,
@@ -259,7 +262,7 @@ fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen
         // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json => {
-            let patch = crate::model::change::patch::Patch::of(workload.object());
+            let patch = Patch::of(workload.object());
             change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }
     }

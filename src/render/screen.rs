@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::appearance::{Color, can_draw, is_ascii_only, is_build, wants_color, wants_redaction};
 use super::escape;
-use super::frame::Frame;
+use super::frame::{Frame, FrameLine};
 use super::message_writer::MessageWriter;
 use super::style::{Span, text_of};
 use super::workflow_command::disarmed;
@@ -186,6 +186,12 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Prints styled lines.
+    pub fn styled_lines(&mut self, lines: &[FrameLine]) {
+        let spans = lines.iter().flat_map(|line| line.spans().iter().cloned().chain([Span::plain("\n")]));
+        self.styled(&spans.collect::<Vec<_>>());
+    }
+
     /// Draws a frame in place of the one before it. Messages are printed above the frame. Reads the size of the
     /// terminal each time, because it may change.
     pub fn draw(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
@@ -305,9 +311,9 @@ mod tests {
     }
 
     #[derive(Clone, Default)]
-    struct Tape(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    struct SharedBuffer(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 
-    impl io::Write for Tape {
+    impl io::Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -319,7 +325,7 @@ mod tests {
 
     /// Returns stderr after a result that cannot be written, and whether `finish` fails.
     fn failed_output(kind: io::ErrorKind, changes: &[&str]) -> (String, bool) {
-        let tape = Tape::default();
+        let buffer = SharedBuffer::default();
         let mut world = World {
             environment: Environment::default(),
             host: None,
@@ -328,7 +334,7 @@ mod tests {
             stdin_is_terminal: false,
             signals: crate::world::Signals::Ignored,
             out: Stream::new(Broken(kind), None),
-            err: Stream::new(tape.clone(), None),
+            err: Stream::new(buffer.clone(), None),
         };
         let mut screen = Screen::new(&mut world, Color::Auto, false);
         screen.result("one\n");
@@ -337,7 +343,7 @@ mod tests {
             screen.record_change((*change).to_owned());
         }
         let failed = screen.finish().is_err();
-        let text = String::from_utf8(tape.0.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         (text, failed)
     }
 

@@ -1,6 +1,6 @@
 //! `step` of a DaemonSet on a large fleet, in the simulated cluster: wall time, requests, bytes and peak memory.
 //!
-//! Pods take no real time to start, so the wall time is the program's and the simulator's own.
+//! Pods start in simulated time, so the wall time is the time of the program and the simulator.
 
 use std::future::Future;
 use std::io;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use harness::Run;
-use harness::lab::{Lab, START};
+use harness::test_cluster::{START, TestCluster};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
@@ -20,44 +20,47 @@ use simcluster::resource::{NODES, PODS};
 use simcluster::{Controllers, Lost, RecordedRequest, ReplyBody, Route, SimCluster, SimService, Verb};
 use tower::Service;
 
-/// The command that is measured.
+/// The command that is measure.
 const STEP: &str = "step daemonset/agent --by 10% --max-unavailable 50 --all --soak 10s";
 
-/// Steps a DaemonSet on so many nodes, and prints what it took.
+/// Steps a DaemonSet on this many nodes, and prints the measurements.
 #[expect(clippy::print_stdout, reason = "the result of a bench")]
 pub(crate) fn report(nodes: usize) -> io::Result<()> {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build()?;
     let local = tokio::task::LocalSet::new();
-    let (line, transcript) = local.block_on(&runtime, measured(nodes));
+    let (line, transcript) = local.block_on(&runtime, measure(nodes));
     println!("{line}\n{transcript}");
     Ok(())
 }
 
-async fn measured(nodes: usize) -> (String, String) {
-    let lab = Lab::built(SimCluster::builder().without_managed_fields().nodes(nodes), Controllers::new());
-    let agent = lab.daemon_set(&json!({}));
-    lab.pass(3_600).await;
-    lab.run("pause daemonset/agent").await;
-    lab.hands().image(&agent, "app:2.0");
-    lab.pass(60).await;
-    lab.cluster.forget_requests();
+async fn measure(nodes: usize) -> (String, String) {
+    let cluster = TestCluster::from_builder(
+        SimCluster::builder().without_managed_fields().nodes(nodes),
+        Controllers::new(),
+    );
+    let agent = cluster.daemon_set(&json!({}));
+    cluster.advance(3_600).await;
+    cluster.run("pause daemonset/agent").await;
+    cluster.editor().set_image(&agent, "app:2.0");
+    cluster.advance(60).await;
+    cluster.sim.forget_requests();
     let before = memory("VmRSS:");
-    let _ = std::fs::write("/proc/self/clear_refs", "5"); // the peak counts from here, where Linux allows that
-    let service = Counted { service: lab.cluster.service(), bytes: Arc::default() };
+    let _ = std::fs::write("/proc/self/clear_refs", "5"); // resets the peak of the resident memory on Linux
+    let service = CountingService { service: cluster.sim.service(), bytes: Arc::default() };
     let bytes = Arc::clone(&service.bytes);
     let run = Run::of(STEP.split_whitespace()).at(START.parse().unwrap_or_default());
-    let (begun, from) = (Instant::now(), lab.cluster.store(|store| store.now()));
-    let ended = run.run_through(kube::Client::new(service, "default")).await;
+    let (begun, from) = (Instant::now(), cluster.sim.store(|store| store.now()));
+    let output = run.run_against(kube::Client::new(service, "default")).await;
     let wall = begun.elapsed();
-    let took = lab.cluster.store(|store| store.now()).duration_since(from);
-    let requests = lab.cluster.requests();
+    let took = cluster.sim.store(|store| store.now()).duration_since(from);
+    let requests = cluster.sim.requests();
     let of = |verb, kind: &str| requests.iter().filter(|request| is(request, verb, kind)).count();
     let line = format!(
         "{nodes} nodes: exit {}, wall {wall:.1?}, cluster time {}, {} requests: {} lists of pods (pages), {} of nodes, \
          {} reads of the DaemonSet, {} patches, {} deletions; {} MiB answered; memory with the cluster {before} \
          before, {} at most",
-        ended.exit,
+        output.exit,
         took.as_secs(),
         requests.len(),
         of(Verb::List, PODS.kind),
@@ -68,7 +71,7 @@ async fn measured(nodes: usize) -> (String, String) {
         bytes.load(Ordering::Relaxed) >> 20,
         memory("VmHWM:"),
     );
-    let last: Vec<&str> = ended.transcript.lines().rev().take(2).collect();
+    let last: Vec<&str> = output.transcript.lines().rev().take(2).collect();
     (line, last.join("\n"))
 }
 
@@ -77,21 +80,21 @@ fn is(request: &RecordedRequest, verb: Verb, kind: &str) -> bool {
     request.verb() == Some(verb) && target.resource.kind == kind
 }
 
-/// The resident set of this process, with the simulated cluster in it.
+/// Returns the resident memory of this process, which includes the simulated cluster.
 fn memory(which: &str) -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(which));
     line.map_or_else(|| "unknown".to_owned(), |value| value.trim().to_owned())
 }
 
-/// A way to the cluster that counts the bytes of the answers.
+/// A connection to the cluster that counts the bytes of the responses.
 #[derive(Clone)]
-struct Counted {
+struct CountingService {
     service: SimService,
     bytes: Arc<AtomicU64>,
 }
 
-impl Service<Request<Body>> for Counted {
+impl Service<Request<Body>> for CountingService {
     type Response = Response<ReplyBody>;
     type Error = Lost;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Lost>> + Send>>;

@@ -12,12 +12,12 @@ pub(crate) fn host() -> (&'static str, &'static str) {
     (os, arch)
 }
 
-/// The programs that packing needs.
+/// Whether the programs that `krew/pack` needs are installed.
 pub(crate) fn can_pack() -> bool {
     has("tar", "GNU tar") && has("bash", "GNU bash")
 }
 
-/// Packs a binary for this machine. It fetches nothing: the build has downloaded the crates.
+/// Packs a binary for this machine. It downloads nothing, since the build has downloaded the crates.
 pub(crate) fn pack(binary: &Path, out: &Path) -> PathBuf {
     let (os, arch) = host();
     PathBuf::from(pack_for(os, arch, binary, out).trim())
@@ -29,7 +29,7 @@ fn pack_for(os: &str, arch: &str, binary: &Path, out: &Path) -> String {
     run(command.arg("--out").arg(out).env("CARGO_NET_OFFLINE", "true").env("SOURCE_DATE_EPOCH", "1700000000"))
 }
 
-/// A file in place of a binary; packing does not depend on its content.
+/// Writes a small file in place of a binary. Packing does not depend on its content.
 fn small_binary(directory: &Path, name: &str) -> PathBuf {
     let path = directory.join(name);
     std::fs::write(&path, "#!/bin/sh\necho started\n").unwrap();
@@ -60,7 +60,7 @@ fn packing_is_reproducible() {
 }
 
 #[test]
-fn an_archive_contains_its_files_and_nothing_about_the_builder() {
+fn an_archive_contains_its_files_and_no_path_of_the_builder() {
     if !can_pack() {
         return;
     }
@@ -87,7 +87,10 @@ fn an_archive_contains_its_files_and_nothing_about_the_builder() {
         "{dependencies}"
     );
     assert!(dependencies.lines().any(|line| line.starts_with("kube v5")), "{dependencies}");
-    assert!(!dependencies.contains(&root().display().to_string()), "a path of this machine is in it");
+    assert!(
+        !dependencies.contains(&root().display().to_string()),
+        "the list contains a path of this machine"
+    );
 }
 
 #[test]
@@ -106,9 +109,9 @@ fn invalid_input_is_not_packed() {
         (&["--banana", "x"], "unknown flag"),
         (&["--binary"], "needs a value"),
     ] {
-        let ended = Command::new(root().join("krew/pack")).args(args).current_dir(&here).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert!(ended.status.code() == Some(2) && said.contains(why), "{args:?}: {said}");
+        let output = Command::new(root().join("krew/pack")).args(args).current_dir(&here).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{args:?}: {said}");
     }
 }
 
@@ -118,7 +121,7 @@ fn a_windows_archive_is_a_reproducible_zip_with_an_exe() {
         .args(["tree", "--locked", "--offline", "--edges", "normal", "--target", "x86_64-pc-windows-msvc"])
         .current_dir(root())
         .output();
-    if !has("zip", "Zip") || !cargo_knows_windows.is_ok_and(|ended| ended.status.success()) {
+    if !has("zip", "Zip") || !cargo_knows_windows.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no zip, or the crates for Windows were never fetched");
         return;
     }

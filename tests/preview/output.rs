@@ -9,7 +9,7 @@ use simcluster::{Rule, User};
 use crate::setup::{Directory, changed, cluster, cluster_with, image, list, preview_with, run_on, shop};
 
 /// `preview --applied - ARGS...` of these objects against the recorded shop.
-fn preview(objects: &[Value], args: &[&str]) -> harness::Ended {
+fn preview(objects: &[Value], args: &[&str]) -> harness::Output {
     let shop = data().join("shop/snapshot.json");
     let run = Run::of(["preview", "--applied", "-"].iter().chain(args)).arg("--from").arg(shop);
     run.stdin(list(objects)).run()
@@ -158,13 +158,13 @@ async fn forbidden_pods_are_left_out_with_a_note() {
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
     let cluster = cluster_with(User::limited("gina", rules));
     let run = preview_with(&program, &["-f", "web.yaml"]);
-    let ended = run.run_through(kube::Client::new(cluster.service_for("gina"), "shop")).await;
+    let ended = run.run_against(kube::Client::new(cluster.service_for("gina"), "shop")).await;
     assert!(ended.stderr.starts_with("note: pods are not counted: "), "{}", ended.stderr);
     assert!(ended.stdout.contains("  replaces up to 4 pods (cannot list pods)\n"), "{}", ended.stdout);
     assert_eq!(ended.exit, 0);
     let cluster = cluster_with(User::limited("gina", []));
     let run = preview_with(&program, &["-f", "web.yaml", "--exit-code"]);
-    let ended = run.run_through(kube::Client::new(cluster.service_for("gina"), "shop")).await;
+    let ended = run.run_against(kube::Client::new(cluster.service_for("gina"), "shop")).await;
     assert!(ended.stderr.starts_with("error: forbidden: User \"gina\" cannot get"), "{}", ended.stderr);
     assert_eq!(ended.exit, 3);
 }

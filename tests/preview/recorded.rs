@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::{Value, json};
 use simcluster::SimCluster;
 
@@ -22,7 +22,7 @@ fn cases() -> Vec<(String, Value)> {
 }
 
 /// `preview ARGS...` of a recorded case.
-fn preview(case: &Value, args: &[&str]) -> Ended {
+fn preview(case: &Value, args: &[&str]) -> Output {
     let directory = Directory::new();
     let applied = directory.write("applied.json", &case["applied"].to_string());
     let before = directory.write("before.json", &case["before"].to_string());

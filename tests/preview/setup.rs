@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::Value;
 use simcluster::{SimCluster, User};
 
@@ -101,6 +101,6 @@ pub(crate) fn preview_with(program: &Path, args: &[&str]) -> Run {
 }
 
 /// Runs it against a cluster in this process.
-pub(crate) async fn run_on(cluster: &SimCluster, run: Run) -> Ended {
-    run.run_through(kube::Client::new(cluster.service(), "shop")).await
+pub(crate) async fn run_on(cluster: &SimCluster, run: Run) -> Output {
+    run.run_against(kube::Client::new(cluster.service(), "shop")).await
 }

@@ -37,18 +37,18 @@ fn end() -> impl Strategy<Value = Truth> {
 }
 
 /// No state during the rollout may look like an outcome, because it would be a correct one.
-fn is_no_end(truth: &Truth, options: &Options) -> bool {
+fn is_no_end(truth: &Truth, options: &FollowOptions) -> bool {
     FollowerFixture::of(options.clone(), truth.clone()).outcome().is_none()
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = FollowOptions> {
     let goals = [Goal::Success, Goal::Updated, Goal::Available, Goal::Complete, Goal::OldGone];
-    (0..goals.len(), any::<bool>(), any::<bool>()).prop_map(move |(goal, stable, fail_fast)| Options {
+    (0..goals.len(), any::<bool>(), any::<bool>()).prop_map(move |(goal, stable, fail_fast)| FollowOptions {
         goal: goals[goal],
         stable: Duration::from_secs(if stable { 20 } else { 0 }),
         fail_fast: fail_fast.then(|| Duration::from_secs(30)),
         timeout: Some(Duration::from_secs(300)),
-        ..Options::default()
+        ..FollowOptions::default()
     })
 }
 
@@ -62,8 +62,8 @@ proptest! {
         end in end(),
         end_is_missed in any::<bool>(),
     ) {
-        let mut all = FollowerFixture::unseen(options.clone(), deployment(BEGUN));
-        let mut some = FollowerFixture::unseen(options.clone(), deployment(BEGUN));
+        let mut all = FollowerFixture::without_events(options.clone(), deployment(BEGUN));
+        let mut some = FollowerFixture::without_events(options.clone(), deployment(BEGUN));
         all.show();
         some.show();
         let way: Vec<_> = way.into_iter().filter(|(truth, ..)| is_no_end(truth, &options)).collect();
@@ -99,7 +99,7 @@ proptest! {
         facts in proptest::collection::vec((state(), 0..6_usize, 0..100_u64), 0..30),
         options in options(),
     ) {
-        let mut fixture = FollowerFixture::unseen(options, deployment(BEGUN));
+        let mut fixture = FollowerFixture::without_events(options, deployment(BEGUN));
         for (truth, which, seconds) in facts {
             fixture.truth = truth;
             match which {
