@@ -10,7 +10,14 @@ use crate::setup::{Right, TestedCluster, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
 const LINES: [(&str, &[(TestedCluster, &str)]); 9] = [
-    ("list", &[(TestedCluster::Shop, "list"), (TestedCluster::Shop, "list deploy,sts -o wide")]),
+    (
+        "list",
+        &[
+            (TestedCluster::Shop, "list"),
+            (TestedCluster::Shop, "list deploy,sts -o wide"),
+            (TestedCluster::Shop, "list --watch --timeout 5s"),
+        ],
+    ),
     (
         "history",
         &[
