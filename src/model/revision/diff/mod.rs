@@ -31,6 +31,12 @@ pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
 use super::template::Template;
 
+/// Returns a value as text for one line, shortened to about 60 characters.
+#[must_use]
+pub fn short_text(value: &Value) -> String {
+    short_value::short_value(value).text
+}
+
 /// The comparison of two templates.
 #[derive(Clone, Debug)]
 pub struct Diff {
