@@ -33,7 +33,12 @@ pub(super) fn text_of(path: &Path) -> Result<String> {
 
 /// Reads the text on standard input.
 pub(super) fn text_on(stdin: &mut dyn Read) -> Result<String> {
-    text(bounded(stdin).map_err(|error| cannot_read(STDIN, error))?, STDIN)
+    text(read_stdin(stdin)?, STDIN)
+}
+
+/// Reads standard input, up to 1 GiB.
+pub(crate) fn read_stdin(stdin: &mut dyn Read) -> Result<Vec<u8>> {
+    bounded(stdin).map_err(|error| cannot_read(STDIN, error))
 }
 
 /// Reads a file or a pipe, up to 1 GiB. A device may have no end.
