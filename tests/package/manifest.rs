@@ -47,12 +47,12 @@ pub(crate) fn broken_rules(manifest: &Value, archives: &[&Path]) -> Vec<String> 
     let platforms =
         manifest.pointer("/spec/platforms").and_then(Value::as_array).cloned().unwrap_or_default();
     rule(platforms.len() == archives.len(), "a platform for each archive");
-    let mut platforms = BTreeSet::new();
+    let mut covered = BTreeSet::new();
     for (platform, archive) in platforms.iter().zip(archives) {
         let text = |pointer: &str| platform.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (os, arch) = (text("/selector/matchLabels/os"), text("/selector/matchLabels/arch"));
         rule(PLATFORMS.contains(&(os, arch)), "a platform of krew");
-        rule(platforms.insert((os.to_owned(), arch.to_owned())), "no two platforms overlap");
+        rule(covered.insert((os.to_owned(), arch.to_owned())), "no two platforms overlap");
         let labels = platform.pointer("/selector/matchLabels").and_then(Value::as_object);
         rule(labels.is_some_and(|labels| labels.len() == 2), "a selector by os and arch only");
         let fields: Vec<_> = platform.as_object().unwrap().keys().map(String::as_str).collect();
