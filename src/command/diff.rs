@@ -4,6 +4,7 @@ pub mod elsewhere;
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::Instant;
 
 use self::elsewhere::Elsewhere;
@@ -24,6 +25,8 @@ use crate::model::workload::Workload;
 use crate::render::diff as render;
 use crate::render::pod_update;
 use crate::render::screen::Screen;
+use crate::render::template_form::TemplateForm;
+use crate::render::yaml;
 use crate::world::Environment;
 
 /// The arguments of `diff`.
@@ -55,7 +58,7 @@ pub enum TemplateRef {
 }
 
 /// The output formats of `diff`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The changes in words and a unified diff.
     Text {
@@ -64,8 +67,12 @@ pub enum Output {
     },
     /// The changes in words.
     Stat,
-    /// The changes as a JSON list.
+    /// The changes as JSON.
     Json,
+    /// The changes as YAML.
+    Yaml,
+    /// A template of the user, for the document of JSON.
+    Template(TemplateForm),
 }
 
 /// How long the search for the shortest diff may take. Most take less than a millisecond.
@@ -106,12 +113,14 @@ async fn compare(
         }
         None => compare_revisions(request, source, screen).await?,
     };
-    match request.output {
-        Output::Json => screen.exact(&comparison.json()),
+    match &request.output {
+        Output::Json => screen.exact(&format!("{:#}\n", comparison.json())),
+        Output::Yaml => screen.document(&yaml::yaml(&comparison.json())),
+        Output::Template(form) => screen.exact(&form.text(&comparison.json(), true)?),
         Output::Stat => comparison.show_words(screen),
         Output::Text { context } => {
             comparison.show_words(screen);
-            comparison.show_lines(context, environment, screen).await?;
+            comparison.show_lines(*context, environment, screen).await?;
         }
     }
     Ok(!comparison.diff.is_empty())
@@ -173,7 +182,7 @@ impl ComparedTemplates {
         }
     }
 
-    fn json(&self) -> String {
+    fn json(&self) -> Value {
         let with = self.with.as_ref().map(|with| render::DiffWith {
             workload: &with.workload,
             context: with.context.as_deref(),

@@ -24,7 +24,7 @@ fn a_usage_error_exits_with_2() {
             HELP,
         ),
         (
-            &["deploy/web", "-o", "yaml"],
+            &["deploy/web", "-o", "xml"],
             "invalid value 'yaml' for '--output <FORM>' [possible values: json]",
             HELP,
         ),
