@@ -25,7 +25,7 @@ fn a_usage_error_exits_with_2() {
         ),
         (
             &["deploy/web", "-o", "xml"],
-            "invalid value 'yaml' for '--output <FORM>' [possible values: json]",
+            "invalid value 'xml' for '--output <FORM>' [possible values: json, yaml]",
             HELP,
         ),
         (
