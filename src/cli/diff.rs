@@ -125,11 +125,7 @@ impl DiffArgs {
             (None, false) => Output::Text { context: self.context },
         };
         let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
-        let scope = TargetScope {
-            targets: vec![target],
-            namespace: common.access.namespace.clone(),
-            ..TargetScope::default()
-        };
+        let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request { scope, from, to, elsewhere, output, secrets, exit_code: self.exit_code })
     }
 

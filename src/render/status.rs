@@ -183,7 +183,7 @@ pub(in crate::render) fn workload_json(workload: &Workload) -> Value {
 pub(super) fn pods_json(counts: Counts) -> Value {
     json!({
         "wanted": counts.wanted,
-        "expectedUpdated": counts.expected_updated,
+        "expectedUpdated": counts.released,
         "total": counts.total,
         "updated": counts.updated,
         "ready": counts.ready,
