@@ -7,4 +7,5 @@ mod clusters;
 mod documents;
 mod objects;
 mod tables;
+mod templates;
 mod watching;
