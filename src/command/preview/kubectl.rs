@@ -157,7 +157,7 @@ impl<'a> KubectlApply<'a> {
         };
         let text = std::str::from_utf8(stdout)
             .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
-        read_objects(text, origin).map_err(not_objects)
+        read_objects(text.to_owned(), origin).map_err(not_objects)
     }
 
     fn cannot_run(&self, error: std::io::Error) -> Error {
