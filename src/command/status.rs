@@ -12,6 +12,7 @@ use crate::model::follow::{FollowMode, Options};
 use crate::model::revision::RevisionWord;
 use crate::model::status::cause::causes;
 use crate::model::status::observation::Observation;
+use crate::model::status::serving::is_outage;
 use crate::model::status::verdict;
 use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken_over};
 use crate::model::workload::Workload;
@@ -165,6 +166,24 @@ fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Scr
             None => screen.note(&line),
         }
     }
+    print_what_serves(status, screen);
+}
+
+/// Prints what still serves, if the rollout needs a user or no pod serves, and then the way back. There is none
+/// from a complete rollout of another revision than the expected one.
+fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
+    let observed = status.observed;
+    let state = verdict::verdict(observed).state;
+    let needs_a_fix = render::needs_a_fix(state, status.causes);
+    if !needs_a_fix && !is_outage(observed, state) {
+        return;
+    }
+    let line = render::serving_line(observed, state);
+    match screen.terminal() {
+        Some(_) => screen.line(&line),
+        None => screen.note(&line),
+    }
+    screen.notes(render::way_back_hint(observed).filter(|_| needs_a_fix).as_slice());
 }
 
 /// Returns the exit code for the verdict of one observation.

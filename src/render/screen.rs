@@ -30,6 +30,8 @@ pub struct Screen<'a> {
     out: &'a mut Stream,
     messages: MessageWriter,
     input: &'a mut (dyn Read + Send),
+    /// Whether a user can see a question and answer it.
+    can_ask: bool,
     colored: bool,
     draws: bool,
     compat: bool,
@@ -57,11 +59,13 @@ impl<'a> Screen<'a> {
         let redacts = wants_redaction(&world.environment);
         let in_build = is_build(&world.environment);
         let ascii = is_ascii_only(&world.environment);
+        let can_ask = world.stdin_is_terminal && world.err.terminal().is_some() && !compat;
         let (out, input) = (&mut world.out, &mut *world.stdin);
         Self {
             out,
             messages,
             input,
+            can_ask,
             colored,
             draws,
             compat,
@@ -103,6 +107,12 @@ impl<'a> Screen<'a> {
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
         self.out.terminal()
+    }
+
+    /// Whether a user can be asked: stdin and stderr are terminals, and kubectl would not print something else.
+    #[must_use]
+    pub fn can_ask(&self) -> bool {
+        self.can_ask
     }
 
     /// Asks a question on stderr and reads the answer. Only `y` and `yes` confirm.

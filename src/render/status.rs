@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::escape;
 use super::fit_width::{LongWord, beginning, wrapped};
 use super::style::{Span, Style};
+use crate::model::change::undo::way_back;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
+use crate::model::status::serving::{Serving, is_outage};
 use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
@@ -144,6 +146,39 @@ pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.is_transient || cause.id.is_hold() { Style::Warning } else { Style::Bad }
 }
 
+/// Returns what serves while a rollout is not complete: `  3/3 available on revision 1`.
+#[must_use]
+pub fn serving_line(observed: &Observation, state: RolloutState) -> String {
+    let Serving { wanted, available, ready } = Serving::of(observed);
+    if is_outage(observed, state) {
+        return format!("  outage: 0/{wanted} available");
+    }
+    let on = match ready.as_slice() {
+        [] => String::new(),
+        [(only, _)] => format!(" on revision {}", only.label()),
+        some => {
+            let each =
+                some.iter().map(|(revision, ready)| format!("{ready} on revision {}", revision.label()));
+            format!(" (ready: {})", each.collect::<Vec<_>>().join(", "))
+        }
+    };
+    escape::line(&format!("  {available}/{wanted} available{on}")).into_owned()
+}
+
+/// Returns the hint with the command that goes back from a failed rollout.
+#[must_use]
+pub fn way_back_hint(observed: &Observation) -> Option<String> {
+    way_back(observed).map(|command| format!("hint: {command}"))
+}
+
+/// Whether a rollout needs a user: it failed, or it has a cause that does not resolve without a fix.
+#[must_use]
+pub fn needs_a_fix<'c>(state: RolloutState, causes: impl IntoIterator<Item = &'c Cause>) -> bool {
+    let is_fatal = |cause: &Cause| !cause.is_transient && !cause.id.is_hold();
+    let is_under_way = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
+    state == RolloutState::Failed || (is_under_way && causes.into_iter().any(is_fatal))
+}
+
 /// Returns the status of one workload as one line of JSON. docs/json.md documents the fields.
 #[must_use]
 pub fn json_line(status: &RolloutStatus<'_>) -> String {
@@ -160,6 +195,7 @@ pub fn json_line(status: &RolloutStatus<'_>) -> String {
         "verdict": verdict.state.word(),
         "message": verdict.line,
         "pods": pods_json(counts),
+        "outage": is_outage(observed, verdict.state),
         "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": unknown(status),
     });

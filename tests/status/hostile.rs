@@ -79,7 +79,9 @@ fn sick(kind: &str) -> Value {
 
 fn is_well_told(ended: &Ended) -> bool {
     let starts = ["error: ", "hint: ", "note: ", "  ! ", "  ~ ", "  - ", "No resources found"];
-    ended.exit <= 5 && ended.stderr.lines().all(|line| starts.iter().any(|start| line.starts_with(start)))
+    let is_count = |line: &str| line.starts_with("  ") && line.contains(" available");
+    let is_known = |line: &str| is_count(line) || starts.iter().any(|start| line.starts_with(start));
+    ended.exit <= 5 && ended.stderr.lines().all(is_known)
 }
 
 proptest! {

@@ -152,3 +152,12 @@ fn a_frame_fits_into_every_terminal() {
         }
     }
 }
+
+/// No pod serves: the old ones are gone, and the new ones crash.
+#[test]
+fn an_outage() {
+    let bad = Release::new("web", 3, 0, 0).with(3, &crashing());
+    let follower = follower(&[(0, &[bad])]);
+    let screens = shown(&follower, 14);
+    assert!(screens.contains("0/3   outage"), "{screens}");
+}

@@ -5,4 +5,5 @@ pub mod effect;
 pub mod history;
 pub mod observation;
 pub mod pod_stage;
+pub mod serving;
 pub mod verdict;

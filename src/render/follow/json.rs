@@ -11,6 +11,7 @@ use crate::model::follow::{
     TargetTracker,
 };
 use crate::model::status::cause::Cause;
+use crate::model::status::serving::is_outage;
 use crate::model::status::verdict::{Counts, Verdict};
 use crate::model::text::secret::without_secrets;
 use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown, workload_json};
@@ -59,6 +60,7 @@ fn target_summary(tracker: &TargetTracker) -> Value {
         merge(&mut facts, ended(result));
     }
     facts["pods"] = pods_json(Counts::of(tracker.workload()));
+    facts["outage"] = json!(outage(tracker));
     facts["revision"] = revision(tracker);
     facts["causes"] = tracker.causes().map(cause_json).collect();
     facts["unknown"] = json!(unknown_of(tracker));
@@ -83,12 +85,19 @@ fn revision(tracker: &TargetTracker) -> Value {
     json!(running.and_then(|running| running.number.known()))
 }
 
+/// Whether no pod serves; null for a target that was never observed completely.
+fn outage(tracker: &TargetTracker) -> Option<bool> {
+    Some(is_outage(tracker.observation()?, tracker.verdict()?.state))
+}
+
 fn status(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Counts) -> Value {
+    let tracker = follower.targets().get(target.0);
     json!({
         "verdict": verdict.state.word(),
         "message": verdict.line,
-        "revision": follower.targets().get(target.0).map(revision),
+        "revision": tracker.map(revision),
         "pods": pods_json(counts),
+        "outage": tracker.and_then(outage),
     })
 }
 

@@ -145,10 +145,8 @@ fn body(
     let (Some(observed), Some(verdict)) = (tracker.observation(), tracker.verdict()) else {
         return Vec::new();
     };
-    let mut body: Vec<(LinePriority, FrameLine)> = bars(&observed.workload, verdict.state, width)
-        .into_iter()
-        .map(|bar| (LinePriority::Bar, bar))
-        .collect();
+    let mut body: Vec<(LinePriority, FrameLine)> =
+        bars(observed, verdict.state, width).into_iter().map(|bar| (LinePriority::Bar, bar)).collect();
     let new = if observed.revisions.current().is_some() {
         LinePriority::NewRevision
     } else {
