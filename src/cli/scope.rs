@@ -13,12 +13,13 @@ use crate::model::text::shell_command::{Word, command};
 
 /// The arguments that select workloads.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selecting workloads")]
 pub(super) struct ScopeArgs {
     /// The workloads: TYPE/NAME..., TYPE NAME..., or TYPE for all of a type
     ///
     /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), a comma-separated list of these, or
     /// all.
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", help_heading = None::<&str>)]
     targets: Vec<String>,
 
     /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'

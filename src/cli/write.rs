@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 
 /// The workloads, and how to write.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
 pub(super) struct WriteArgs {
     #[command(flatten)]
     scope: ScopeArgs,

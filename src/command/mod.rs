@@ -32,7 +32,7 @@ use crate::exit::Exit;
 use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
 use crate::render::message_writer::MessageWriter;
-use crate::render::screen::Screen;
+use crate::render::screen::{Screen, message_color};
 use crate::world::World;
 pub use outcome::CommandOutcome;
 
@@ -103,7 +103,8 @@ pub async fn run_on(
 ) -> Exit {
     command.verb.scope_mut().read_manifests(&mut world.stdin);
     let common = &command.common;
-    let messages = MessageWriter::new(world.err.clone(), &world.environment);
+    let color = message_color(common.color, common.compat);
+    let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
     let source = open(&common.access, world, listener(messages.clone()));
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let by = identity::user_at_host(&environment, world.host.as_deref());

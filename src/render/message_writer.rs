@@ -3,14 +3,16 @@
 //! Both streams usually go to the same terminal. So the writer erases the frame, prints the message, and draws
 //! the frame again below it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::appearance::is_build;
+use super::appearance::{Color, is_build, wants_color};
 use super::escape;
 use super::frame::Frame;
 use super::live::{DrawnFrame, drawing};
+use super::style::{Span, Style, text_of};
 use super::workflow_command::disarmed;
 use crate::model::text::secret::without_secrets;
 use crate::world::{Environment, Stream, Terminal};
@@ -22,6 +24,8 @@ pub struct MessageWriter(Arc<Mutex<MessageState>>);
 
 struct MessageState {
     err: Stream,
+    /// Whether the first word of a message has a colour.
+    colored: bool,
     /// Whether a CI system reads the stream and executes some lines as commands.
     in_build: bool,
     printed_once: HashSet<String>,
@@ -39,8 +43,9 @@ struct LiveFrame {
 impl MessageWriter {
     /// Creates a writer for a stream.
     #[must_use]
-    pub fn new(err: Stream, environment: &Environment) -> Self {
+    pub fn new(err: Stream, environment: &Environment, color: Color) -> Self {
         Self(Arc::new(Mutex::new(MessageState {
+            colored: wants_color(color, environment, err.terminal()),
             err,
             in_build: is_build(environment),
             printed_once: HashSet::new(),
@@ -106,7 +111,8 @@ impl MessageState {
         let (erasure, drawing) = frame.map(LiveFrame::erase_and_draw).unwrap_or_default();
         self.write(&erasure);
         let line = format!("{line}\n");
-        let written = self.err.write(&if self.in_build { disarmed(&line) } else { line.as_str().into() });
+        let line = if self.in_build { disarmed(&line) } else { line.as_str().into() };
+        let written = self.err.write(&if self.colored { with_styled_mark(&line) } else { line });
         self.remember(written);
         self.write(&drawing);
     }
@@ -143,6 +149,24 @@ impl LiveFrame {
         let size = self.out.terminal().unwrap_or_default();
         (self.drawn.erasure(size), drawing(self.drawn.frame(), self.colored))
     }
+}
+
+/// The words and marks that begin a message, each with its style.
+const MARKS: [(&str, Style); 6] = [
+    ("error:", Style::Bad),
+    ("hint:", Style::Location),
+    ("warning:", Style::Warning),
+    ("note:", Style::Dim),
+    ("  !", Style::Bad),
+    ("  ~", Style::Warning),
+];
+
+/// Returns an escaped message with its mark styled.
+fn with_styled_mark(line: &str) -> Cow<'_, str> {
+    let mark = MARKS.iter().find_map(|(mark, style)| Some((mark, style, line.strip_prefix(mark)?)));
+    mark.map_or(Cow::Borrowed(line), |(mark, style, rest)| {
+        Cow::Owned(text_of(&[Span::new(*style, *mark)], true) + rest)
+    })
 }
 
 fn safe(line: &str) -> String {

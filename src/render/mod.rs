@@ -13,6 +13,7 @@ mod fit_width;
 pub mod follow;
 pub mod frame;
 pub mod go_json;
+pub mod help;
 pub mod history;
 pub mod hold;
 pub mod live;

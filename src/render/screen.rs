@@ -20,6 +20,11 @@ use crate::world::{Environment, Stream, Terminal, World};
 const KUBECTL_ERROR_PREFIXES: [&str; 5] =
     ["error: ", "The ", "Error from server", "Error in configuration: ", "Unable to connect to the server: "];
 
+/// Returns when messages are coloured. kubectl's never are.
+pub fn message_color(color: Color, compat: bool) -> Color {
+    if compat { Color::Never } else { color }
+}
+
 /// Prints the output of a command: results to stdout, everything else to stderr.
 ///
 /// This is the one place that escapes text from the cluster. Text for a pipe or a file is escaped too, because
@@ -48,7 +53,8 @@ pub struct Screen<'a> {
 impl<'a> Screen<'a> {
     /// Creates the screen of a command.
     pub fn new(world: &'a mut World, color: Color, compat: bool) -> Self {
-        let messages = MessageWriter::new(world.err.clone(), &world.environment);
+        let messages =
+            MessageWriter::new(world.err.clone(), &world.environment, message_color(color, compat));
         Self::with(messages, world, color, compat)
     }
 

@@ -1,5 +1,7 @@
 //! The status of a rollout: kubectl's line, a line for each cause, and JSON.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::escape;
@@ -87,7 +89,7 @@ pub fn cause_line(
     terminal: Option<Terminal>,
 ) -> String {
     let line = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
-    let Some(evidence) = &cause.evidence else {
+    let Some(evidence) = new_evidence(cause) else {
         return line;
     };
     let evidence = format!("\"{}\"", escape::line(evidence));
@@ -114,6 +116,47 @@ pub(super) fn cause_words(cause: &Cause, status: &RolloutStatus<'_>, names: Name
         words += &format!(", {}", plural(cause.restarts, "restart"));
     }
     words
+}
+
+/// Words of components that add nothing to the summary of a cause.
+const FILLER: [&str; 24] = [
+    "a",
+    "and",
+    "are",
+    "available",
+    "be",
+    "code",
+    "could",
+    "desc",
+    "error",
+    "failed",
+    "found",
+    "image",
+    "is",
+    "no",
+    "nodes",
+    "not",
+    "notfound",
+    "of",
+    "pull",
+    "reference",
+    "resolve",
+    "rpc",
+    "to",
+    "unpack",
+];
+
+/// Returns the evidence of a cause, unless it only repeats the summary. JSON always has it.
+pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
+    let words = |text: &str| {
+        let text = text.to_lowercase();
+        let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned);
+        words.filter(|word| word.chars().any(char::is_alphabetic)).collect::<HashSet<_>>()
+    };
+    let evidence = cause.evidence.as_deref()?;
+    let summary = words(&cause.summary);
+    let is_new = |word: &String| !summary.contains(word) && !FILLER.contains(&word.as_str());
+    words(evidence).iter().any(is_new).then_some(evidence)
 }
 
 /// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.

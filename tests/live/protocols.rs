@@ -7,6 +7,7 @@ use http::Version;
 use simcluster::Protocols;
 use simcluster::fault::{Act, Fault, Requests};
 
+use crate::changes::narration;
 use crate::setup::Ground;
 
 async fn history(ground: &Ground) -> Ended {
@@ -45,9 +46,7 @@ async fn a_closed_connection_is_replaced_silently() {
             let leaves = Fault::on(Requests::any(), Act::LeaveConnection).times(answers);
             ground.cluster.fault(leaves);
             let ended = ground.run(["undo", "deployment/web", "--dry-run=server"]).run_here().await;
-            let narration: Vec<_> =
-                ended.stderr.lines().filter(|line| !line.starts_with("Warning: ")).collect();
-            assert_eq!((narration, ended.exit), (Vec::<&str>::new(), 0), "{protocols:?}");
+            assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0), "{protocols:?}");
             assert_eq!(ground.lines().len(), 4, "{protocols:?}: nothing is sent twice");
             assert!(connections(&ground) >= expected, "{protocols:?}: {}", connections(&ground));
         }

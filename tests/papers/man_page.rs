@@ -19,7 +19,8 @@ pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> St
         item(&mut verbs, &page, &verb.get_about().unwrap_or_default().to_string());
     }
     let beginning = beginning(PROGRAM, command, &usage) + &verbs.to_roff();
-    tidied(&(beginning + &flags(command) + &ending(command, EXIT_CODES, see_also)))
+    let all_flags = command.clone().mut_args(|flag| flag.hide_short_help(false).hide_long_help(false));
+    tidied(&(beginning + &flags(&all_flags) + &ending(command, EXIT_CODES, see_also)))
 }
 
 /// The page of one verb. What concerns the connection is in the page of the program.

@@ -13,7 +13,7 @@ fn ended(namespace: &str, args: &[&str]) -> Ended {
 fn printed(namespace: &str, args: &[&str]) -> String {
     let ended = ended(namespace, args);
     let mut printed = ended.stdout;
-    for line in ended.stderr.lines().filter(|line| !line.starts_with("Warning: resource ")) {
+    for line in ended.stderr.lines().filter(|line| !line.starts_with("warning: kubectl apply manages ")) {
         printed.extend(["stderr: ", line, "\n"]);
     }
     printed + &format!("exit {}\n", ended.exit)

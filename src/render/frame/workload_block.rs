@@ -10,7 +10,9 @@ use super::revisions;
 use crate::model::follow::{Now, Outcome, TargetTracker};
 use crate::model::status::cause::Cause;
 use crate::model::status::verdict::{Counts, RolloutState};
+use crate::model::text::plural::plural;
 use crate::render::status::{NameContext, RolloutStatus, cause_style};
+use crate::render::style::Style;
 
 /// The lines of one workload.
 #[derive(Debug)]
@@ -68,17 +70,23 @@ impl WorkloadBlock {
         self.header.iter().chain(self.body.iter().map(|(_, line)| line)).cloned()
     }
 
-    /// Returns the lines with the highest priority that fit into `height`, in their usual order.
+    /// Returns the lines with the highest priority that fit into `height`, in their usual order. The last line
+    /// counts those that do not fit, if there is room for more than the first cause.
     pub(super) fn lines_within(&self, height: usize) -> Vec<FrameLine> {
-        let room = height.saturating_sub(self.header.len());
+        let whole = height.saturating_sub(self.header.len());
+        let room = if self.body.len() > whole && whole > 2 { whole - 1 } else { whole };
         let body = self.body_for(room);
         let mut ranks: Vec<(LinePriority, usize)> =
             body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
         ranks.sort_unstable();
         ranks.truncate(room);
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
+        let hidden = body.len().saturating_sub(room);
+        let more = (room < whole).then(|| format!("  and {}", plural(hidden, "more line")));
+        let more = more.map(|more| FrameLine::default().with(Style::Dim, more));
         let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
-        self.header.iter().take(height).cloned().chain(body.map(|(_, (_, line))| line.clone())).collect()
+        let body = body.map(|(_, (_, line))| line.clone()).chain(more);
+        self.header.iter().take(height).cloned().chain(body).collect()
     }
 
     /// Returns the lines below the header. If the first cause does not fit, it is shortened to one line without
