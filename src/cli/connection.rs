@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::duration::seconds_or_duration;
+use super::duration::{count, seconds_or_duration};
 use crate::command::access::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::error::{Error, Result};
 
@@ -113,7 +113,8 @@ pub(super) struct ConnectionArgs {
         short,
         long = "v",
         value_name = "LEVEL",
-        global = true
+        global = true,
+        value_parser = count::<i32>
     )]
     verbosity: Option<i32>,
 
@@ -185,6 +186,6 @@ impl ConnectionArgs {
 fn read_extra(word: &str) -> Result<(String, String)> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(Error::usage(format!("--as-user-extra {word:?} is not KEY=VALUE"))),
+        _ => Err(Error::usage(format!("--as-user-extra {word:?} has no '=' between a key and a value"))),
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::duration::count;
 use crate::command::CommonOptions;
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
@@ -20,6 +21,8 @@ use crate::model::revision::diff::SecretValues;
 pub(super) struct DiffArgs {
     /// The workload, as TYPE/NAME or TYPE NAME, and the revisions to compare [default: previous current]
     ///
+    /// If no revision has the live template yet, the default is: current live.
+    ///
     /// A revision is a number, current, previous, -N (N before the current one), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest. live is the template in
     /// the workload's spec.
@@ -27,7 +30,7 @@ pub(super) struct DiffArgs {
     words: Vec<String>,
 
     /// Show N lines around each change
-    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3, value_parser = count::<usize>, allow_negative_numbers = true)]
     context: usize,
 
     /// Print only the summary of the changes
@@ -84,7 +87,8 @@ impl DiffArgs {
             namespace: common.access.namespace.clone(),
             ..TargetScope::default()
         };
-        Ok(Request { scope, from, to, output, secrets, exit_code: self.exit_code })
+        let is_default = sides.is_empty();
+        Ok(Request { scope, from, to, is_default, output, secrets, exit_code: self.exit_code })
     }
 }
 

@@ -1,4 +1,4 @@
-//! clap value parsers for durations in Go's syntax.
+//! clap value parsers for durations in Go's syntax, and for counts.
 
 use std::fmt;
 use std::time::Duration;
@@ -61,6 +61,11 @@ pub(super) fn positive_duration(word: &str) -> Result<Duration, InvalidDuration>
 /// Parses `--request-timeout`: a duration, or a number of seconds.
 pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, InvalidDuration> {
     go_duration::parse_or_seconds(word).ok_or_else(|| InvalidDuration::new(word, NEEDS_SECONDS))
+}
+
+/// Parses a count. The parsers of the standard library describe a bad one in words of Rust.
+pub(super) fn count<N: std::str::FromStr>(word: &str) -> Result<N, String> {
+    word.parse().map_err(|_| "expected a whole number, such as 3".to_owned())
 }
 
 /// How long to follow.

@@ -31,6 +31,9 @@ pub struct Request {
     pub from: TemplateRef,
     /// The template to compare it with.
     pub to: TemplateRef,
+    /// Whether neither was given: the previous revision and the current one, or a revision and the live template
+    /// that it has not.
+    pub is_default: bool,
     /// The output format.
     pub output: Output,
     /// Whether secret-looking values are shown.
@@ -94,11 +97,21 @@ async fn compare(
 ) -> Result<bool> {
     let workload = find_workload(&request.scope, super::history::refusal, source, screen).await?;
     let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
-    let from = LabelledTemplate::of(&request.from, &workload, &revisions)?;
-    let to = LabelledTemplate::of(&request.to, &workload, &revisions)?;
+    let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
+    let (from, to) = if is_unreleased {
+        (&TemplateRef::Revision(RevisionWord::Current), &TemplateRef::Live)
+    } else {
+        (&request.from, &request.to)
+    };
+    let from = LabelledTemplate::of(from, &workload, &revisions)?;
+    let to = LabelledTemplate::of(to, &workload, &revisions)?;
     let diff = Diff::between(&from.template, &to.template, request.secrets);
     let pod_update = PodUpdate::between(&from.template, &to.template, workload.pod_update_policy());
-    let comparison = ComparedTemplates { workload, from: from.label, to: to.label, diff, pod_update };
+    let live = revisions.current().map_or_else(
+        || "live (no revision yet)".to_owned(),
+        |current| format!("live (revision {})", current.label()),
+    );
+    let comparison = ComparedTemplates { workload, from: from.label, to: to.label, live, diff, pod_update };
     match request.output {
         Output::Json => screen.exact(&comparison.json()),
         Output::Stat => comparison.show_words(screen),
@@ -115,13 +128,16 @@ struct ComparedTemplates {
     workload: Workload,
     from: String,
     to: String,
+    /// How `live` is described above the changes.
+    live: String,
     diff: Diff,
     pod_update: PodUpdate,
 }
 
 impl ComparedTemplates {
     fn show_words(&self, screen: &mut Screen<'_>) {
-        screen.styled(&render::title(&self.workload.reference(), &self.from, &self.to));
+        let [from, to] = [&self.from, &self.to].map(|side| if side == LIVE { &self.live } else { side });
+        screen.styled(&render::title(&self.workload.reference(), from, to));
         let words = if self.diff.is_empty() {
             render::no_differences(self.diff.reordered())
         } else {
@@ -160,6 +176,9 @@ impl ComparedTemplates {
     }
 }
 
+/// The word for the template in the workload's spec.
+const LIVE: &str = "live";
+
 /// A template and its name in the output: `revision 3` or `live`.
 struct LabelledTemplate {
     label: String,
@@ -169,7 +188,7 @@ struct LabelledTemplate {
 impl LabelledTemplate {
     fn of(word: &TemplateRef, workload: &Workload, revisions: &Revisions) -> Result<Self> {
         let word = match word {
-            TemplateRef::Live => return Ok(Self { label: "live".to_owned(), template: workload.template() }),
+            TemplateRef::Live => return Ok(Self { label: LIVE.to_owned(), template: workload.template() }),
             TemplateRef::Revision(word) => word,
         };
         let revision = match word {

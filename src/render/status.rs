@@ -300,3 +300,36 @@ pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
     }
     unknown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::status::cause::CauseId;
+
+    #[test]
+    fn evidence_that_repeats_the_summary_is_left_out() {
+        for (summary, evidence, is_new) in [
+            ("ImagePullBackOff, no image app:2", "not found", false),
+            ("ImagePullBackOff, no image app:2", "failed to resolve reference \"app:2\": not found", false),
+            (
+                "claim \"data\" not found",
+                "0/3 nodes are available: claim \"data\" not found. not found",
+                false,
+            ),
+            ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
+            ("crashed, exit 1", "panic: DB_URL is not set", true),
+        ] {
+            let cause = Cause {
+                id: CauseId::CrashLoop,
+                is_transient: false,
+                summary: summary.to_owned(),
+                container: None,
+                pods: Vec::new(),
+                restarts: 0,
+                runs: false,
+                evidence: Some(evidence.to_owned()),
+            };
+            assert_eq!(new_evidence(&cause).is_some(), is_new, "{evidence}");
+        }
+    }
+}

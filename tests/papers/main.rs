@@ -6,6 +6,7 @@
 
 mod contributing;
 mod generated;
+mod help;
 mod hints;
 mod man_page;
 mod man_pages;

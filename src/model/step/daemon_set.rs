@@ -35,7 +35,7 @@ impl StepKind for DaemonSets {
         if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
             return Ok(());
         }
-        Err(Error::usage(format!(
+        Err(Error::new(ErrorKind::Refused, format!(
             "{} has a maxSurge, so that no node is ever without its pod; stepping deletes each pod before its \
              replacement starts",
             workload.target()
@@ -63,10 +63,10 @@ impl StepKind for DaemonSets {
                     return Ok(());
                 }
                 let selector = pace.node_selector.as_deref().unwrap_or_default();
-                Err(Error::usage(format!(
-                    "--node-selector {selector} matches none of the {} nodes",
-                    nodes.len()
-                ))
+                Err(Error::new(
+                    ErrorKind::Refused,
+                    format!("--node-selector {selector} matches none of the {} nodes", nodes.len()),
+                )
                 .hint("kubectl get nodes --show-labels"))
             }
             _ => Ok(()),

@@ -125,3 +125,21 @@ fn shortened(text: String, longest: usize) -> String {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::short_digests;
+
+    #[test]
+    fn a_digest_keeps_twelve_digits() {
+        let digest = "0123456789ab".to_owned() + &"c".repeat(52);
+        for (image, short) in [
+            (format!("r/web@sha256:{digest}"), "r/web@sha256:0123456789ab"),
+            (format!("r/web:1@sha256:{digest}, b"), "r/web:1@sha256:0123456789ab, b"),
+            ("r/web:1".to_owned(), "r/web:1"),
+            ("r/web@sha256:12".to_owned(), "r/web@sha256:12"),
+        ] {
+            assert_eq!(short_digests(&image), short);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Help texts with styled headings.
+
+use super::style::{Span, Style};
+
+/// Returns a help text with its headings styled: lines such as `Options:`, and the word `Usage:`.
+#[must_use]
+pub fn styled(text: &str) -> Vec<Span> {
+    text.split_inclusive('\n').flat_map(line).collect()
+}
+
+fn line(line: &str) -> Vec<Span> {
+    let is_heading = !line.starts_with(' ') && line.trim_end().ends_with(':');
+    match line.strip_prefix(USAGE) {
+        _ if is_heading => vec![Span::new(Style::Heading, line.trim_end()), Span::plain("\n")],
+        Some(rest) => vec![Span::new(Style::Heading, USAGE), Span::plain(rest)],
+        None => vec![Span::plain(line)],
+    }
+}
+
+const USAGE: &str = "Usage:";
