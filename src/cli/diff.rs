@@ -1,23 +1,36 @@
 //! The arguments of `diff`, and their lowering.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::duration::count;
 use crate::command::CommonOptions;
+use crate::command::access::SnapshotPath;
+use crate::command::diff::elsewhere::{Elsewhere, Origin};
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::read_one;
+use crate::command::targets::target_words::{TargetWord, read_one};
 use crate::error::{Error, Result};
+use crate::model::api::name;
 use crate::model::revision::RevisionWord;
 use crate::model::revision::diff::SecretValues;
 
-/// Compare two revisions, or a revision with the live template
+/// Compare two revisions, or a workload with one in another namespace, context or file
 ///
 /// Prints a summary of the changes, then a unified diff of the two pod templates. Containers, env, ports,
 /// volumes and similar lists are compared by name, so a different order is not a change. Values of env
 /// variables whose names look secret are shown as ***.
+///
+/// Workloads elsewhere are compared without the namespace in the template's metadata and without generated
+/// fields: the metadata that servers write, hash labels, and the annotation of `kubectl rollout restart`. A
+/// file is compared without the API server's defaults too.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, override_usage = "kubectl rollout2 diff TARGET [FROM [TO]] [OPTIONS]")]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "kubectl rollout2 diff TARGET [FROM [TO]] [OPTIONS]\n       \
+                      kubectl rollout2 diff TARGET [FROM] [OTHER] [--with-...] [OPTIONS]"
+)]
 pub(super) struct DiffArgs {
     /// The workload, as TYPE/NAME or TYPE NAME, and the revisions to compare [default: previous current]
     ///
@@ -25,9 +38,28 @@ pub(super) struct DiffArgs {
     ///
     /// A revision is a number, current, previous, -N (N before the current one), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest. live is the template in
-    /// the workload's spec.
+    /// the workload's spec. A second TYPE/NAME compares the live templates of two workloads.
     #[arg(value_name = "TARGET [FROM [TO]]", allow_negative_numbers = true)]
     words: Vec<String>,
+
+    /// Compare with the workload of this namespace
+    #[arg(long, value_name = "NAMESPACE")]
+    with_namespace: Option<String>,
+
+    /// Compare with the workload in the cluster of this context, in the namespace of -n or else of that context
+    ///
+    /// Flags for the server and the credentials, such as --server and --token, apply to the first cluster only.
+    #[arg(long, value_name = "NAME")]
+    with_context: Option<String>,
+
+    /// Compare with the workload in these manifests or recorded objects: a file, a directory, or - for standard
+    /// input
+    #[arg(long, value_name = "FILE|DIR|-", conflicts_with = "with_context")]
+    with_file: Option<PathBuf>,
+
+    /// The revision of the other workload [default: live]
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    with_revision: Option<String>,
 
     /// Show N lines around each change
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3, value_parser = count::<usize>, allow_negative_numbers = true)]
@@ -56,6 +88,10 @@ Examples:
   kubectl rollout2 diff deployment/web 3 5
   kubectl rollout2 diff statefulset db current live
   kubectl rollout2 diff deployment/web previous --stat
+  kubectl rollout2 diff deployment/web --with-namespace staging
+  kubectl rollout2 diff deployment/web 5 --with-context prod --with-revision current
+  kubectl rollout2 diff deployment/web --with-file web.yaml --exit-code
+  kubectl rollout2 diff deployment/web statefulset/web
 
 Environment:
   KUBECTL_EXTERNAL_DIFF  a program for the unified diff, called as kubectl diff calls it";
@@ -68,13 +104,23 @@ enum DiffFormat {
 impl DiffArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let (target, sides) = read_one(&self.words, "deployment/web")?;
-        let (from, to) = match sides {
-            [] => {
+        let (sides, other) = match sides {
+            [sides @ .., other] if other.contains('/') => {
+                (sides, Some(read_one(std::slice::from_ref(other), "statefulset/web")?.0))
+            }
+            sides => (sides, None),
+        };
+        let elsewhere = self.elsewhere(other, common)?;
+        let (from, to) = match (sides, &elsewhere) {
+            ([], None) => {
                 (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))
             }
-            [from] => (side(from)?, TemplateRef::Revision(RevisionWord::Current)),
-            [from, to] => (side(from)?, side(to)?),
-            [_, _, rest @ ..] => return Err(too_many(rest)),
+            ([from], None) => (side(from)?, TemplateRef::Revision(RevisionWord::Current)),
+            ([from, to], None) => (side(from)?, side(to)?),
+            ([], Some(_)) => (TemplateRef::Live, self.with_side()?),
+            ([from], Some(_)) => (side(from)?, self.with_side()?),
+            ([_, rest @ ..], Some(_)) => return Err(too_many_elsewhere(rest)),
+            ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let output = match (self.output, self.stat) {
             (Some(DiffFormat::Json), _) => Output::Json,
@@ -87,8 +133,36 @@ impl DiffArgs {
             namespace: common.access.namespace.clone(),
             ..TargetScope::default()
         };
-        let is_default = sides.is_empty();
-        Ok(Request { scope, from, to, is_default, output, secrets, exit_code: self.exit_code })
+        let is_default = sides.is_empty() && elsewhere.is_none();
+        Ok(Request { scope, from, to, is_default, elsewhere, output, secrets, exit_code: self.exit_code })
+    }
+
+    /// Returns where the other workload is; none to compare templates of one workload.
+    fn elsewhere(&self, workload: Option<TargetWord>, common: &CommonOptions) -> Result<Option<Elsewhere>> {
+        let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
+        namespace.as_deref().map_or(Ok(()), name::check_namespace)?;
+        let origin = match (&self.with_context, &self.with_file) {
+            (Some(name), _) => Origin::Context(name.clone()),
+            (None, Some(path)) if path.as_os_str() == "-" => Origin::File(SnapshotPath::Stdin),
+            (None, Some(path)) => Origin::File(SnapshotPath::Path(path.clone())),
+            (None, None) => Origin::Same,
+        };
+        if origin == Origin::File(SnapshotPath::Stdin) && common.access.snapshot == Some(SnapshotPath::Stdin)
+        {
+            return Err(Error::usage("standard input cannot be used for multiple arguments"));
+        }
+        if workload.is_some() || namespace.is_some() || origin != Origin::Same {
+            return Ok(Some(Elsewhere { workload, namespace, origin }));
+        }
+        match &self.with_revision {
+            None => Ok(None),
+            Some(_) => Err(Error::usage("--with-revision is of another workload, and none is named")
+                .hint("add --with-namespace, --with-context or --with-file, or a second workload")),
+        }
+    }
+
+    fn with_side(&self) -> Result<TemplateRef> {
+        self.with_revision.as_deref().map_or(Ok(TemplateRef::Live), side)
     }
 }
 
@@ -99,4 +173,12 @@ fn side(word: &str) -> Result<TemplateRef> {
 fn too_many(rest: &[String]) -> Error {
     Error::usage(format!("diff compares two revisions, unexpected argument {:?}", rest.join(" ")))
         .hint("kubectl rollout2 diff --help")
+}
+
+fn too_many_elsewhere(rest: &[String]) -> Error {
+    Error::usage(format!(
+        "only one revision of this workload is compared, unexpected argument {:?}",
+        rest.join(" ")
+    ))
+    .hint("--with-revision is the revision of the other workload")
 }

@@ -90,6 +90,25 @@ impl Snapshot {
         Ok(self.all_of(type_)?.iter().find(is_named).copied())
     }
 
+    /// Returns the object with this name, in this namespace or else in any. A manifest may set no namespace.
+    ///
+    /// # Errors
+    /// When there is none, and when several namespaces have one.
+    pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<&Object> {
+        let named = |object: &&Object| is_a(object, type_) && object.name() == name;
+        let named: Vec<_> = self.objects.iter().filter(named).collect();
+        let is_there = |object: &&&Object| object.namespace() == namespace;
+        let target = format!("{}/{name}", type_.typed());
+        match (named.iter().find(is_there), named.as_slice()) {
+            (Some(object), _) | (None, [object]) => Ok(object),
+            (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),
+            (None, [..]) => {
+                let message = format!("{} has {target} in several namespaces", self.origin);
+                Err(Error::usage(message).hint("choose one with --with-namespace"))
+            }
+        }
+    }
+
     /// Lists the objects of a type in one namespace, or in all.
     ///
     /// # Errors

@@ -129,7 +129,7 @@ pub(super) async fn select_targets(
     let exit = found.exit(scope, screen.is_compat());
     let FoundTargets { mut workloads, errors, nothing_found } = found;
     if !screen.is_compat() {
-        // The second write to a workload that is named twice would conflict with the first one.
+        // Two arguments may mean one workload. The second write would conflict with the first one.
         let mut uids = HashSet::new();
         workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
     }

@@ -1,16 +1,20 @@
-//! `diff`: compares two revisions of a workload, or a revision and the live template.
+//! `diff`: compares two revisions of a workload, a revision and the live template, or a workload with one elsewhere.
+
+pub mod elsewhere;
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use self::elsewhere::Elsewhere;
 use super::CommandOutcome;
 use super::external_diff::{self, ExternalDiff};
 use crate::cluster::source::Source;
 use crate::command::targets::{TargetScope, find_workload, observe_revisions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::revision::diff::{Diff, SecretValues};
+use crate::model::revision::diff::{Diff, SecretValues, TemplatePath};
+use crate::model::revision::digest::Digest;
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
@@ -29,11 +33,13 @@ pub struct Request {
     pub scope: TargetScope,
     /// The template to compare.
     pub from: TemplateRef,
-    /// The template to compare it with.
+    /// The template to compare it with: of the same workload, or of the one elsewhere.
     pub to: TemplateRef,
     /// Whether neither was given: the previous revision and the current one, or a revision and the live template
     /// that it has not.
     pub is_default: bool,
+    /// Where the other workload is; none to compare templates of one workload.
+    pub elsewhere: Option<Elsewhere>,
     /// The output format.
     pub output: Output,
     /// Whether secret-looking values are shown.
@@ -68,14 +74,15 @@ pub enum Output {
 /// How long the search for the shortest diff may take. Most take less than a millisecond.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Prints the differences between two templates of one workload.
+/// Prints the differences between two templates. `other_source` has the other workload if it is not in `source`.
 pub async fn run(
     request: &Request,
     source: &Source,
+    other_source: Option<&Source>,
     environment: &Environment,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    match compare(request, source, environment, screen).await {
+    match compare(request, source, other_source, environment, screen).await {
         Ok(differs) if differs && request.exit_code => {
             CommandOutcome { exit: Exit::Differs, errors: Vec::new() }
         }
@@ -92,26 +99,16 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
 async fn compare(
     request: &Request,
     source: &Source,
+    other_source: Option<&Source>,
     environment: &Environment,
     screen: &mut Screen<'_>,
 ) -> Result<bool> {
-    let workload = find_workload(&request.scope, super::history::refusal, source, screen).await?;
-    let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
-    let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
-    let (from, to) = if is_unreleased {
-        (&TemplateRef::Revision(RevisionWord::Current), &TemplateRef::Live)
-    } else {
-        (&request.from, &request.to)
+    let comparison = match &request.elsewhere {
+        Some(elsewhere) => {
+            elsewhere::compare(request, elsewhere, source, other_source.unwrap_or(source)).await?
+        }
+        None => compare_revisions(request, source, screen).await?,
     };
-    let from = LabelledTemplate::of(from, &workload, &revisions)?;
-    let to = LabelledTemplate::of(to, &workload, &revisions)?;
-    let diff = Diff::between(&from.template, &to.template, request.secrets);
-    let pod_update = PodUpdate::between(&from.template, &to.template, workload.pod_update_policy());
-    let live = revisions.current().map_or_else(
-        || "live (no revision yet)".to_owned(),
-        |current| format!("live (revision {})", current.label()),
-    );
-    let comparison = ComparedTemplates { workload, from: from.label, to: to.label, live, diff, pod_update };
     match request.output {
         Output::Json => screen.exact(&comparison.json()),
         Output::Stat => comparison.show_words(screen),
@@ -123,25 +120,68 @@ async fn compare(
     Ok(!comparison.diff.is_empty())
 }
 
-/// Two templates of a workload and their differences.
+async fn compare_revisions(
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<ComparedTemplates> {
+    let workload = find_workload(&request.scope, super::history::refusal, source, screen).await?;
+    let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
+    let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
+    let (from, to) = if is_unreleased {
+        (&TemplateRef::Revision(RevisionWord::Current), &TemplateRef::Live)
+    } else {
+        (&request.from, &request.to)
+    };
+    let from = LabelledTemplate::of(from, &workload, &revisions)?;
+    let to = LabelledTemplate::of(to, &workload, &revisions)?;
+    let live = revisions.current().map_or_else(
+        || "live (no revision yet)".to_owned(),
+        |current| format!("live (revision {})", current.label()),
+    );
+    Ok(ComparedTemplates {
+        digests: [from.template.digest(), to.template.digest()],
+        diff: Diff::between(&from.template, &to.template, request.secrets),
+        pod_update: PodUpdate::between(&from.template, &to.template, workload.pod_update_policy()),
+        workload,
+        from: from.label,
+        to: to.label,
+        live: Some(live),
+        with: None,
+    })
+}
+
+/// Two templates and their differences.
 struct ComparedTemplates {
     workload: Workload,
     from: String,
     to: String,
-    /// How `live` is described above the changes.
-    live: String,
+    /// How `live` is described above the changes; none for a workload elsewhere.
+    live: Option<String>,
+    digests: [Digest; 2],
     diff: Diff,
     pod_update: PodUpdate,
+    with: Option<OtherWorkload>,
+}
+
+/// The workload elsewhere of a comparison.
+struct OtherWorkload {
+    workload: Workload,
+    context: Option<String>,
+    file: Option<String>,
+    /// The fields that differ and belong to the place.
+    not_compared: Vec<TemplatePath>,
 }
 
 impl ComparedTemplates {
     fn show_words(&self, screen: &mut Screen<'_>) {
-        let [from, to] = [&self.from, &self.to].map(|side| if side == LIVE { &self.live } else { side });
+        let [from, to] =
+            [&self.from, &self.to].map(|side| self.live.as_ref().filter(|_| side == LIVE).unwrap_or(side));
         screen.styled(&render::title(&self.workload.reference(), from, to));
-        let words = if self.diff.is_empty() {
-            render::no_differences(self.diff.reordered())
-        } else {
-            render::rows(&self.diff.rows())
+        let words = match &self.with {
+            Some(with) => render::elsewhere(&self.diff, self.digests, &with.not_compared),
+            None if self.diff.is_empty() => render::no_differences(self.diff.reordered()),
+            None => render::rows(&self.diff.rows()),
         };
         screen.styled(&words);
         let is_of_interest = self.workload.kind().pod_update_policy.is_some();
@@ -152,7 +192,14 @@ impl ComparedTemplates {
     }
 
     fn json(&self) -> String {
-        render::json(&self.workload, [&self.from, &self.to], &self.diff, &self.pod_update)
+        let with = self.with.as_ref().map(|with| render::DiffWith {
+            workload: &with.workload,
+            context: with.context.as_deref(),
+            file: with.file.as_deref(),
+            not_compared: &with.not_compared,
+        });
+        let sides = [(self.from.as_str(), self.digests[0]), (&self.to, self.digests[1])];
+        render::json(&self.workload, sides, with, &self.diff, &self.pod_update)
     }
 
     async fn show_lines(

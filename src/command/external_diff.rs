@@ -34,7 +34,7 @@ impl ExternalDiff {
         Some(Self { name, parameters, refused })
     }
 
-    /// Runs the program on two directories with one file each, which is named `file` and holds the template
+    /// Runs the program on two directories with one file `file` each, which holds the template
     /// of one side. The directories come before the parameters, as in kubectl.
     ///
     /// # Errors

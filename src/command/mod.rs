@@ -76,6 +76,14 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// Returns where the other workload of a `diff` is.
+    fn elsewhere(&self) -> Option<&diff::elsewhere::Elsewhere> {
+        match self {
+            Self::Diff(request) => request.elsewhere.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Returns the targets of the verb.
     fn scope_mut(&mut self) -> &mut TargetScope {
         match self {
@@ -106,6 +114,14 @@ pub async fn run_on(
     let color = message_color(common.color, common.compat);
     let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
     let source = open(&common.access, world, listener(messages.clone()));
+    let other_source = command
+        .verb
+        .elsewhere()
+        .and_then(|elsewhere| elsewhere.open(&common.access, world, listener(messages.clone())));
+    let (source, other_source) = match (source, other_source.transpose()) {
+        (Ok(source), Ok(other_source)) => (Ok(source), other_source),
+        (Err(error), _) | (_, Err(error)) => (Err(error), None),
+    };
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let by = identity::user_at_host(&environment, world.host.as_deref());
     let mut screen = Screen::with(messages, world, common.color, common.compat);
@@ -113,7 +129,9 @@ pub async fn run_on(
         Ok(source) => match &command.verb {
             Verb::History(request) => Box::pin(history::run(request, source, &mut screen)).await,
             Verb::Status(request) => Box::pin(status::run(request, source, signals, &mut screen)).await,
-            Verb::Diff(request) => Box::pin(diff::run(request, source, &environment, &mut screen)).await,
+            Verb::Diff(request) => {
+                Box::pin(diff::run(request, source, other_source.as_ref(), &environment, &mut screen)).await
+            }
             Verb::Undo(request) => Box::pin(undo::run(request, source, signals, &mut screen)).await,
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
             Verb::Restart(request) => Box::pin(restart::run(request, source, signals, &mut screen)).await,
@@ -125,7 +143,8 @@ pub async fn run_on(
         Err(error) => error.clone().into(),
     };
     if let (Ok(source), true) = (&source, common.access.overrides.warnings_as_errors) {
-        outcome.errors.extend(warnings_error(source.warnings()));
+        let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
+        outcome.errors.extend(warnings_error(warnings));
     }
     screen.errors(&outcome.errors);
     let exit = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::change::hold::PlanRecord;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::patch::FieldPath;
-use crate::model::workload::Workload;
+use crate::model::workload::{Workload, plan_fields};
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 
@@ -18,14 +19,38 @@ pub(super) fn warn_of_kruise_rollout(workload: &Workload, screen: &mut Screen<'_
     }
 }
 
-/// Prints a warning for each owner whose next apply may end a hold. `kubectl apply` ends it only if its last manifest
-/// sets the field that the hold writes.
+/// Prints a warning for each owner whose next apply may end a pause.
 pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, screen: &mut Screen<'_>) {
-    let last_applied = workload.object().annotation(LAST_APPLIED).unwrap_or_default();
-    let last_applied: Value = serde_json::from_str(last_applied).unwrap_or_default();
-    for owner in owners(workload, place) {
-        if owner != ManifestOwner::Apply || place.value_in(&last_applied).is_some() {
-            screen.note_once(&warnings::before_a_hold(&owner, workload));
+    for owner in owners_of(workload, place) {
+        screen.note_once(&warnings::before_a_hold(&owner, workload));
+    }
+}
+
+/// Prints a warning for each owner whose next apply may end a plan, with the fields that it may write. A plan in force
+/// has begun with that warning.
+pub(super) fn warn_before_a_plan(workload: &Workload, screen: &mut Screen<'_>) {
+    if PlanRecord::in_force(workload).is_some() {
+        return;
+    }
+    let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();
+    for place in plan_fields::paths(workload) {
+        for owner in owners_of(workload, &place) {
+            let field = place.members().join(".");
+            match fields.iter_mut().find(|(known, _)| *known == owner) {
+                Some((_, fields)) => fields.push(field),
+                None => fields.push((owner, vec![field])),
+            }
         }
     }
+    for (owner, fields) in fields {
+        screen.note_once(&warnings::before_a_plan(&owner, workload, &fields));
+    }
+}
+
+/// Returns the owners that may write a field. `kubectl apply` writes it only if its last manifest sets it.
+fn owners_of(workload: &Workload, place: &FieldPath) -> impl Iterator<Item = ManifestOwner> {
+    let last_applied = workload.object().annotation(LAST_APPLIED).unwrap_or_default();
+    let last_applied: Value = serde_json::from_str(last_applied).unwrap_or_default();
+    let is_applied = place.value_in(&last_applied).is_some();
+    owners(workload, place).into_iter().filter(move |owner| *owner != ManifestOwner::Apply || is_applied)
 }

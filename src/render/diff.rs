@@ -7,6 +7,7 @@ use super::pod_update;
 use super::status::workload_json;
 use super::style::{Span, Style};
 use crate::model::revision::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
+use crate::model::revision::digest::Digest;
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::workload::Workload;
 
@@ -42,6 +43,24 @@ pub fn rows(rows: &[ChangeRow]) -> Vec<Span> {
         spans.push(Span::new(Style::Heading, format!("  {:scope_width$}", escape::line(scope))));
         let field = escape::line(&row.field);
         spans.push(Span::plain(format!("   {field:field_width$}   {}\n", escape::line(&row.text))));
+    }
+    spans
+}
+
+/// Returns the comparison with a workload elsewhere: the digests, the changes, and the fields that were left out.
+#[must_use]
+pub fn elsewhere(diff: &Diff, [from, to]: [Digest; 2], not_compared: &[TemplatePath]) -> Vec<Span> {
+    let mut spans = match (from == to, diff.is_empty()) {
+        (true, _) => vec![Span::new(Style::Good, format!("equal: {from:?}\n"))],
+        (false, true) => no_differences(diff.reordered()),
+        (false, false) => rows(&diff.rows()),
+    };
+    if from != to {
+        spans.insert(0, Span::plain(format!("  {from:?} -> {to:?}\n")));
+    }
+    if !not_compared.is_empty() {
+        let fields: Vec<String> = not_compared.iter().map(place).collect();
+        spans.push(Span::plain(format!("  not compared: {}\n", escape::line(&fields.join(", ")))));
     }
     spans
 }
@@ -113,17 +132,49 @@ pub fn pod_update(words: &str) -> Vec<Span> {
     vec![Span::plain(format!("  {}\n", escape::line(words)))]
 }
 
-/// Returns the comparison of two templates as JSON. The README documents the fields.
+/// The workload elsewhere of a comparison.
+pub struct DiffWith<'a> {
+    /// The workload.
+    pub workload: &'a Workload,
+    /// Its context, if it is another one.
+    pub context: Option<&'a str>,
+    /// The file that it is from.
+    pub file: Option<&'a str>,
+    /// The fields that differ and were left out.
+    pub not_compared: &'a [TemplatePath],
+}
+
+/// Returns the comparison of two templates as JSON. docs/json.md documents the fields.
 #[must_use]
-pub fn json(workload: &Workload, [from, to]: [&str; 2], diff: &Diff, update: &PodUpdate) -> String {
+pub fn json(
+    workload: &Workload,
+    [(from, from_digest), (to, to_digest)]: [(&str, Digest); 2],
+    with: Option<DiffWith<'_>>,
+    diff: &Diff,
+    update: &PodUpdate,
+) -> String {
+    let digest = |digest: Digest| format!("sha256:{}", digest.hex());
+    let update = with.is_none().then(|| pod_update::json(update));
+    let with = with.map(|with| {
+        let not_compared: Vec<String> = with.not_compared.iter().map(ToString::to_string).collect();
+        json!({
+            "workload": workload_json(with.workload),
+            "context": with.context,
+            "file": with.file,
+            "notCompared": not_compared,
+        })
+    });
     let document = json!({
         "apiVersion": "rollout2/v1",
         "kind": "Diff",
         "workload": workload_json(workload),
+        "with": with,
         "from": from,
         "to": to,
+        "fromDigest": digest(from_digest),
+        "toDigest": digest(to_digest),
         "changes": changes(diff),
-        "podUpdate": pod_update::json(update),
+        "podUpdate": update,
     });
     format!("{document:#}\n")
 }

@@ -51,6 +51,31 @@ pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {
     format!("warning: {who} manages {target} and ends the pause if its manifest sets {field}")
 }
 
+/// Returns the warning that an owner may end a plan of `step`, which writes these fields.
+#[must_use]
+pub fn before_a_plan(owner: &ManifestOwner, workload: &Workload, fields: &[String]) -> String {
+    let (target, fields) = (workload.target(), listed(fields));
+    let (who, _) = introduced(owner);
+    match owner {
+        ManifestOwner::Apply => format!(
+            "warning: {target} was applied from a manifest that sets {fields}; applying it again during the plan ends it"
+        ),
+        ManifestOwner::ArgoCd(_) => format!(
+            "warning: {who} manages {target}; with self-heal it puts back what its manifest sets of {fields}, which ends \
+             the plan: turn self-heal off first"
+        ),
+        _ => format!("warning: {who} manages {target} and ends the plan if its manifest sets {fields}"),
+    }
+}
+
+/// Joins names: `a`, `a or b`, `a, b or c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
 fn introduced(owner: &ManifestOwner) -> (String, String) {
     let named = |what: &str, name: &Option<String>| match name {
         Some(name) => format!("{what} ({name})"),

@@ -17,7 +17,7 @@ use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::json;
 use simcluster::resource::{NODES, PODS};
-use simcluster::{Controllers, Lost, Recorded, ReplyBody, Route, SimCluster, SimService, Verb};
+use simcluster::{Controllers, Lost, RecordedRequest, ReplyBody, Route, SimCluster, SimService, Verb};
 use tower::Service;
 
 /// The command that is measured.
@@ -35,7 +35,7 @@ pub(crate) fn report(nodes: usize) -> io::Result<()> {
 }
 
 async fn measured(nodes: usize) -> (String, String) {
-    let lab = Lab::built(SimCluster::builder().unattributed().nodes(nodes), Controllers::new());
+    let lab = Lab::built(SimCluster::builder().without_managed_fields().nodes(nodes), Controllers::new());
     let agent = lab.daemon_set(&json!({}));
     lab.pass(3_600).await;
     lab.run("pause daemonset/agent").await;
@@ -72,7 +72,7 @@ async fn measured(nodes: usize) -> (String, String) {
     (line, last.join("\n"))
 }
 
-fn is(request: &Recorded, verb: Verb, kind: &str) -> bool {
+fn is(request: &RecordedRequest, verb: Verb, kind: &str) -> bool {
     let Route::Resource(target) = &request.route else { return false };
     request.verb() == Some(verb) && target.resource.kind == kind
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use harness::{Ended, Run, data};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{SimCluster, Verb, resource};
 use tokio::time::{Duration, Instant};
 
@@ -70,9 +70,9 @@ async fn a_slow_cluster_is_given_up_in_time() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
-    cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), Act::Stall));
+    cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), FaultAction::Stall));
     for resource in [&resource::DEPLOYMENTS, &resource::STATEFULSETS, &resource::DAEMONSETS] {
-        cluster.fault(Fault::on(Requests::of(Verb::List, resource), Act::Stall));
+        cluster.fault(Fault::on(Requests::of(Verb::List, resource), FaultAction::Stall));
     }
     for (words, answer) in [
         (["history", "deployment/"].as_slice(), ":4\n"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::lab::Lab;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::PODS;
 use simcluster::rules::{Author, Part};
 use tokio::time::Instant;
@@ -71,7 +71,7 @@ async fn a_timeout_during_an_outage_ends_within_a_second() {
     let web = lab.deployment(3, &json!({}));
     lab.pass(60).await;
     lab.hands().image(&web, "app:2.0-bad");
-    lab.later(2_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), Act::Stall)));
+    lab.later(2_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let now = Instant::now();
     let ended = lab.status("deployment/web --timeout 6s").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);

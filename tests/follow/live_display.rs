@@ -3,7 +3,7 @@
 use harness::{Ended, Run};
 use rollout2::world::Terminal;
 use serde_json::json;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS};
 use simcluster::{Rule, User, Verb};
 
@@ -117,7 +117,7 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     lab.pass(60).await;
     lab.hands().image(&web, "app:2.0-crash");
     lab.pass(20).await;
-    lab.cluster.fault(Fault::on(Requests::of(Verb::Watch, &PODS), Act::SilenceWatch(0)));
+    lab.cluster.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::SilenceWatch(0)));
     let ended = drawn(&lab, "admin", "deployment/web --undo-on-failure --fail-fast=5s").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
     let screens = screens(&ended);

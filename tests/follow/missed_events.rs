@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use harness::Ended;
 use serde_json::json;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, NAMESPACES, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::{Controllers, Key, Refusal, SimCluster, Upkeep, Verb};
+use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
 
 use harness::lab::{Hands, Lab};
 
@@ -43,65 +43,66 @@ fn notes(ended: &Ended) -> Vec<&str> {
     ended.stderr.lines().filter(|line| line.starts_with("note: ")).collect()
 }
 
-fn watches(act: Act) -> Fault {
+fn watches(act: FaultAction) -> Fault {
     Fault::on(Requests::verb(Verb::Watch), act)
 }
 
-fn lists(act: Act) -> Fault {
+fn lists(act: FaultAction) -> Fault {
     Fault::on(Requests::verb(Verb::List), act)
 }
 
 #[tokio::test(start_paused = true)]
 async fn watches_close_every_few_events() {
-    both_ends(|| vec![watches(Act::CloseWatch(2))]).await;
+    both_ends(|| vec![watches(FaultAction::CloseWatch(2))]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn watches_close_immediately() {
-    both_ends(|| vec![watches(Act::CloseWatch(0)).times(40)]).await;
+    both_ends(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn watches_expire() {
-    both_ends(|| vec![watches(Act::ExpireWatch(1)).times(30)]).await;
+    both_ends(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn watches_go_silent() {
-    both_ends(|| vec![watches(Act::SilenceWatch(1)).times(12)]).await;
+    both_ends(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_is_overloaded() {
-    let busy = || Act::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
+    let busy = || FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
     both_ends(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_fail_in_bursts_of_500_and_503() {
     for code in [500, 503] {
-        let broken = || Act::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
+        let broken = || FaultAction::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
         both_ends(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)]).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_proxy_answers_with_a_web_page() {
-    both_ends(|| vec![watches(Act::Html(502)).times(9), lists(Act::Html(502)).times(9)]).await;
-    both_ends(|| vec![watches(Act::Html(200)).times(9)]).await;
+    both_ends(|| vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)])
+        .await;
+    both_ends(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn response_bodies_are_truncated() {
-    both_ends(|| vec![lists(Act::TruncateJson(500)).times(9)]).await;
-    both_ends(|| vec![lists(Act::CutBody(500)).times(9)]).await;
-    both_ends(|| vec![lists(Act::StallBody(500)).times(3)]).await;
+    both_ends(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
+    both_ends(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
+    both_ends(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_reset_in_the_middle_of_an_event() {
-    both_ends(|| vec![watches(Act::CutBody(3_000))]).await;
-    both_ends(|| vec![watches(Act::TruncateJson(3_000))]).await;
+    both_ends(|| vec![watches(FaultAction::CutBody(3_000))]).await;
+    both_ends(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -110,7 +111,7 @@ async fn a_server_is_unreachable_and_forgets_its_history() {
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
     lab.hands().image(&web, "app:2.0-notready");
-    lab.later(3_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), Act::LoseRequest)));
+    lab.later(3_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
     lab.later(45_000, move |hands| hands.image(&web, "app:3.0"));
     lab.later(70_000, |hands| {
         hands.cluster.store(simcluster::Store::compact);
@@ -128,7 +129,7 @@ async fn a_server_is_unreachable_when_the_timeout_expires() {
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
     lab.hands().image(&web, "app:2.0-notready");
-    lab.later(3_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), Act::Stall)));
+    lab.later(3_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let started = tokio::time::Instant::now();
     let ended = lab.status("deployment/web --timeout 40s").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);
@@ -141,7 +142,7 @@ async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
     let lab = Lab::new();
     let web = lab.deployment(1, &json!({}));
     lab.pass(30).await;
-    lab.cluster.fault(watches(Act::SilenceWatch(0)));
+    lab.cluster.fault(watches(FaultAction::SilenceWatch(0)));
     lab.hands().image(&web, "app:2.0-slow");
     let ended = lab.status("deployment/web --timeout 20s").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
@@ -170,7 +171,7 @@ async fn the_process_is_suspended() {
     for (image, our_clock_sleeps, exit) in
         [("app:2.0-slow", true, 0), ("app:2.0-slow", false, 0), ("app:2.0-crash", false, 4)]
     {
-        let builder = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3);
+        let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(3);
         let cluster = builder.history(100_000).build();
         let hands = Hands { cluster: cluster.clone() };
         let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
@@ -214,7 +215,7 @@ async fn a_target_is_deleted_during_an_outage() {
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
     lab.hands().image(&web, "app:2.0-notready");
-    lab.cluster.fault(watches(Act::SilenceWatch(1)).times(8));
+    lab.cluster.fault(watches(FaultAction::SilenceWatch(1)).times(8));
     lab.later(5_000, move |hands| {
         hands.delete(&web);
         hands.cluster.store(simcluster::Store::compact);
@@ -230,7 +231,7 @@ async fn a_target_is_recreated_during_an_outage() {
     let web = lab.deployment(3, &json!({}));
     lab.pass(30).await;
     lab.hands().image(&web, "app:2.0-notready");
-    lab.cluster.fault(watches(Act::SilenceWatch(1)).times(8));
+    lab.cluster.fault(watches(FaultAction::SilenceWatch(1)).times(8));
     lab.later(5_000, move |hands| {
         hands.delete(&web);
         hands.workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
@@ -281,7 +282,7 @@ async fn targets_share_their_watches() {
     }
 }
 
-fn is_watch(request: &simcluster::Recorded, resource: &simcluster::Resource) -> bool {
+fn is_watch(request: &simcluster::RecordedRequest, resource: &simcluster::Resource) -> bool {
     request.path.ends_with(&format!("/{}", resource.plural)) && request.query.get("watch") == "true"
 }
 
@@ -292,7 +293,7 @@ async fn silent_watches_are_replaced_by_lists() {
     let web = lab.deployment(4, &json!({}));
     lab.pass(30).await;
     lab.hands().image(&web, "app:2.0");
-    lab.cluster.fault(watches(Act::SilenceWatch(1)));
+    lab.cluster.fault(watches(FaultAction::SilenceWatch(1)));
     let ended = lab.status("deployment/web --timeout 150s").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS};
 use simcluster::{Verb, object};
 
@@ -66,7 +66,7 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
 
 /// Writes a log for the previous instance of every container.
 fn write_logs(lab: &Lab) {
-    let write = Act::interfere(|store| {
+    let write = FaultAction::write_before(|store| {
         let pods: Vec<String> =
             store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
         for pod in pods {
@@ -226,7 +226,7 @@ async fn a_complete_rollout_takes_at_most_seven_requests() {
     lab.pass(30).await;
     let ended = lab.status("deployment/web").await;
     assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let requests: Vec<_> = lab.cluster.requests().iter().map(simcluster::Recorded::line).collect();
+    let requests: Vec<_> = lab.cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
     assert!(requests.len() <= 7, "{requests:#?}");
     assert!(!requests.iter().any(|line| line.contains("/events")), "{requests:#?}");
 }
@@ -241,7 +241,7 @@ async fn secrets_in_container_logs_are_masked() {
     lab.hands().patch(&web, &json!({"spec": {"template": {"spec": {"containers": container}}}}));
     lab.cluster.fault(Fault::on(
         Requests::of(Verb::Get, &PODS).part("log"),
-        Act::interfere(|store| {
+        FaultAction::write_before(|store| {
             let pods: Vec<String> =
                 store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
             for pod in pods {

@@ -9,9 +9,9 @@ use rollout2::model::status::cause::{CauseId, causes};
 use rollout2::model::status::observation::Observation;
 use rollout2::model::status::verdict::{Counts, RolloutState, verdict};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::{Controllers, Key, Order, Pace, Refusal, Resource, Verb};
+use simcluster::{Controllers, Key, KubeletTiming, Order, Refusal, Resource, Verb};
 
 use harness::lab::{Hands, Lab, observed, with};
 use harness::random::Dice;
@@ -51,7 +51,8 @@ fn run(half: u64) {
 async fn one(seed: u64) -> u8 {
     let mut dice = Dice::new(seed);
     let spread = Duration::from_millis(dice.below(2_000));
-    let controllers = Controllers::in_order(Order::Seeded(seed)).pace(Pace { spread, ..Pace::default() });
+    let controllers = Controllers::in_order(Order::Seeded(seed))
+        .kubelet_timing(KubeletTiming { spread, ..KubeletTiming::default() });
     let lab = Lab::unattributed(controllers);
     let plan = Plan::draw(&mut dice);
     let key = lab.hands().workload(plan.resource, "app", &plan.spec);
@@ -230,19 +231,19 @@ fn hold(resource: &'static Resource, dice: &mut Dice) -> Value {
 fn fault(dice: &mut Dice) -> Fault {
     let events = usize::try_from(dice.below(6)).unwrap();
     let bytes = usize::try_from(200 + dice.below(6_000)).unwrap();
-    let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
+    let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
     let act = match dice.below(13) {
-        0 | 1 => Act::CloseWatch(events),
-        2 => Act::ExpireWatch(events),
-        3 | 4 => Act::SilenceWatch(events),
-        5 => Act::CutBody(bytes),
-        6 => Act::TruncateJson(bytes),
-        7 => Act::Html(502),
+        0 | 1 => FaultAction::CloseWatch(events),
+        2 => FaultAction::ExpireWatch(events),
+        3 | 4 => FaultAction::SilenceWatch(events),
+        5 => FaultAction::CutBody(bytes),
+        6 => FaultAction::TruncateJson(bytes),
+        7 => FaultAction::Html(502),
         8 => refusal(500),
         9 => refusal(503),
-        10 => Act::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
-        11 => Act::Delay(Duration::from_millis(dice.below(4_000))),
-        _ => Act::LoseRequest,
+        10 => FaultAction::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
+        11 => FaultAction::Delay(Duration::from_millis(dice.below(4_000))),
+        _ => FaultAction::LoseRequest,
     };
     let verb = *dice.one_of(&[Verb::Watch, Verb::Watch, Verb::List]);
     let requests = match dice.below(3) {

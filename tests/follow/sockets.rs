@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use harness::{Ended, Run};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Clock, Controllers, Key, Protocols, Served, ServerCertificate, SimCluster, Upkeep, Verb};
+use simcluster::{
+    Clock, Controllers, Finalization, Key, Protocols, Served, ServerCertificate, SimCluster, Verb,
+};
 
 use harness::lab::Hands;
 
@@ -21,9 +23,9 @@ struct Ground {
 
 impl Ground {
     fn over(protocols: Protocols) -> Self {
-        let builder = SimCluster::builder().clock(Clock::System).upkeep(Upkeep::ByControllers);
+        let builder = SimCluster::builder().clock(Clock::System).finalization(Finalization::ByControllers);
         let cluster = builder.nodes(3).history(100_000).build();
-        tokio::spawn(Controllers::new().drive(cluster.clone()));
+        tokio::spawn(Controllers::new().run(cluster.clone()));
         let web = hands(&cluster).workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
         let served = cluster.serve_with(ServerCertificate::Good, protocols).unwrap();
         Self { cluster, served, web }
@@ -57,7 +59,7 @@ async fn watches_use_http2_streams_or_separate_connections() {
 
 /// Waits until `times` watches were opened.
 async fn watched(cluster: &SimCluster, times: usize) {
-    let is_watch = |request: &&simcluster::Recorded| request.query.get("watch") == "true";
+    let is_watch = |request: &&simcluster::RecordedRequest| request.query.get("watch") == "true";
     while cluster.requests().iter().filter(is_watch).count() < times {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
@@ -107,7 +109,7 @@ async fn renews_its_token(ground: Ground) {
     // One pod after the other, so that much happens after the token expired.
     hands(&ground.cluster).image(&ground.web, "app:2.0");
     // Open watches outlive their token, so the test closes them.
-    ground.cluster.fault(Fault::on(Requests::verb(Verb::Watch), Act::CloseWatch(1)));
+    ground.cluster.fault(Fault::on(Requests::verb(Verb::Watch), FaultAction::CloseWatch(1)));
     let ends = async {
         watched(&ground.cluster, 6).await;
         std::fs::write(&token, credential("second")).unwrap();

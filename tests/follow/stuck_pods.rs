@@ -2,11 +2,11 @@
 
 use harness::lab::Lab;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{PODS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::store::Store;
-use simcluster::{Key, Recorded, Verb};
+use simcluster::{Key, RecordedRequest, Verb};
 
 const UNDO: &str = "undo statefulset/db --replace-stuck-pods";
 
@@ -26,18 +26,18 @@ async fn stuck(lab: &Lab, old: &str) -> Key {
     db
 }
 
-fn deletions(lab: &Lab) -> Vec<Recorded> {
+fn deletions(lab: &Lab) -> Vec<RecordedRequest> {
     let requests = lab.cluster.requests().into_iter();
     requests.filter(|request| request.method == "DELETE").collect()
 }
 
-fn names(deletions: &[Recorded]) -> Vec<&str> {
+fn names(deletions: &[RecordedRequest]) -> Vec<&str> {
     deletions.iter().filter_map(|request| request.path.rsplit('/').next()).collect()
 }
 
 /// Runs the undo while another client changes something just before the first deletion arrives.
 async fn undo_while(lab: &Lab, act: impl Fn(&mut Store) + Send + Sync + 'static) -> harness::Ended {
-    lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), Act::interfere(act)).once());
+    lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), FaultAction::write_before(act)).once());
     lab.run(UNDO).await
 }
 

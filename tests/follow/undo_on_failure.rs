@@ -3,7 +3,7 @@
 use harness::Ended;
 use serde_json::{Value, json};
 use simcluster::controller::Quota;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::refusal::Refusal;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
@@ -143,7 +143,7 @@ async fn an_external_release_just_before_the_write_is_not_rolled_back() {
         lab.hands().image(&web, "app:2.0-bad");
         lab.pass(60).await; // it fails at once
         let target = web.clone();
-        let deploy = Act::interfere(move |store| {
+        let deploy = FaultAction::write_before(move |store| {
             let containers = json!([{"name": "app", "image": "app:3.0"}]);
             let patch = json!({"spec": {"template": {"spec": {"containers": containers}}}});
             let _ = store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("colleague"));
@@ -257,7 +257,7 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
     lab.hands().image(&web, "app:2.0-bad");
-    lab.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::LoseAnswer).once());
+    lab.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer).once());
     let ended = lab.status("deployment/web --undo-on-failure").await;
     assert_eq!((ended.exit, image(&lab, &web).as_str()), (4, "app:1.0"), "{}", ended.transcript);
     assert!(ended.stderr.contains("the change was applied"), "{}", ended.transcript);
@@ -266,7 +266,7 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     let web = lab.deployment(4, &json!({}));
     lab.pass(60).await;
     lab.hands().image(&web, "app:2.0-bad");
-    let refusal = Act::Refuse(Refusal::with_status(500, "no"));
+    let refusal = FaultAction::Refuse(Refusal::with_status(500, "no"));
     lab.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
     let ended = lab.status("deployment/web --undo-on-failure").await;
     left_as_it_is(&lab, &web, &ended, "app:2.0-bad", "");

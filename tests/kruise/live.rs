@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Key, Resource, SimCluster, Upkeep};
+use simcluster::{Controllers, Finalization, Key, Resource, SimCluster};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -18,7 +18,8 @@ struct Lab {
 
 impl Lab {
     fn new() -> Self {
-        let cluster = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).kruise().build();
+        let cluster =
+            SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).kruise().build();
         Self { cluster, controllers: Controllers::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use harness::{Ended, Recorded};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Protocols, Refusal, Resource, Rule, SimCluster, User, Verb};
@@ -31,13 +31,13 @@ fn edit(cluster: &SimCluster, key: &Key, change: impl Fn(&mut Value)) {
 }
 
 /// A change by another client just before ours arrives.
-fn meanwhile(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Act {
-    Act::interfere(move |store| {
+fn meanwhile(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
+    FaultAction::write_before(move |store| {
         store.edit(&key, Part::Object, &Author::new("colleague"), |value| change(value)).unwrap();
     })
 }
 
-fn patches(ground: &Ground) -> Vec<simcluster::Recorded> {
+fn patches(ground: &Ground) -> Vec<simcluster::RecordedRequest> {
     let requests = ground.cluster.requests();
     requests.into_iter().filter(|request| request.method == "PATCH").collect()
 }
@@ -233,13 +233,13 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
 
 #[tokio::test]
 async fn a_recreated_object_is_left_alone() {
-    let again = Act::interfere(|store| {
+    let again = FaultAction::write_before(|store| {
         let mut value = Value::clone(store.get(&web()).unwrap());
         store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap();
         value["metadata"].as_object_mut().unwrap().remove("resourceVersion");
         store.create(&DEPLOYMENTS, "shop", value, &Author::new("colleague")).unwrap();
     });
-    let gone = Act::interfere(|store| {
+    let gone = FaultAction::write_before(|store| {
         drop(store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap());
     });
     for (act, error) in [
@@ -282,9 +282,10 @@ async fn each_refusal_has_its_own_message() {
             [(&["undo", "deployment/web"][..], error), (&["undo", "deployment/web", "--compat"], compat)]
         {
             let ground = Ground::of("shop");
-            ground
-                .cluster
-                .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::Refuse(refusal.clone())));
+            ground.cluster.fault(Fault::on(
+                Requests::of(Verb::Patch, &DEPLOYMENTS),
+                FaultAction::Refuse(refusal.clone()),
+            ));
             let before = object(&ground.cluster, &web());
             let ended = ran(&ground, args).await;
             assert_eq!((narration(&ended).as_str(), ended.stdout.as_str(), ended.exit), (expected, "", 1));
@@ -297,9 +298,10 @@ async fn each_refusal_has_its_own_message() {
 #[tokio::test]
 async fn a_422_without_causes_or_conflict_is_our_error() {
     let ground = Ground::of("shop");
-    ground
-        .cluster
-        .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::Refuse(Refusal::patch_failed())));
+    ground.cluster.fault(Fault::on(
+        Requests::of(Verb::Patch, &DEPLOYMENTS),
+        FaultAction::Refuse(Refusal::patch_failed()),
+    ));
     let ended = ran(&ground, &["undo", "deployment/web"]).await;
     assert!(narration(&ended).contains("returned 422 Unprocessable Entity"), "{}", ended.stderr);
     assert_eq!((patches(&ground).len(), ended.exit), (1, 1));
@@ -308,16 +310,16 @@ async fn a_422_without_causes_or_conflict_is_our_error() {
 #[tokio::test]
 async fn an_unknown_result_is_resolved_by_reading_the_object() {
     let moments = [
-        (Act::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
+        (FaultAction::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
         (
-            Act::LoseRequest,
+            FaultAction::LoseRequest,
             false,
             "error: no answer to the change of deployment \"web\"; read it again: it is unchanged: ",
         ),
-        (Act::ResetStream, false, "read it again: it is unchanged: "),
-        (Act::Html(502), false, "read it again: it is unchanged: "),
-        (Act::Stall, false, "read it again: it is unchanged: "),
-        (Act::CutBody(10), true, "the change was applied\n"),
+        (FaultAction::ResetStream, false, "read it again: it is unchanged: "),
+        (FaultAction::Html(502), false, "read it again: it is unchanged: "),
+        (FaultAction::Stall, false, "read it again: it is unchanged: "),
+        (FaultAction::CutBody(10), true, "the change was applied\n"),
     ];
     for (protocols, (act, made, stderr)) in
         Protocols::EACH.into_iter().flat_map(|protocols| moments.clone().map(|moment| (protocols, moment)))
@@ -337,8 +339,8 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
 #[tokio::test]
 async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), Act::LoseAnswer));
-    let forbidden = Act::Refuse(Refusal::with_status(403, "no"));
+    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
     ground.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), forbidden).after(1));
     let ended = ran(&ground, &["undo", "deployment/web"]).await;
     assert!(
@@ -425,7 +427,9 @@ async fn resume_restores_exactly_what_pause_found() {
 async fn what_a_pause_holds_is_printed_only_after_the_write() {
     let ground = Ground::of("shop");
     let forbidden = Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden");
-    ground.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), Act::Refuse(forbidden)).once());
+    ground
+        .cluster
+        .fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), FaultAction::Refuse(forbidden)).once());
     let refused = ran(&ground, &["pause", "statefulset/db"]).await;
     assert_eq!(refused.exit, 1, "{}", refused.transcript);
     assert!(!refused.stderr.contains("held"), "{}", refused.transcript);
@@ -558,7 +562,7 @@ async fn undo_waits_for_a_slow_controller() {
     edit(&ground.cluster, &web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
     });
-    let caught_up = Act::interfere(|store| {
+    let caught_up = FaultAction::write_before(|store| {
         store
             .edit(&web(), Part::Status, &Author::new("controller"), |web| {
                 let generation = web["metadata"]["generation"].clone();

@@ -2,13 +2,13 @@
 
 use harness::Ended;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
-use simcluster::{Protocols, Recorded, Rule, ServerCertificate, User};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::{Protocols, RecordedRequest, Rule, ServerCertificate, User};
 
 use crate::setup::{Ground, file, run_with};
 
 /// Runs `history deployment/web` with these flags and returns the first request.
-async fn first(ground: &Ground, flags: &[&str]) -> Recorded {
+async fn first(ground: &Ground, flags: &[&str]) -> RecordedRequest {
     ground.cluster.forget_requests();
     let ended = history(ground, flags).await;
     let mut requests = ground.cluster.requests();
@@ -51,7 +51,7 @@ async fn compression_can_be_disabled() {
 #[tokio::test]
 async fn namespaces_are_part_of_the_path() {
     let ground = Ground::of("shop");
-    let path = |request: Recorded| request.path;
+    let path = |request: RecordedRequest| request.path;
     assert_eq!(path(first(&ground, &[]).await), "/apis/apps/v1/namespaces/shop/deployments/web");
     assert_eq!(
         path(first(&ground, &["-n", "other"]).await),
@@ -66,7 +66,7 @@ async fn namespaces_are_part_of_the_path() {
 async fn tokens_and_basic_credentials_are_sent() {
     let ground = Ground::of("shop");
     ground.cluster.users(|users| users.grant_token("sesame", "admin", None));
-    let authorization = |request: Recorded| request.header("authorization").to_owned();
+    let authorization = |request: RecordedRequest| request.header("authorization").to_owned();
     assert_eq!(authorization(first(&ground, &["--token", "sesame"]).await), "Bearer sesame");
     let basic = first(&ground, &["--username", "gina", "--password", "p:w"]).await;
     assert_eq!(authorization(basic), "Basic Z2luYTpwOnc=");
@@ -203,7 +203,7 @@ async fn requests_are_logged_from_v6_without_secrets() {
 #[tokio::test]
 async fn a_server_warning_is_printed_once_and_can_be_an_error() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::Warn("this is old".into())));
+    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Warn("this is old".into())));
     let ended = history(&ground, &[]).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("Warning: this is old\n", 0));
     for flags in [vec!["--warnings-as-errors"], vec!["--warnings-as-errors", "--compat"]] {
@@ -235,7 +235,7 @@ async fn ignored_kubectl_flags_are_accepted() {
 async fn a_silent_server_exceeds_the_request_timeout() {
     for protocols in Protocols::EACH {
         let ground = Ground::over(protocols, "shop");
-        ground.cluster.fault(Fault::on(Requests::any(), Act::Stall));
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall));
         let ended = history(&ground, &["--request-timeout", "200ms"]).await;
         assert!(
             ended.stderr.contains("within 200ms") || ended.stderr.contains("for 200ms"),
@@ -244,7 +244,7 @@ async fn a_silent_server_exceeds_the_request_timeout() {
         );
         assert_eq!(ended.exit, 1);
         ground.cluster.clear_faults();
-        ground.cluster.fault(Fault::on(Requests::any(), Act::StallBody(40)));
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::StallBody(40)));
         let ended = history(&ground, &["--request-timeout", "200ms"]).await;
         assert!(
             ended.stderr.contains("200ms") && ended.stderr.contains("--request-timeout"),

@@ -8,7 +8,7 @@ use rollout2::command::targets::{disruption_budgets, nodes};
 use rollout2::error::ErrorKind;
 use rollout2::world::Clock;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
 use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
 
@@ -82,7 +82,7 @@ async fn several_budgets_for_a_pod_are_a_refusal() {
 #[tokio::test]
 async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
     let cluster = shop();
-    cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), Act::LoseAnswer).once());
+    cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), FaultAction::LoseAnswer).once());
     let pod = uid(&cluster, "db-4");
     let failure = seen_by(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
     assert_eq!((failure.outcome, uid(&cluster, "db-4").is_empty()), (WriteOutcome::Unknown, true));
@@ -93,7 +93,7 @@ async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
 #[tokio::test]
 async fn a_429_without_a_budget_cause_is_not_an_eviction() {
     let cluster = shop();
-    let busy = Act::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
+    let busy = FaultAction::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy).once());
     assert_eq!(evict(&cluster, "db-4").await.unwrap_err().outcome, WriteOutcome::RetryLater);
 }

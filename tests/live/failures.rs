@@ -1,7 +1,7 @@
 //! Connection errors: one line and a hint, in time, with exit code 1.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Rule, ServerCertificate, User};
 
 use crate::setup::{Ground, run_with};
@@ -89,7 +89,7 @@ async fn login_page_of_a_proxy() {
     let ground = Ground::of("shop");
     for status in [200, 403, 404] {
         ground.cluster.clear_faults();
-        ground.cluster.fault(Fault::on(Requests::any(), Act::Html(status)));
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
         fails(
             &ground.kubeconfig(),
             "does not respond like an API server",

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use harness::Ended;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::rules::{Author, Part};
 use simcluster::{Key, Verb};
 
@@ -117,7 +117,7 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
     for _ in 0..=chance.below(3) {
         let (at, writer, mark, key) = (chance.below(6), chance.below(7), chance.below(1000), key.clone());
         let others = Arc::clone(&others);
-        let act = Act::interfere(move |store| {
+        let act = FaultAction::write_before(move |store| {
             store
                 .edit(&key, Part::Object, &Author::new("colleague"), |object| write(object, writer, mark))
                 .unwrap();
@@ -131,13 +131,13 @@ async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
         (Arc::clone(&states), Arc::clone(&states), key.clone(), key.clone());
     ground.cluster.fault(Fault::on(
         Requests::of(Verb::Get, resource),
-        Act::interfere(move |store| {
+        FaultAction::write_before(move |store| {
             reads.lock().unwrap().read = store.get(&read_key).map(|object| Value::clone(object));
         }),
     ));
     ground.cluster.fault(Fault::on(
         Requests::of(Verb::Patch, resource),
-        Act::interfere(move |store| {
+        FaultAction::write_before(move |store| {
             let mut states = patches.lock().unwrap();
             let read = states.read.clone();
             states.patched_over.push((read, Value::clone(store.get(&patch_key).unwrap())));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use simcluster::Key;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -17,7 +17,7 @@ use crate::setup::{Ground, file};
 /// Runs the binary and kills it at its request number `at` (from 0): before the server processes
 /// it, or before it responds.
 async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
-    let act = if done { Act::StallBody(0) } else { Act::Stall };
+    let act = if done { FaultAction::StallBody(0) } else { FaultAction::Stall };
     ground.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
     ground.cluster.forget_requests();
     let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))

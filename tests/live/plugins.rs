@@ -1,7 +1,7 @@
 //! Credential plugins: shell scripts that behave well or badly.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::failures::fails;
@@ -121,7 +121,7 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
 #[tokio::test]
 async fn a_401_with_a_new_credential_is_an_error() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::Refuse(Refusal::unauthorized())));
+    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
     fails(
         &kubeconfig(&ground, &printing(&json!({"token": "t"}))),
         "does not accept the credentials",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use harness::Ended;
 use http::Version;
 use simcluster::Protocols;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 
 use crate::changes::narration;
 use crate::setup::Ground;
@@ -43,7 +43,7 @@ async fn a_closed_connection_is_replaced_silently() {
     for protocols in Protocols::EACH {
         for (answers, expected) in [(1, 2), (usize::MAX, 3)] {
             let ground = Ground::over(protocols, "shop");
-            let leaves = Fault::on(Requests::any(), Act::LeaveConnection).times(answers);
+            let leaves = Fault::on(Requests::any(), FaultAction::LeaveConnection).times(answers);
             ground.cluster.fault(leaves);
             let ended = ground.run(["undo", "deployment/web", "--dry-run=server"]).run_here().await;
             assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0), "{protocols:?}");
@@ -57,7 +57,7 @@ async fn a_closed_connection_is_replaced_silently() {
 #[tokio::test]
 async fn a_reset_http2_stream_keeps_the_connection() {
     let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), Act::ResetStream).once());
+    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::ResetStream).once());
     let ended = history(&ground).await;
     assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 0), "{}", ended.stderr);
     assert_eq!((ground.lines().len(), connections(&ground)), (4, 1));

@@ -1,7 +1,7 @@
 //! Patches that are sent again: after a 409, and in other words when an unrelated field appeared.
 
 use serde_json::Value;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Refusal, SimCluster, Verb};
@@ -9,8 +9,8 @@ use simcluster::{Refusal, SimCluster, Verb};
 use crate::changes::{db, object, web};
 use crate::setup::Ground;
 
-fn conflict() -> Act {
-    Act::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))
+fn conflict() -> FaultAction {
+    FaultAction::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))
 }
 
 fn patches(cluster: &SimCluster) -> Vec<Value> {
@@ -50,7 +50,7 @@ async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
     let author = Author::new("colleague");
     let without = |db: &mut Value| drop(db["metadata"].as_object_mut().unwrap().remove("annotations"));
     ground.cluster.store(|store| store.edit(&db(), Part::Object, &author, without).unwrap());
-    let annotate = Act::interfere(|store| {
+    let annotate = FaultAction::write_before(|store| {
         let annotate = |db: &mut Value| db["metadata"]["annotations"]["pager"] = "bob".into();
         store.edit(&db(), Part::Object, &Author::new("colleague"), annotate).unwrap();
     });

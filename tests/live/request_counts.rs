@@ -43,7 +43,7 @@ async fn few_workloads_are_read_one_by_one() {
     let ground = crowd(3);
     let all = ground.run(["status", "deployment", "--watch=false"]).run_here().await;
     assert_eq!((all.exit, ground.lines().len()), (3, 1 + 3 * 2 + 1), "{}", all.stderr);
-    let selected = |request: &simcluster::Recorded| !request.query.get("labelSelector").is_empty();
+    let selected = |request: &simcluster::RecordedRequest| !request.query.get("labelSelector").is_empty();
     assert_eq!(ground.cluster.requests().iter().filter(|request| selected(request)).count(), 6);
 }
 

@@ -1,12 +1,12 @@
 //! Transient failures are retried with a note, on new connections if necessary.
 
 use simcluster::Protocols;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::setup::Ground;
 
-async fn history_with(protocols: Protocols, act: Act) -> (harness::Ended, Ground) {
+async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Ended, Ground) {
     let ground = Ground::over(protocols, "shop");
     ground.cluster.fault(Fault::on(Requests::any(), act).once());
     let ended = ground.run(["history", "deployment/web"]).run_here().await;
@@ -21,18 +21,18 @@ fn each<T: Clone>(all: &[T]) -> impl Iterator<Item = (Protocols, T)> {
 #[tokio::test]
 async fn one_transient_failure_prints_one_note() {
     let moments = [
-        (Act::Refuse(Refusal::with_status(503, "starting")), "503 Service Unavailable"),
-        (Act::Refuse(Refusal::with_status(504, "slow")), "504 Gateway Timeout"),
+        (FaultAction::Refuse(Refusal::with_status(503, "starting")), "503 Service Unavailable"),
+        (FaultAction::Refuse(Refusal::with_status(504, "slow")), "504 Gateway Timeout"),
         (
-            Act::Refuse(Refusal::with_status(500, "etcdserver: leader changed").retry_after(0)),
+            FaultAction::Refuse(Refusal::with_status(500, "etcdserver: leader changed").retry_after(0)),
             "500 Internal Server Error",
         ),
-        (Act::Refuse(Refusal::with_status(429, "slow down").retry_after(0)), "429 Too Many Requests"),
-        (Act::Html(502), "502 Bad Gateway"),
-        (Act::LoseRequest, "the connection was lost"),
-        (Act::LoseAnswer, "the connection was lost"),
-        (Act::ResetStream, "the connection was lost"),
-        (Act::CutBody(40), "the connection was lost"),
+        (FaultAction::Refuse(Refusal::with_status(429, "slow down").retry_after(0)), "429 Too Many Requests"),
+        (FaultAction::Html(502), "502 Bad Gateway"),
+        (FaultAction::LoseRequest, "the connection was lost"),
+        (FaultAction::LoseAnswer, "the connection was lost"),
+        (FaultAction::ResetStream, "the connection was lost"),
+        (FaultAction::CutBody(40), "the connection was lost"),
     ];
     for (protocols, (act, reason)) in each(&moments) {
         let printed = format!("{protocols:?} {act:?}");
@@ -53,10 +53,10 @@ async fn one_transient_failure_prints_one_note() {
 #[tokio::test]
 async fn permanent_failures_are_not_retried() {
     let moments = [
-        Act::Refuse(Refusal::with_status(500, "broken")),
-        Act::Refuse(Refusal::with_status(400, "no")),
-        Act::Html(200),
-        Act::TruncateJson(40),
+        FaultAction::Refuse(Refusal::with_status(500, "broken")),
+        FaultAction::Refuse(Refusal::with_status(400, "no")),
+        FaultAction::Html(200),
+        FaultAction::TruncateJson(40),
     ];
     for (protocols, act) in each(&moments) {
         let printed = format!("{protocols:?} {act:?}");
@@ -70,7 +70,7 @@ async fn permanent_failures_are_not_retried() {
 async fn a_retry_after_beyond_the_limit_is_an_error() {
     for protocols in Protocols::EACH {
         let later = Refusal::with_status(429, "come back tomorrow").retry_after(86_400);
-        let (ended, ground) = history_with(protocols, Act::Refuse(later)).await;
+        let (ended, ground) = history_with(protocols, FaultAction::Refuse(later)).await;
         let answer = "returned 429 Too Many Requests: come back tomorrow";
         assert!(ended.stderr.contains(answer), "{protocols:?}: {}", ended.stderr);
         assert_eq!((ground.lines().len(), ended.exit), (1, 1));
@@ -81,7 +81,7 @@ async fn a_retry_after_beyond_the_limit_is_an_error() {
 async fn reads_survive_a_restarted_server() {
     for protocols in Protocols::EACH {
         let mut ground = Ground::over(protocols, "shop");
-        ground.cluster.fault(Fault::on(Requests::any(), Act::LoseAnswer).after(1).once());
+        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).after(1).once());
         let ended = ground.run(["history", "deployment/web"]).run_here().await;
         assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 0), "{protocols:?}: {}", ended.stderr);
         ground.served.restart().await.unwrap();

@@ -9,7 +9,7 @@ use harness::Run;
 use harness::lab::Lab;
 use harness::many_workloads::{Crowd, Shape};
 use serde_json::json;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
 use simcluster::{Clock, SimCluster};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ const ROUND_TRIP: Duration = Duration::from_secs(1);
 /// Counts the round trips that a command waits for, one after the other, and the requests in them.
 async fn counted(cluster: &SimCluster, words: &str) -> (u64, usize) {
     cluster.clear_faults();
-    cluster.fault(Fault::on(Requests::any(), Act::Delay(ROUND_TRIP)));
+    cluster.fault(Fault::on(Requests::any(), FaultAction::Delay(ROUND_TRIP)));
     cluster.forget_requests();
     let client = kube::Client::new(cluster.service_for("admin"), "default");
     let begun = Instant::now();

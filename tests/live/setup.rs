@@ -53,7 +53,7 @@ impl Ground {
 
     /// Returns the requests so far, each as method and path.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.cluster.requests().iter().map(simcluster::Recorded::line).collect()
+        self.cluster.requests().iter().map(simcluster::RecordedRequest::line).collect()
     }
 }
 

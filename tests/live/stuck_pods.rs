@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simcluster::resource::{PODS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Controllers, Key, SimCluster, Upkeep};
+use simcluster::{Controllers, Finalization, Key, SimCluster};
 
 use crate::setup::Ground;
 
@@ -19,7 +19,8 @@ fn pod(ordinal: u8) -> Key {
 
 /// A StatefulSet of four pods whose second revision cannot start.
 fn broken() -> (Ground, Controllers) {
-    let cluster = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).namespace("shop").build();
+    let cluster =
+        SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).namespace("shop").build();
     let author = Author::new("kubectl-create");
     let set = json!({
         "metadata": {"name": "db"},

@@ -1,7 +1,7 @@
 //! The selection of targets, against a server.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
 
@@ -224,7 +224,7 @@ async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
 
     cluster.forget_requests();
     let later = Requests::of(Verb::List, &resource::PODS).continued();
-    cluster.fault(Fault::on(later, Act::ExpireContinue).after(1).once());
+    cluster.fault(Fault::on(later, FaultAction::ExpireContinue).after(1).once());
     let ended = run_with(&kubeconfig, ["history", "deploy/web"]).run_here().await;
     assert!(ended.stdout.contains("1200/1200"), "{}{}", ended.stdout, ended.stderr);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
@@ -236,7 +236,7 @@ async fn a_list_restarts_once_when_every_page_expires() {
     let cluster = crowd();
     let served = cluster.serve().unwrap();
     let pods = Requests::of(Verb::List, &resource::PODS);
-    cluster.fault(Fault::on(pods, Act::Refuse(Refusal::with_status(410, "too old"))).times(50));
+    cluster.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
     let ended =
         run_with(&served.kubeconfig("admin", "shop").unwrap(), ["history", "deploy/web"]).run_here().await;
     assert!(ended.stderr.contains("returned 410 Gone: too old"), "{}", ended.stderr);

@@ -7,7 +7,7 @@ use harness::{Ended, Run, data};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Builder, Controllers, Key, Rule, SimCluster, Upkeep, User};
+use simcluster::{Builder, Controllers, Finalization, Key, Rule, SimCluster, User};
 
 /// One verb of the API on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ende
         ended = run => ended,
         () = work => unreachable!("controllers never end"),
     };
-    (ended, cluster.requests().iter().map(simcluster::Recorded::line).collect())
+    (ended, cluster.requests().iter().map(simcluster::RecordedRequest::line).collect())
 }
 
 fn shop(user: User) -> Builder {
@@ -105,7 +105,7 @@ async fn paused_shop(user: User) -> SimCluster {
 
 /// Paused by an administrator, then changed.
 async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
-    let builder = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(2).namespace("shop");
+    let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(2).namespace("shop");
     let cluster = builder.user(user).user(User::admin("admin")).build();
     let author = Author::new("kubectl-create");
     let template = |image: &str| json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "app", "image": image}]}});
@@ -132,7 +132,7 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
 }
 
 fn broken_set(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
-    let builder = SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(1).namespace("shop");
+    let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(1).namespace("shop");
     let cluster = builder.user(user).build();
     let author = Author::new("kubectl-create");
     let template = |image: &str| json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "app", "image": image}]}});

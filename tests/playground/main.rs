@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rollout2::world::World;
-use simcluster::{Clock, Controllers, Served, SimCluster, Upkeep};
+use simcluster::{Clock, Controllers, Finalization, Served, SimCluster};
 
 /// The namespace of the shop, and of the context in the kubeconfig.
 const NAMESPACE: &str = "shop";
@@ -41,9 +41,13 @@ impl Playground {
     /// Lets the shop's past happen, and goes on from there in the time of the machine's clock.
     fn open() -> io::Result<Self> {
         let builder = SimCluster::builder().snapshot(&past::of(NAMESPACE)).map_err(io::Error::other)?;
-        let cluster =
-            builder.clock(Clock::System).upkeep(Upkeep::ByControllers).history(100_000).kruise().build();
-        tokio::spawn(Controllers::new().drive(cluster.clone()));
+        let cluster = builder
+            .clock(Clock::System)
+            .finalization(Finalization::ByControllers)
+            .history(100_000)
+            .kruise()
+            .build();
+        tokio::spawn(Controllers::new().run(cluster.clone()));
         let served = cluster.serve()?;
         let port = served.address().port();
         let directory = std::env::temp_dir().join(format!("rollout2-playground-{port}"));

@@ -6,7 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::rules::{Author, Part};
-use simcluster::{Clock, Controllers, Key, Resource, SimCluster, Upkeep};
+use simcluster::{Clock, Controllers, Finalization, Key, Resource, SimCluster};
 
 use crate::shop::{self, Deed};
 
@@ -19,7 +19,7 @@ pub(crate) fn of(namespace: &str) -> Value {
     let opening = Timestamp::now().checked_sub(length).unwrap_or_default();
     let cluster = SimCluster::builder()
         .clock(Clock::stepped(opening))
-        .upkeep(Upkeep::ByControllers)
+        .finalization(Finalization::ByControllers)
         .namespace(namespace)
         .nodes(3)
         .kruise()

@@ -10,7 +10,7 @@ use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Value, json};
-use simcluster::{Clock, Controllers, Pace, Served, SimCluster, Upkeep};
+use simcluster::{Clock, Controllers, Finalization, KubeletTiming, Served, SimCluster};
 
 /// The variable that names the kubeconfig of a real cluster.
 const REAL: &str = "ROLLOUT2_TEST_KUBECONFIG";
@@ -126,13 +126,13 @@ impl Ground {
 fn simulated(scenario: &str) -> (PathBuf, Option<Served>) {
     let cluster = SimCluster::builder()
         .clock(Clock::System)
-        .upkeep(Upkeep::ByControllers)
+        .finalization(Finalization::ByControllers)
         .nodes(3)
         .history(10_000)
         .build();
     let quick = Duration::from_millis(50);
-    let pace = Pace { start: quick, stop: quick, ..Pace::default() };
-    tokio::spawn(Controllers::new().pace(pace).drive(cluster.clone()));
+    let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
+    tokio::spawn(Controllers::new().kubelet_timing(pace).run(cluster.clone()));
     let served = cluster.serve().unwrap();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique(scenario));
     served.write_kubeconfig(&path, "default").unwrap();

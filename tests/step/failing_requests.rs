@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use simcluster::Refusal;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 
 use crate::setup::{changed, replicas_on};
 
@@ -11,7 +11,7 @@ use crate::setup::{changed, replicas_on};
 async fn a_plan_progresses_although_every_third_request_fails() {
     let (lab, db) = changed(3, &json!({})).await;
     for request in 0..2_000 {
-        let refusal = Act::Refuse(Refusal::with_status(500, "etcdserver: request timed out"));
+        let refusal = FaultAction::Refuse(Refusal::with_status(500, "etcdserver: request timed out"));
         lab.cluster.fault(Fault::on(Requests::any(), refusal).after(3 * request + 6).once());
     }
     let ended = lab.run("step statefulset/db --all --soak 5s --timeout 10m").await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use harness::lab::Lab;
 use serde_json::json;
 use simcluster::Verb;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
 
 use crate::setup::{changed, run_of};
@@ -37,7 +37,7 @@ async fn only_a_started_update_continues_after_an_interrupt() {
 async fn a_lease_that_was_not_released_is_reported_as_ours() {
     let (lab, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
-    lab.cluster.fault(Fault::on(patches, Act::LoseRequest).after(2));
+    lab.cluster.fault(Fault::on(patches, FaultAction::LoseRequest).after(2));
     let ended = as_ada(&lab, "step statefulset/db --soak 1h --timeout 15s").await;
     assert_eq!(ended.exit, 3, "{}", ended.transcript);
     assert!(!ended.stderr.contains("is stepped by"), "{}", ended.transcript);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::lab::Lab;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
 use simcluster::{Key, Verb};
 
@@ -49,7 +49,7 @@ async fn a_new_plan_for_another_template_reports_the_pods_that_have_it() {
 async fn a_new_plan_without_released_pods_is_reported_too() {
     let (lab, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
-    lab.cluster.fault(Fault::on(patches, Act::Stall).after(1).once());
+    lab.cluster.fault(Fault::on(patches, FaultAction::Stall).after(1).once());
     let killed = tokio::time::timeout(Duration::from_secs(15), lab.run("step statefulset/db")).await;
     assert!(killed.is_err(), "the batch is never written");
     let ended = lab.run("step statefulset/db --new-plan").await;

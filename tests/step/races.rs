@@ -1,7 +1,7 @@
 //! A command that stops a plan is not in conflict with the process that steps it.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
@@ -17,7 +17,7 @@ async fn pause_and_undo_win_against_a_lease_renewal() {
         let (lab, db) = changed(4, &json!({})).await;
         assert_eq!(lab.run("step statefulset/db").await.exit, 0);
         let target = db.clone();
-        let renew = Act::interfere(move |store| {
+        let renew = FaultAction::write_before(move |store| {
             let set = store.find(&target).unwrap();
             let mut held: Value =
                 serde_json::from_str(object::text(set, &["metadata", "annotations", HELD])).unwrap();

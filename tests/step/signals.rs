@@ -8,7 +8,7 @@ use std::time::Duration;
 use harness::lab::Hands;
 use serde_json::{Value, json};
 use simcluster::resource::STATEFULSETS;
-use simcluster::{Clock, Controllers, Key, Served, SimCluster, Upkeep};
+use simcluster::{Clock, Controllers, Finalization, Key, Served, SimCluster};
 use tokio::task::JoinHandle;
 
 /// A cluster on a socket, whose controllers work in the machine's time.
@@ -29,9 +29,9 @@ impl Drop for Town {
 impl Town {
     /// A StatefulSet that was paused and then changed.
     async fn new(name: &str) -> Self {
-        let builder = SimCluster::builder().clock(Clock::System).upkeep(Upkeep::ByControllers);
+        let builder = SimCluster::builder().clock(Clock::System).finalization(Finalization::ByControllers);
         let cluster = builder.nodes(3).history(100_000).build();
-        let controllers = tokio::spawn(Controllers::new().drive(cluster.clone()));
+        let controllers = tokio::spawn(Controllers::new().run(cluster.clone()));
         let directory =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-{name}-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();

@@ -106,7 +106,7 @@ impl Deed {
             },
             Self::Restart(index) => match pod(store, *index) {
                 Some((key, pod)) => {
-                    let patch = simcluster::controller::restarted(&pod, store.now());
+                    let patch = simcluster::controller::restart_patch(&pod, store.now());
                     let author = Author::new("kubectl");
                     store.patch(&key, Part::Object, Format::Merge, &patch, &author).map(drop)
                 }

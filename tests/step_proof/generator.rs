@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::random::Dice;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, EVENTS, PODS, Resource, STATEFULSETS};
 use simcluster::{Refusal, Verb};
 
@@ -243,7 +243,7 @@ fn fault(kind: Kind, dice: &mut Dice) -> Fault {
     let workloads = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
     let watched: [&Resource; 4] = [workloads, &CONTROLLERREVISIONS, &PODS, &EVENTS];
     let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
-    let refusal = |code| Act::Refuse(Refusal::with_status(code, "out of order"));
+    let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
     let verb = *dice.one_of(&[
         Verb::Watch,
         Verb::List,
@@ -254,18 +254,18 @@ fn fault(kind: Kind, dice: &mut Dice) -> Fault {
         Verb::Create, // evictions
     ]);
     let act = match dice.below(12) {
-        0 if verb == Verb::Watch => Act::CloseWatch(events),
-        1 if verb == Verb::Watch => Act::ExpireWatch(events),
-        2 if verb == Verb::Watch => Act::SilenceWatch(events),
-        3 if is_read(verb) => Act::CutBody(bytes),
-        4 if is_read(verb) => Act::TruncateJson(bytes),
-        5 => Act::Html(502),
+        0 if verb == Verb::Watch => FaultAction::CloseWatch(events),
+        1 if verb == Verb::Watch => FaultAction::ExpireWatch(events),
+        2 if verb == Verb::Watch => FaultAction::SilenceWatch(events),
+        3 if is_read(verb) => FaultAction::CutBody(bytes),
+        4 if is_read(verb) => FaultAction::TruncateJson(bytes),
+        5 => FaultAction::Html(502),
         6 => refusal(500),
         7 => refusal(503),
-        8 => Act::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
-        9 => Act::LoseRequest,
-        10 => Act::LoseAnswer,
-        _ => Act::Delay(Duration::from_millis(dice.below(4_000))),
+        8 => FaultAction::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
+        9 => FaultAction::LoseRequest,
+        10 => FaultAction::LoseAnswer,
+        _ => FaultAction::Delay(Duration::from_millis(dice.below(4_000))),
     };
     let requests = match dice.below(3) {
         0 => Requests::verb(verb),

@@ -13,9 +13,9 @@ use harness::Ended;
 use harness::Run;
 use harness::lab::{Lab, START, key};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
-use simcluster::resource::{PODS, STATEFULSETS};
-use simcluster::{Clock, Controllers, Pace, SimCluster, Upkeep};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::{DEPLOYMENTS, PODS, STATEFULSETS};
+use simcluster::{Clock, Controllers, Finalization, Key, KubeletTiming, SimCluster};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -25,46 +25,71 @@ use crate::external_changes::{Deed, Others, command};
 /// How many binaries run at once; they mostly wait.
 const TOGETHER: usize = 12;
 
-/// The set that is stepped, what is released, and with which words.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The workload that is stepped, what is released, and with which words.
+#[derive(Clone, Copy, Debug)]
 struct Scenario {
+    workload: Stepped,
     image: &'static str,
     words: &'static str,
-    /// The set's own partition.
-    own: i64,
     exit: u8,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Stepped {
+    /// Three pods, with the original partition.
+    StatefulSet { partition: i64 },
+    /// Three pods, with a surge of one.
+    Deployment,
+}
+
+impl Stepped {
+    fn key(self) -> Key {
+        match self {
+            Self::StatefulSet { .. } => key(&STATEFULSETS, "db"),
+            Self::Deployment => key(&DEPLOYMENTS, "web"),
+        }
+    }
+
+    fn target(self) -> String {
+        let key = self.key();
+        format!("{}/{}", key.resource.singular, key.name)
+    }
+}
+
 const TO_THE_END: Scenario = Scenario {
+    workload: Stepped::StatefulSet { partition: 0 },
     image: "app:2.0",
     words: "--by 2 --all --max-unavailable 2 --soak 1s --final-soak 1s",
-    own: 0,
     exit: 0,
 };
 const HELD: Scenario = Scenario {
+    workload: Stepped::StatefulSet { partition: 0 },
     image: "app:2.0-bad",
     words: "--by 1 --all --batch-timeout 2s --on-failure hold",
-    own: 0,
     exit: 4,
 };
 const UNDONE: Scenario = Scenario {
+    workload: Stepped::StatefulSet { partition: 0 },
     image: "app:2.0-bad",
     words: "--by 1 --all --batch-timeout 2s --on-failure undo",
-    own: 0,
     exit: 4,
 };
 /// Two pods at once, one of them below the set's own partition.
 const UNDONE_BELOW: Scenario = Scenario {
+    workload: Stepped::StatefulSet { partition: 2 },
     image: "app:2.0-bad",
     words: "--by 2 --no-canary --max-unavailable 2 --to 100% --batch-timeout 2s --on-failure undo",
-    own: 2,
     exit: 4,
 };
+
+const DEPLOYMENT_TO_THE_END: Scenario = Scenario { workload: Stepped::Deployment, ..TO_THE_END };
+const DEPLOYMENT_HELD: Scenario = Scenario { workload: Stepped::Deployment, ..HELD };
+const DEPLOYMENT_UNDONE: Scenario = Scenario { workload: Stepped::Deployment, ..UNDONE };
 
 /// Returns the parts of the final state that do not depend on the time.
 #[derive(Debug, PartialEq)]
 struct Left {
-    strategy: Value,
+    fields: Vec<Value>,
     reason: Value,
     lease: Value,
     image: Value,
@@ -72,31 +97,46 @@ struct Left {
 }
 
 impl Left {
-    fn of(cluster: &SimCluster) -> Self {
+    fn of(cluster: &SimCluster, key: &Key) -> Self {
         cluster.store(|store| {
-            let set = store.find(&key(&STATEFULSETS, "db")).unwrap();
+            let set = store.find(key).unwrap();
             let text = set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null");
             let hold: Value = serde_json::from_str(text).unwrap();
-            let pods = store.list(&PODS, Some("default"));
+            let fields =
+                ["updateStrategy", "strategy", "paused", "minReadySeconds", "progressDeadlineSeconds"];
+            let is_named = key.resource == &STATEFULSETS;
+            let mut pods: Vec<String> = store
+                .list(&PODS, Some("default"))
+                .map(|(key, pod)| {
+                    let name = if is_named { key.name.as_str() } else { "" };
+                    format!("{name} {}", pod["spec"]["containers"][0]["image"])
+                })
+                .collect();
+            pods.sort();
             Self {
-                strategy: set["spec"]["updateStrategy"].clone(),
+                fields: fields.map(|field| set["spec"][field].clone()).to_vec(),
                 reason: hold["reason"].clone(),
                 lease: hold["lease"].clone(),
                 image: set["spec"]["template"]["spec"]["containers"][0]["image"].clone(),
-                pods: pods
-                    .map(|(key, pod)| format!("{} {}", key.name, pod["spec"]["containers"][0]["image"]))
-                    .collect(),
+                pods,
             }
         })
     }
 }
 
-/// A set of three pods that is paused, and changed.
+/// A workload of three pods that is paused, and changed.
 async fn paused(scenario: Scenario, lab: &Lab) {
-    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": scenario.own}});
-    lab.stateful_set(3, &json!({"updateStrategy": own}));
+    let set = match scenario.workload {
+        Stepped::StatefulSet { partition } => {
+            let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+            lab.stateful_set(3, &json!({"updateStrategy": own}))
+        }
+        Stepped::Deployment => {
+            let own = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}});
+            lab.deployment(3, &json!({"strategy": own}))
+        }
+    };
     lab.pass(30).await;
-    let set = key(&STATEFULSETS, "db");
     command(&lab.cluster, &set, "pause").await;
     Others::default().act(&lab.cluster, &set, &Deed::Image(scenario.image)).await;
     lab.pass(5).await;
@@ -115,8 +155,8 @@ fn objects(cluster: &SimCluster) -> Value {
     json!({"items": items})
 }
 
-async fn step(lab: &Lab, words: &str) -> Ended {
-    let words = format!("step statefulset/db {words}");
+async fn step(lab: &Lab, target: &str, words: &str) -> Ended {
+    let words = format!("step {target} {words}");
     let client = kube::Client::new(lab.cluster.service(), "default");
     let ended = Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_through(client).await;
     lab.pass(120).await;
@@ -125,18 +165,20 @@ async fn step(lab: &Lab, words: &str) -> Ended {
 
 /// The command to kill, and the expected outcome of the command that continues.
 async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<(u8, Left, String)> {
+    let key = scenario.workload.key();
     let builder = SimCluster::builder().snapshot(&start).unwrap().clock(Clock::System);
-    let cluster = builder.upkeep(Upkeep::ByControllers).history(10_000).build();
-    let act = if is_done { Act::StallBody(0) } else { Act::Stall };
+    let cluster = builder.finalization(Finalization::ByControllers).history(10_000).build();
+    let before = Left::of(&cluster, &key);
+    let act = if is_done { FaultAction::StallBody(0) } else { FaultAction::Stall };
     cluster.fault(Fault::on(Requests::any(), act).after(at));
     let quick = Duration::from_millis(20);
-    let pace = Pace { start: quick, stop: quick, ..Pace::default() };
-    let controllers = tokio::spawn(Controllers::new().pace(pace).drive(cluster.clone()));
+    let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
+    let controllers = tokio::spawn(Controllers::new().kubelet_timing(pace).run(cluster.clone()));
     let served = cluster.serve().unwrap();
     let kubeconfig = file();
     served.write_kubeconfig(&kubeconfig, "default").unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
-        .args(["step", "statefulset/db"])
+        .args(["step", &scenario.workload.target()])
         .args(scenario.words.split_whitespace())
         .env_clear()
         .env("KUBECONFIG", &kubeconfig)
@@ -165,12 +207,14 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
         in_paused_time(async || {
             let builder = SimCluster::builder().snapshot(&left).unwrap();
             let lab = Lab::since(now, builder, Controllers::new());
-            let has_plan = Left::of(&lab.cluster).reason == "plan";
-            let is_over = Left::of(&lab.cluster).reason.is_null();
-            let ended = step(&lab, if has_plan || is_over { "" } else { scenario.words }).await;
+            let target = scenario.workload.target();
+            let found = Left::of(&lab.cluster, &key);
+            let has_begun = found != before && found.reason != "pause";
+            let is_over = has_begun && found.reason.is_null();
+            let ended = step(&lab, &target, if has_begun { "" } else { scenario.words }).await;
             // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
             let exit = if is_over && ended.exit == 0 { scenario.exit } else { ended.exit };
-            (exit, Left::of(&lab.cluster), ended.transcript)
+            (exit, Left::of(&lab.cluster, &key), ended.transcript)
         })
     };
     tokio::task::spawn_blocking(ends).await.ok()
@@ -181,9 +225,9 @@ fn survives(scenario: Scenario) {
         let lab = Lab::unattributed(Controllers::new());
         paused(scenario, &lab).await;
         let start = objects(&lab.cluster);
-        let ended = step(&lab, scenario.words).await;
+        let ended = step(&lab, &scenario.workload.target(), scenario.words).await;
         assert_eq!(ended.exit, scenario.exit, "{}", ended.transcript);
-        (start, Left::of(&lab.cluster))
+        (start, Left::of(&lab.cluster, &scenario.workload.key()))
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let wrong = runtime.block_on(async {
@@ -241,4 +285,19 @@ fn a_failure_that_is_rolled_back() {
 #[test]
 fn a_failure_below_the_partition_that_is_rolled_back() {
     survives(UNDONE_BELOW);
+}
+
+#[test]
+fn a_complete_step_of_a_deployment() {
+    survives(DEPLOYMENT_TO_THE_END);
+}
+
+#[test]
+fn a_failure_of_a_deployment_that_is_held() {
+    survives(DEPLOYMENT_HELD);
+}
+
+#[test]
+fn a_failure_of_a_deployment_that_is_rolled_back() {
+    survives(DEPLOYMENT_UNDONE);
 }

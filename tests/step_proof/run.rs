@@ -6,7 +6,7 @@ use std::time::Duration;
 use harness::lab::Lab;
 use harness::random::Dice;
 use simcluster::resource::{DAEMONSETS, STATEFULSETS};
-use simcluster::{Controllers, Order, Pace, SimCluster};
+use simcluster::{Controllers, KubeletTiming, Order, SimCluster};
 
 use crate::external_changes::{Deed, Others, command};
 use crate::generator::{Draw, Kind};
@@ -34,10 +34,10 @@ pub(crate) fn play(kind: Kind, seed: u64) -> Played {
 
 async fn one(kind: Kind, seed: u64) -> Played {
     let draw = Draw::of(kind, &mut Dice::new(seed));
-    let pace = Pace { spread: draw.spread, ..Pace::default() };
-    let builder = SimCluster::builder().unattributed().nodes(draw.nodes).seed(seed);
+    let pace = KubeletTiming { spread: draw.spread, ..KubeletTiming::default() };
+    let builder = SimCluster::builder().without_managed_fields().nodes(draw.nodes).seed(seed);
     let builder = if draw.is_gated { builder.max_unavailable_stateful_set() } else { builder };
-    let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).pace(pace));
+    let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
     let resource = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
     let set = lab.hands().workload(resource, "db", &draw.spec);
     lab.pass(900).await;

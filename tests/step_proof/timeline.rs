@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use simcluster::resource::{DAEMONSETS, NODES, PODS, STATEFULSETS};
-use simcluster::{Recorded, Route, SimCluster, Verb};
+use simcluster::{RecordedRequest, Route, SimCluster, Verb};
 
 use crate::command::Words;
 use crate::world::{Millis, Pod, World, node_number};
@@ -163,11 +163,11 @@ impl World {
 }
 
 /// The number of a process of ours; none for other users.
-fn process(request: &Recorded) -> Option<usize> {
+fn process(request: &RecordedRequest) -> Option<usize> {
     request.user.as_deref()?.strip_prefix("step-")?.parse().ok()
 }
 
-fn asked(requests: &[Recorded]) -> Vec<Asked> {
+fn asked(requests: &[RecordedRequest]) -> Vec<Asked> {
     let reads = [Verb::Get, Verb::List, Verb::Watch];
     let writes = requests.iter().filter_map(|request| {
         let (process, verb) = (process(request)?, request.verb()?);
@@ -196,10 +196,11 @@ struct Maker {
 }
 
 impl Makers {
-    fn of(requests: &[Recorded]) -> Self {
+    fn of(requests: &[RecordedRequest]) -> Self {
         let (mut looked, mut read): (BTreeMap<usize, u64>, BTreeMap<usize, u64>) = Default::default();
         let mut makers = BTreeMap::new();
-        let mut answered: Vec<&Recorded> = requests.iter().filter(|request| request.made.start > 0).collect();
+        let mut answered: Vec<&RecordedRequest> =
+            requests.iter().filter(|request| request.made.start > 0).collect();
         answered.sort_by_key(|request| request.made.start);
         for request in answered {
             let process = process(request);

@@ -3,7 +3,7 @@
 
 use harness::{Run, data};
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Served, SimCluster};
 
 use crate::files::file;
@@ -105,7 +105,7 @@ async fn no_credential_is_printed_at_any_verbosity() {
             if verbosity % 5 == 0 {
                 tell_nothing(what, run().env("KUBECONFIG", &nowhere)).await;
                 tell_nothing(what, run().arg("--compat").env("KUBECONFIG", &good)).await;
-                cluster.fault(Fault::on(Requests::any(), Act::Refuse(Refusal::unauthorized())));
+                cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
                 tell_nothing(what, run().env("KUBECONFIG", &good)).await;
                 cluster.clear_faults();
             }

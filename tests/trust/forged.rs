@@ -10,7 +10,7 @@ use harness::lab::{Lab, START};
 use harness::{Ended, Run};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, PODS, STATEFULSETS};
-use simcluster::{Key, Recorded, Resource, object};
+use simcluster::{Key, RecordedRequest, Resource, object};
 
 use crate::files;
 
@@ -105,7 +105,7 @@ impl Scene {
         self.lab.cluster.forget_requests();
         let ended = self.run(words).await;
         let requests = self.lab.cluster.requests();
-        let writes: Vec<&Recorded> = requests
+        let writes: Vec<&RecordedRequest> = requests
             .iter()
             .filter(|request| request.user.as_deref() == Some("admin") && request.method != http::Method::GET)
             .collect();
@@ -140,7 +140,7 @@ impl Scene {
         (ended, wrong)
     }
 
-    fn wrong_write(&self, write: &Recorded, outdated: &[&str]) -> Option<String> {
+    fn wrong_write(&self, write: &RecordedRequest, outdated: &[&str]) -> Option<String> {
         let body: Value = serde_json::from_slice(&write.body).unwrap_or_default();
         let is_workload = write.path.ends_with(&self.target.replace("set/", "sets/"));
         let pod_uid = match write.method.as_str() {

@@ -5,7 +5,7 @@ use harness::{Ended, Run};
 use rollout2::model::api::object::Object;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
 use crate::commands::Origin;
@@ -21,11 +21,11 @@ fn hostile() -> String {
 
 /// Every response of a server that is not an object.
 fn acts() -> Vec<(&'static str, Fault)> {
-    let refuse = |code: u16| Act::Refuse(Refusal::with_status(code, hostile()));
+    let refuse = |code: u16| FaultAction::Refuse(Refusal::with_status(code, hostile()));
     let reads = || Requests::verb(Verb::Get);
     let writes = || Requests::verb(Verb::Patch);
     vec![
-        ("a warning", Fault::on(Requests::any(), Act::Warn(header(&hostile())))),
+        ("a warning", Fault::on(Requests::any(), FaultAction::Warn(header(&hostile())))),
         ("a 403", Fault::on(reads(), refuse(403))),
         ("a 400", Fault::on(reads(), refuse(400))),
         ("a 404", Fault::on(Requests::any(), refuse(404))),

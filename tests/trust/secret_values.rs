@@ -4,7 +4,7 @@
 use harness::Run;
 use serde_json::{Value, json};
 use simcluster::SimCluster;
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
 use crate::setup::{NAMESPACE, cluster, trouble, verbs};
@@ -165,9 +165,11 @@ async fn kubectls_outputs_contain_it_unless_redacted() {
 async fn a_refusal_that_repeats_a_secret_is_masked() {
     let cluster = secretive();
     let said = format!("admission webhook denied it: env DB_PASSWORD={SECRET}-0 is not allowed");
-    cluster
-        .fault(Fault::on(Requests::verb(Verb::Patch), Act::Refuse(Refusal::with_status(403, said.clone()))));
-    cluster.fault(Fault::on(Requests::any(), Act::Warn(said)));
+    cluster.fault(Fault::on(
+        Requests::verb(Verb::Patch),
+        FaultAction::Refuse(Refusal::with_status(403, said.clone())),
+    ));
+    cluster.fault(Fault::on(Requests::any(), FaultAction::Warn(said)));
     for words in [
         "undo deployment/crash --dry-run=server",
         "restart deployment/crash",

@@ -86,7 +86,7 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Suggestions {
             Suggestions { directive: Directive::Unfinished, ..Suggestions::known(typed, causes.into()) }
         }
         ("NAMESPACE", _) => Suggestions::looked_up(typed, Some(Lookup::Namespaces)),
-        ("NAME", "context") => Suggestions::looked_up(typed, Some(Lookup::Contexts)),
+        ("NAME", "context" | "with-context") => Suggestions::looked_up(typed, Some(Lookup::Contexts)),
         ("NAME", "cluster") => Suggestions::looked_up(typed, Some(Lookup::Clusters)),
         ("NAME", "user") => Suggestions::looked_up(typed, Some(Lookup::Users)),
         _ if is_literal(name) => {

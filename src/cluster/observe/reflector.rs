@@ -99,7 +99,7 @@ impl Reflector {
     /// that resourceVersion has expired, the reflector lists.
     pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<Update>) {
         let object = found.object();
-        let version = object.text("/metadata/resourceVersion").map(str::to_owned);
+        let version = object.resource_version().map(str::to_owned);
         if let (Some(version), Some(kept)) = (version, self.keep(object.clone()))
             && sender.try_send(Update::Reflected(self.id, Delta::Listed(vec![kept]))).is_ok()
         {

@@ -87,8 +87,7 @@ impl Store {
 
     /// Records a refresh of a target. Older states from the watch are dropped afterwards.
     pub(super) fn record_refresh(&mut self, target: TargetId, workload: &Workload) {
-        let version = workload.object().text("/metadata/resourceVersion").and_then(|text| text.parse().ok());
-        if let (true, Some(version)) = (self.holds_workloads(), version) {
+        if let (true, Some(version)) = (self.holds_workloads(), workload.object().version_number()) {
             self.refreshed.insert(target, version);
         }
     }
@@ -118,7 +117,7 @@ impl Store {
     fn change(&mut self, kept: StoredObject, seen: &mut Vec<FollowerEvent>) {
         if let ParsedObject::Workload(workload) = &kept.parsed {
             for target in &kept.targets {
-                if !self.is_older_than_refresh(*target, &kept.version) {
+                if !self.is_older_than_refresh(*target, workload) {
                     seen.push(FollowerEvent::Target(*target, TargetEvent::Workload(workload.clone())));
                 }
             }
@@ -164,11 +163,10 @@ impl Store {
         }
     }
 
-    /// Whether a state is older than the last refresh. The resourceVersions of one resource are comparable
-    /// numbers (documented since Kubernetes 1.35). Another format counts as new.
-    fn is_older_than_refresh(&self, target: TargetId, version: &str) -> bool {
-        let refreshed = self.refreshed.get(&target);
-        version.parse().is_ok_and(|version: u64| refreshed.is_some_and(|refreshed| version < *refreshed))
+    /// Whether a state is older than the last refresh. A version that is not a number counts as new.
+    fn is_older_than_refresh(&self, target: TargetId, workload: &Workload) -> bool {
+        let version = workload.object().version_number();
+        self.refreshed.get(&target).zip(version).is_some_and(|(refreshed, version)| version < *refreshed)
     }
 
     fn news(&self, target: TargetId) -> TargetEvent {

@@ -73,7 +73,7 @@ impl StoredObject {
             return None;
         }
         let name = object.name().to_owned();
-        let version = object.text("/metadata/resourceVersion").unwrap_or_default().to_owned();
+        let version = object.resource_version().unwrap_or_default().to_owned();
         let parsed = if type_ == &POD {
             ParsedObject::Pod(Arc::new(Pod::read(&object)))
         } else if type_ == &EVENT {

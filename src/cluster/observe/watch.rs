@@ -75,7 +75,7 @@ impl Reflector {
     }
 
     fn record_version(&mut self, object: &Object) {
-        if let Some(version) = object.text("/metadata/resourceVersion") {
+        if let Some(version) = object.resource_version() {
             self.version = Some(version.to_owned());
         }
     }

@@ -42,8 +42,8 @@ impl WatchedTarget {
     /// Returns the workload that the search for targets read, if this is the same version of it. Thousands of
     /// workloads are then in memory once, and those of a search by type without their managed fields.
     pub(super) fn same_version(&self, object: &Object) -> Option<&Object> {
-        let version = |object: &Object| object.text("/metadata/resourceVersion").map(str::to_owned);
-        let is_same = version(&self.found).is_some_and(|found| version(object) == Some(found));
+        let version = self.found.resource_version();
+        let is_same = version.is_some() && version == object.resource_version();
         (is_same && self.found.uid() == object.uid()).then_some(&self.found)
     }
 

@@ -13,13 +13,12 @@ use crate::command::owners;
 use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
 use crate::command::pod_deletion::remove_pod;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::hold::{Hold, PlanRecord};
+use crate::model::change::hold::PlanRecord;
 use crate::model::change::patch::Patch;
 use crate::model::follow::{PodRef, TargetEvent};
 use crate::model::status::observation::Observation;
 use crate::model::step::{Batch, CheckResult, DeletionResult, PlanView, StepEvent, WriteResult};
 use crate::model::workload::Workload;
-use crate::model::workload::plan_fields;
 use crate::render::message_writer::MessageWriter;
 use crate::render::screen::Screen;
 
@@ -62,13 +61,11 @@ impl Executor {
         Source::Cluster(Box::new(self.cluster.clone()))
     }
 
-    /// Warns once of every manager whose next apply may end the hold, before the first write (design rule 13).
+    /// Warns once of every manager whose next apply may end the plan, before the first write. A pause has fewer fields
+    /// than a plan.
     pub(super) fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
-        let is_held = Hold::in_force(workload).is_some();
-        if !std::mem::replace(&mut self.has_warned, true) && !is_held {
-            for place in plan_fields::paths(workload) {
-                owners::warn_before_a_hold(workload, &place, screen);
-            }
+        if !std::mem::replace(&mut self.has_warned, true) {
+            owners::warn_before_a_plan(workload, screen);
         }
     }
 

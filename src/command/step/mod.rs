@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::CommandOutcome;
 use super::follow::frame_reporter::FrameReporter;
 use super::identity::identity;
+use super::owners;
 use super::targets::{find_workload, observe};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
@@ -112,6 +113,7 @@ async fn show_plan(
             return Ok(end(closing, outcome, now.elapsed, request.output, screen));
         }
     };
+    owners::warn_before_a_plan(workload, screen);
     match request.output {
         Output::Text => {
             screen.styled(&plan::spans(workload, &view));

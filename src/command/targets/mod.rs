@@ -108,6 +108,26 @@ pub async fn find_workload(
     }
 }
 
+/// Finds one workload by its name, in `namespace` or else in the default namespace of the source.
+///
+/// # Errors
+/// When the type has no rollouts, and when the workload does not exist or cannot be read.
+pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &Source) -> Result<Workload> {
+    refuse_other_types(std::slice::from_ref(target))?;
+    let scope = TargetScope { namespace: namespace.map(str::to_owned), ..TargetScope::default() };
+    let finder = TargetFinder {
+        source,
+        refusal: |_, _| String::new(), // kubectl's message, which only `--compat` prints
+        managed_fields: ManagedFields::Drop,
+        namespaces: NamespaceScope::of(&scope, source)?,
+        is_compat: false,
+    };
+    match target {
+        TargetWord::Named(type_, name) => finder.named(*type_, name, None).await,
+        TargetWord::All(_) => Err(Error::usage("exactly one workload must be named")),
+    }
+}
+
 /// Whether `all` includes the type only where the server has it.
 fn is_optional(word: &TargetWord) -> bool {
     matches!(word, TargetWord::All(TargetType::IfServed(_)))

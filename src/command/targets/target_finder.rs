@@ -85,19 +85,20 @@ impl TargetFinder<'_> {
             format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
         )
         .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
+        if self.is_compat || KindSpec::of_type(type_).is_none() {
+            return error; // without a hint, so that no list is needed
+        }
         let everything = Selector::default();
         let names = self.source.list_as(type_, Some(namespace), &everything, |one| one.name().to_owned());
         let names = names.await.unwrap_or_default(); // the error is about the missing workload
         let names: Vec<_> = names.iter().map(String::as_str).collect();
-        match KindSpec::of_type(type_) {
-            Some(_) if let [near, ..] = similar::get_close_matches(name, &names, 1, 0.6)[..] => {
-                error.hint(format!("did you mean {}/{near}?", type_.singular()))
-            }
-            Some(_) if self.source.is_live() => error.hint(command(
+        match similar::get_close_matches(name, &names, 1, 0.6)[..] {
+            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.singular())),
+            [] if self.source.is_live() => error.hint(command(
                 "kubectl get {}{}",
                 [Word::name(type_.plural(), "TYPE"), Word::in_namespace(namespace)],
             )),
-            _ => error,
+            [] => error,
         }
     }
 

@@ -75,6 +75,19 @@ impl Object {
         self.text("/metadata/uid").unwrap_or_default()
     }
 
+    /// Returns `metadata.resourceVersion`.
+    #[must_use]
+    pub fn resource_version(&self) -> Option<&str> {
+        self.text("/metadata/resourceVersion")
+    }
+
+    /// Returns `metadata.resourceVersion` as a number. The versions of one resource are comparable (documented since
+    /// Kubernetes 1.35). None for another format.
+    #[must_use]
+    pub fn version_number(&self) -> Option<u64> {
+        self.resource_version()?.parse().ok()
+    }
+
     /// Returns `metadata.generation`, which the API server increments with every change of the
     /// spec.
     #[must_use]

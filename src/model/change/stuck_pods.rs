@@ -13,7 +13,7 @@ use crate::model::workload::strategy;
 /// A pod is stuck if it is not ready and its replacement would run another revision. That is the
 /// target at or above the partition, and `status.currentRevision` below it. The controller waits
 /// for such a pod and never replaces it. It creates pods in ascending order, so the lowest must be
-/// deleted first (design rule 14; the descending order never recovered).
+/// deleted first (with the descending order a real StatefulSet never recovered).
 ///
 /// Empty for other kinds, whose controllers replace unavailable pods first. Also empty where the
 /// controller does not wait: `OnDelete`, and `Parallel` without `maxUnavailable`.
@@ -45,7 +45,7 @@ pub fn stuck_pods<'a>(
 ///
 /// Pods are deleted one at a time, each once, and the next only after the last one is gone. No pod
 /// is deleted before the controller observed the rollback, because it would come back on the failed
-/// revision (design rule 14).
+/// revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StuckPodDeletions(BTreeSet<String>);
 

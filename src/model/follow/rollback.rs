@@ -100,7 +100,7 @@ impl TargetTracker {
     /// The StatefulSet controller waits until these pods are ready, and on the failed revision they
     /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
     /// observed the rollback. A pod that is deleted earlier comes back on the failed
-    /// revision (design rule 14).
+    /// revision.
     pub(super) fn delete_stuck_pod(&mut self, fresh: bool, options: &Options, reports: &mut Vec<Report>) {
         let next = match (self.observation(), &self.rollback) {
             (Some(observation), Some(rollback)) if options.replace_stuck_pods => {

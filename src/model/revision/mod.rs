@@ -3,6 +3,7 @@
 pub mod controller_hash;
 pub mod diff;
 pub mod digest;
+pub mod elsewhere;
 mod list;
 mod lookup;
 pub mod pod_update;
@@ -11,6 +12,7 @@ mod read;
 pub mod redaction;
 mod revision_object;
 pub mod template;
+mod template_defaults;
 
 pub use list::Revisions;
 pub use lookup::RevisionWord;

@@ -1,5 +1,5 @@
-//! Matches pods to revisions by owner reference and hash. A label alone could be set by any client
-//! (design rule 8).
+//! Matches pods to revisions by owner reference and hash. Any client
+//! can set a label.
 
 use super::Revision;
 use crate::model::api::pod::Pod;

@@ -6,7 +6,7 @@ use super::action::{Action, Decision, Purpose};
 use super::between_batches::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
 use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
-use super::outcome::{StepOutcome, StopReason};
+use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::report::{Beginning, StepReport};
 use super::situation::{Situation, StepCommand};
 use super::slot::PodSlot;
@@ -16,8 +16,11 @@ use crate::error::Result;
 use crate::model::api::managed_fields::last_author;
 use crate::model::change::hold::{HOLD_ANNOTATION, LEASE_DURATION, Lease, PlanRecord};
 use crate::model::change::patch::FieldPath;
+use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
+
+const NOT_BACK: &str = "the controller has not replaced every pod yet";
 
 /// Decides what to do while this process does not hold the lease.
 pub(super) fn acquire(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
@@ -47,7 +50,13 @@ fn begin(
     }
     if existing.record.plan.is_releasing() {
         slots.kind.check_observation(&slots.observation)?;
-        if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
+        let is_outdated = slots.all.iter().any(PodSlot::is_outdated);
+        let is_free = matches!(existing.origin, Origin::Free { .. });
+        if let Some(rollback) = rolled_back(situation.observed, timers, is_outdated).filter(|_| is_free) {
+            let outcome = StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) };
+            return Ok(Decision::finish(outcome, "the plan of the other process was rolled back"));
+        }
+        if !existing.has_to_end() && !is_outdated {
             let outcome = nothing_to_release(&slots.all, &existing.record);
             return Ok(Decision::finish(outcome, "no pod that the plan may release is outdated"));
         }
@@ -140,6 +149,23 @@ fn foreign_lease(
         .as_ref()
         .is_some_and(|(other, since)| other == lease && situation.now.elapsed >= *since + LEASE_DURATION);
     (!command.request.take_over && !has_expired).then(|| lease.clone())
+}
+
+/// Returns how the plan that this process waited for was rolled back; none if it was not. Its annotation is gone then,
+/// and the live template is that of the revision that it began from.
+fn rolled_back(observed: &Observation, timers: &Timers, is_outdated: bool) -> Option<RollbackOutcome> {
+    let plan = timers.other_plan.as_ref()?;
+    let current = observed.revisions.current()?;
+    let is_back = if plan.is_rolling_back() {
+        plan.template == current.digest.hex()
+    } else {
+        plan.template != current.digest.hex() && plan.from.as_ref() == Some(&current.name)
+    };
+    let revision = current.label();
+    is_back.then(|| match is_outdated {
+        false => RollbackOutcome::Done { revision },
+        true => RollbackOutcome::Unfinished { revision, why: NOT_BACK.to_owned() },
+    })
 }
 
 /// Returns the reason to stop when the plan of another process ended while this process waited for its lease.

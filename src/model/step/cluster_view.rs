@@ -113,13 +113,9 @@ impl ClusterView {
         true
     }
 
-    /// Whether a newer state of the workload is known. Resource versions are numbers that can be compared.
+    /// Whether a newer state of the workload is known.
     fn knows_newer(&self, workload: &Workload) -> bool {
-        let version = |workload: &Workload| {
-            let version = workload.object().text("/metadata/resourceVersion");
-            version.and_then(|text| text.parse::<u64>().ok())
-        };
-        let known = self.observed().and_then(|observed| version(&observed.workload));
-        known.zip(version(workload)).is_some_and(|(known, version)| known > version)
+        let known = self.observed().and_then(|observed| observed.workload.object().version_number());
+        known.zip(workload.object().version_number()).is_some_and(|(known, version)| known > version)
     }
 }

@@ -1,4 +1,4 @@
-//! Stepping a Deployment: raises its update budget, while no updated pod counts as available (design rule 20).
+//! Stepping a Deployment: raises its update budget, while no updated pod counts as available.
 //!
 //! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
 

@@ -36,7 +36,7 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     }
 }
 
-/// Returns the fields that hold a workload as it is (design rules 12 and 20).
+/// Returns the fields that hold a workload as it is.
 ///
 /// # Errors
 /// When its pods could not be read.

@@ -18,14 +18,16 @@ use crate::model::follow::PodRef;
 /// 1. The command has its outcome: release the lease.
 /// 2. This process never acquired the lease: [acquire] it, wait for it, or end.
 /// 3. Another client changed the template, the strategy or the annotation: stop.
-/// 4. The plan is rolling back: [continue](continue_rollback) that.
-/// 5. A batch failed: hold, or [roll back](roll_back).
-/// 6. The pods cannot be read: wait.
-/// 7. The batch has a fatal cause, or is past its timeout: it fails.
-/// 8. The controller has not observed the last change: wait.
-/// 9. The controller waits for a broken pod that it does not replace (design rule 14): delete it.
-/// 10. A batch is in progress: [continue](in_batch) it.
-/// 11. Otherwise: [end, or begin the next batch](between_batches).
+/// 4. The plan cannot be read: wait.
+/// 5. The last batch is done and the user's strategy is back: [wait](continue_completing) until the rollout is complete.
+/// 6. The plan is rolling back: [continue](continue_rollback) that.
+/// 7. A batch failed: hold, or [roll back](roll_back).
+/// 8. The pods cannot be read: wait.
+/// 9. The batch has a fatal cause, or is past its timeout: it fails.
+/// 10. The controller has not observed the last change: wait.
+/// 11. The controller waits for a broken pod that it does not replace: delete it.
+/// 12. A batch is in progress: [continue](in_batch) it.
+/// 13. Otherwise: [end, or begin the next batch](between_batches).
 ///
 /// Every patch renews the lease. When there is nothing else to write, [`renewal`] renews it.
 pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {

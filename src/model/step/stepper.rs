@@ -283,6 +283,7 @@ impl Stepper {
         if other != Some(&lease) {
             self.timers.other_lease = Some((lease, now.elapsed));
         }
+        self.timers.other_plan = self.cluster.record().map(|record| record.plan.clone());
     }
 
     /// Reports the stage of the plan.

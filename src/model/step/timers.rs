@@ -9,7 +9,7 @@ use super::outcome::{BatchFailure, CheckResult, StepOutcome};
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::Soak;
-use crate::model::change::hold::Lease;
+use crate::model::change::hold::{Lease, Plan};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 
 /// The times that this process measured, and the results of its requests.
@@ -19,6 +19,8 @@ pub(super) struct Timers {
     pub(super) ownership: Ownership,
     /// The lease of another process, and the time since which it is unchanged.
     pub(super) other_lease: Option<(Lease, Duration)>,
+    /// The plan of that process.
+    pub(super) other_plan: Option<Plan>,
     /// When this process last wrote its lease, or first tried to.
     pub(super) renewed: Option<Duration>,
     /// How long the batch has been waiting for its next pod.

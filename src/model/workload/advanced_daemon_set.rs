@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
-use super::kruise::{self, field, limit};
+use super::kruise::{self, field};
 use super::pod_update::PodUpdatePolicy;
 use super::strategy;
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::update_budget::IntOrPercent;
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
 use crate::model::api::resource_type::ResourceType;
@@ -57,7 +57,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     has_progress_deadline: false,
     error_conditions: &[],
     pod_update_policy: Some(pod_update_policy),
-    update_budget,
+    update_budget: strategy::node_budget,
     verdict,
     kubectl_status,
     plan_fields: &[],
@@ -74,14 +74,6 @@ fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
 }
 
 /// Rounds both up, as the DaemonSet controller does.
-fn update_budget(workload: &Workload) -> UpdateBudget {
-    let rounded = |name, default| limit(workload, name, default).rounded_up(workload.wanted());
-    UpdateBudget {
-        unavailable: rounded("maxUnavailable", IntOrPercent::Int(1)),
-        surge: rounded("maxSurge", IntOrPercent::Int(0)),
-    }
-}
-
 fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
     kruise::policy(workload, "rollingUpdateType")
 }

@@ -4,10 +4,9 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
-use super::kruise::{self, limit};
+use super::kruise;
 use super::pod_update::PodUpdatePolicy;
 use super::strategy;
-use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
 use crate::model::api::resource_type::ResourceType;
@@ -56,7 +55,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
     has_progress_deadline: false,
     error_conditions: &["FailedCreatePod", "FailedUpdatePod"],
     pod_update_policy: Some(pod_update_policy),
-    update_budget,
+    update_budget: strategy::ordinal_budget,
     verdict,
     kubectl_status,
     plan_fields: &[],
@@ -69,11 +68,6 @@ fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
 }
 
 /// Down, at least 1, and no surge.
-fn update_budget(workload: &Workload) -> UpdateBudget {
-    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1));
-    UpdateBudget { unavailable: unavailable.rounded_down(workload.wanted()).max(1), surge: 0 }
-}
-
 fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
     kruise::policy(workload, "podUpdatePolicy")
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
-use super::kruise::{self, field, limit};
+use super::kruise::{self, field};
 use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::{IntOrPercent, UpdateBudget};
@@ -86,12 +86,13 @@ fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
 /// Rounds surge up. Rounds unavailable up, or down with a surge. A paused CloneSet has no surge.
 fn update_budget(workload: &Workload) -> UpdateBudget {
     let wanted = workload.wanted();
-    let surge = if workload.is_paused() {
-        0
-    } else {
-        limit(workload, "maxSurge", IntOrPercent::Int(0)).rounded_up(wanted)
+    let limit = |name, default| {
+        let value = strategy::update_strategy(workload).and_then(|strategy| field(strategy, name));
+        value.and_then(IntOrPercent::read).unwrap_or(default)
     };
-    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Percent(20));
+    let surge =
+        if workload.is_paused() { 0 } else { limit("maxSurge", IntOrPercent::Int(0)).rounded_up(wanted) };
+    let unavailable = limit("maxUnavailable", IntOrPercent::Percent(20));
     let unavailable =
         if surge > 0 { unavailable.rounded_down(wanted) } else { unavailable.rounded_up(wanted).max(1) };
     UpdateBudget { unavailable, surge }
@@ -115,7 +116,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     if let Some(state) = kruise::hold_state(workload, facts, counts) {
         return Verdict::new(state, status.line);
     }
-    if !status.done && is_deadline_exceeded(workload) {
+    if !status.done && workload.is_deadline_exceeded() {
         let line = format!("cloneset {:?} exceeded its progress deadline", workload.name());
         return Verdict::new(RolloutState::Failed, line);
     }
@@ -157,11 +158,6 @@ fn status_of_counts(workload: &Workload, counts: Counts, released: i64) -> Kubec
         ));
     }
     KubectlStatus::done(format!("cloneset {:?} successfully rolled out", workload.name()))
-}
-
-/// The controller writes the condition together with `observedGeneration`, so it is not older than the spec.
-fn is_deadline_exceeded(workload: &Workload) -> bool {
-    workload.condition("Progressing").is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded")
 }
 
 fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {

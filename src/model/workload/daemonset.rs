@@ -2,8 +2,7 @@
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StepBy, StrategyField};
-use super::strategy::{self, limit, refuse_other_strategies};
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::strategy::{self, refuse_other_strategies};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
 use crate::model::api::resource_type::ResourceType;
@@ -41,7 +40,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     has_progress_deadline: false,
     error_conditions: &[],
     pod_update_policy: None,
-    update_budget,
+    update_budget: strategy::node_budget,
     verdict,
     kubectl_status,
     plan_fields: &[],
@@ -49,14 +48,6 @@ pub static DAEMON_SET: KindSpec = KindSpec {
 };
 
 /// Rounds both up (`unavailableCount` and `surgeCount` in the DaemonSet controller).
-fn update_budget(workload: &Workload) -> UpdateBudget {
-    let rounded = |name, default| limit(workload, name, default).rounded_up(workload.wanted());
-    UpdateBudget {
-        unavailable: rounded("maxUnavailable", IntOrPercent::Int(1)),
-        surge: rounded("maxSurge", IntOrPercent::Int(0)),
-    }
-}
-
 fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     if !workload.is_observed() {
         return Verdict::new(RolloutState::Unobserved, unobserved().line);

@@ -2,10 +2,9 @@
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField};
-use super::strategy::limit;
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::update_budget::UpdateBudget;
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict, taken_over_line};
-use super::{KindSpec, Workload};
+use super::{KindSpec, Workload, rolling_hold, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `deployments.apps`.
@@ -49,18 +48,8 @@ pub static DEPLOYMENT: KindSpec = KindSpec {
     step: Ok(StepBy::UpdateBudget),
 };
 
-/// The reason of the condition `Progressing` when `spec.progressDeadlineSeconds` passed.
-const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
-
-/// Rounds surge up and unavailable down. If both are zero, one pod may be unavailable
-/// (`ResolveFenceposts` in the Deployment controller).
 fn update_budget(workload: &Workload) -> UpdateBudget {
-    let wanted = workload.wanted();
-    let surge = limit(workload, "maxSurge", IntOrPercent::Percent(25)).rounded_up(wanted);
-    let unavailable =
-        limit(workload, "maxUnavailable", IntOrPercent::Percent(25)).rounded_down(wanted).min(wanted);
-    let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable };
-    UpdateBudget { unavailable, surge }
+    rolling_hold::budget_of(strategy::update_strategy(workload), workload.wanted())
 }
 
 fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
@@ -76,7 +65,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     if workload.is_paused() && is_held_back(facts, counts) {
         return Verdict::new(RolloutState::Paused, status.line);
     }
-    if is_deadline_exceeded(workload) && !is_deadline_of_other_replica_set(workload, facts) {
+    if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {
         return Verdict::new(RolloutState::Failed, deadline_exceeded_line(workload));
     }
     status.into()
@@ -99,7 +88,7 @@ fn kubectl_status(workload: &Workload, revision: Option<i64>) -> Result<KubectlS
     if !workload.is_observed() {
         return Ok(unobserved());
     }
-    if is_deadline_exceeded(workload) {
+    if workload.is_deadline_exceeded() {
         return Err(deadline_exceeded_line(workload));
     }
     Ok(status_of_counts(workload.name(), Counts::of(workload)))
@@ -133,10 +122,6 @@ fn unobserved() -> KubectlStatus {
 
 fn deadline_exceeded_line(workload: &Workload) -> String {
     format!("deployment {:?} exceeded its progress deadline", workload.name())
-}
-
-fn is_deadline_exceeded(workload: &Workload) -> bool {
-    workload.condition("Progressing").is_some_and(|condition| condition.reason == DEADLINE_EXCEEDED)
 }
 
 /// Whether the deadline that passed is that of another ReplicaSet. After an undo the condition of

@@ -6,7 +6,6 @@ use super::Workload;
 use super::counts::Counts;
 use super::pod_update::PodUpdatePolicy;
 use super::strategy::{is_on_delete, partition, update_strategy};
-use super::update_budget::IntOrPercent;
 use super::verdict::{RolloutFacts, RolloutState};
 
 /// The API group.
@@ -18,12 +17,6 @@ pub(super) const NO_STEP: &str = "step does not support the kinds of OpenKruise 
 /// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
 pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
     strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
-}
-
-/// Returns a limit of the update strategy.
-pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> IntOrPercent {
-    let value = update_strategy(workload).and_then(|strategy| field(strategy, name));
-    value.and_then(IntOrPercent::read).unwrap_or(default)
 }
 
 /// Returns the policy that a field of the strategy names. A pod that `OnDelete` replaces is always a new one.

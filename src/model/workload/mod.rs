@@ -219,6 +219,12 @@ impl Workload {
         Condition::read(&self.object, type_)
     }
 
+    /// Whether the condition `Progressing` says that `spec.progressDeadlineSeconds` passed.
+    #[must_use]
+    pub fn is_deadline_exceeded(&self) -> bool {
+        self.condition("Progressing").is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded")
+    }
+
     /// Returns the revision number that the controller wrote on the workload itself, 0 when there is none;
     /// none for kinds whose number is on the revision only.
     ///

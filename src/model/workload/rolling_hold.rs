@@ -1,4 +1,4 @@
-//! The hold of a Deployment between two pods (design rule 20).
+//! The hold of a Deployment between two pods.
 //!
 //! No pod reaches [`NEVER_AVAILABLE`] seconds, so that no updated pod counts as available, though it is ready and
 //! serves. The controller removes outdated pods only as far as `maxUnavailable` allows, and creates updated ones as
@@ -167,7 +167,8 @@ impl HeldPods {
     }
 }
 
-/// Returns the update budget of a strategy, rounded as the controller rounds.
+/// Returns the update budget of a strategy. Rounds surge up and unavailable down. If both are zero, one pod may be
+/// unavailable (`ResolveFenceposts` in the Deployment controller).
 #[must_use]
 pub fn budget_of(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
     let limit = |name: &str| {
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(HeldBudget::of(1, 1, 0), None);
     }
 
-    /// The rows of design rule 20, seen on a real control plane.
+    /// What the controller did, seen on a real control plane.
     #[test]
     fn surge_and_unavailable_add_up() {
         for (updated, surge, written, outdated) in [

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StepBy, StrategyField};
-use super::strategy::{self, limit, refuse_other_strategies};
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::strategy::{self, refuse_other_strategies};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
 use crate::model::api::resource_type::ResourceType;
@@ -43,7 +42,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     has_progress_deadline: false,
     error_conditions: &[],
     pod_update_policy: None,
-    update_budget,
+    update_budget: strategy::ordinal_budget,
     verdict,
     kubectl_status,
     plan_fields: &[],
@@ -56,11 +55,6 @@ fn held_by_partition(strategy: &Value, _: i64) -> i64 {
 }
 
 /// Down, at least 1, and no surge (`getStatefulSetMaxUnavailable` in the StatefulSet controller).
-fn update_budget(workload: &Workload) -> UpdateBudget {
-    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1));
-    UpdateBudget { unavailable: unavailable.rounded_down(workload.wanted()).max(1), surge: 0 }
-}
-
 /// The controller does not wait under `OnDelete`, and under `Parallel` without `maxUnavailable`.
 fn waits_for_broken_pods(workload: &Workload) -> bool {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");

@@ -6,7 +6,7 @@ use crate::model::api::field_path::FieldPath;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::{HoldBy, PodIdentity};
 use crate::model::workload::reserved_ordinals::reserved_between;
-use crate::model::workload::update_budget::IntOrPercent;
+use crate::model::workload::update_budget::{IntOrPercent, UpdateBudget};
 
 /// Returns the path of the update strategy.
 #[must_use]
@@ -91,6 +91,19 @@ pub fn min_available(workload: &Workload) -> Option<i64> {
 pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> IntOrPercent {
     let rolling = update_strategy(workload).and_then(|strategy| strategy.get("rollingUpdate"));
     rolling.and_then(|rolling| rolling.get(name)).and_then(IntOrPercent::read).unwrap_or(default)
+}
+
+/// Returns the budget of the kinds whose pods have an ordinal. Rounds down, to at least 1.
+pub(super) fn ordinal_budget(workload: &Workload) -> UpdateBudget {
+    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1)).rounded_down(workload.wanted());
+    UpdateBudget { unavailable: unavailable.max(1), surge: 0 }
+}
+
+/// Returns the budget of the kinds with one pod on each node. Rounds up.
+pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
+    let rounded =
+        |name, default| limit(workload, name, IntOrPercent::Int(default)).rounded_up(workload.wanted());
+    UpdateBudget { unavailable: rounded("maxUnavailable", 1), surge: rounded("maxSurge", 0) }
 }
 
 /// A partition above every possible pod. With a partition of `replicas`, a scale-up would start

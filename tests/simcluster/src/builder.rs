@@ -11,7 +11,7 @@ use crate::{
     object,
     resource::{NAMESPACES, NODES, Resource},
     rules::Author,
-    store::{Key, Store, Upkeep},
+    store::{Finalization, Key, Store},
     users::{User, Users},
 };
 
@@ -19,9 +19,9 @@ use crate::{
 #[derive(Debug)]
 pub struct Builder {
     clock: Clock,
-    upkeep: Upkeep,
+    finalization: Finalization,
     history: usize,
-    unattributed: bool,
+    without_managed_fields: bool,
     max_unavailable_stateful_set: bool,
     kruise: bool,
     seed: u64,
@@ -55,9 +55,9 @@ impl Default for Builder {
         Self {
             // Shortly after the fixtures were recorded, so that their ages are plausible.
             clock: Clock::stepped(Timestamp::constant(1_795_183_200, 0)),
-            upkeep: Upkeep::default(),
+            finalization: Finalization::default(),
             history: 1000,
-            unattributed: false,
+            without_managed_fields: false,
             max_unavailable_stateful_set: false,
             kruise: false,
             seed: 0,
@@ -92,8 +92,8 @@ impl Builder {
 
     /// Who finishes deletions.
     #[must_use]
-    pub fn upkeep(self, upkeep: Upkeep) -> Self {
-        Self { upkeep, ..self }
+    pub fn finalization(self, finalization: Finalization) -> Self {
+        Self { finalization, ..self }
     }
 
     /// How many changes watches can be resumed over.
@@ -104,8 +104,8 @@ impl Builder {
 
     /// Keeps no `managedFields`, which are half the cost of a write: for runs by the thousand.
     #[must_use]
-    pub fn unattributed(self) -> Self {
-        Self { unattributed: true, ..self }
+    pub fn without_managed_fields(self) -> Self {
+        Self { without_managed_fields: true, ..self }
     }
 
     /// Turns the gate `MaxUnavailableStatefulSet` on, which is off in 1.36: a `StatefulSet` may have a
@@ -150,8 +150,8 @@ impl Builder {
     /// The cluster.
     #[must_use]
     pub fn build(self) -> SimCluster {
-        let mut store = Store::new(self.clock, self.upkeep, self.history, self.seed);
-        if self.unattributed {
+        let mut store = Store::new(self.clock, self.finalization, self.history, self.seed);
+        if self.without_managed_fields {
             store.stop_attributing();
         }
         if self.max_unavailable_stateful_set {

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use crate::{
     builder::Builder,
-    fault::{Act, Fault, Faults},
-    journal::{Journal, Recorded},
+    fault::{Fault, FaultAction, Faults},
+    journal::{Journal, RecordedRequest},
     request::Route,
     service::{Peer, SimService},
     store::Store,
@@ -73,11 +73,11 @@ impl Shared {
         self.moved.subscribe()
     }
 
-    pub(crate) fn strike(&self, route: &Route, continued: bool) -> Vec<Act> {
+    pub(crate) fn strike(&self, route: &Route, continued: bool) -> Vec<FaultAction> {
         lock(&self.faults).strike(route, continued)
     }
 
-    pub(crate) fn record(&self, request: Recorded) -> usize {
+    pub(crate) fn record(&self, request: RecordedRequest) -> usize {
         lock(&self.journal).record(request)
     }
 
@@ -150,7 +150,7 @@ impl SimCluster {
 
     /// Every request so far, or since [`SimCluster::forget_requests`].
     #[must_use]
-    pub fn requests(&self) -> Vec<Recorded> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         lock(&self.shared.journal).requests().to_vec()
     }
 

@@ -10,7 +10,7 @@ use crate::request::{Query, Route, Verb};
 
 /// One request, as it arrived.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedRequest {
     /// The HTTP method.
     pub method: Method,
     /// The path, as sent.
@@ -42,12 +42,12 @@ pub struct Recorded {
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     forgotten: usize,
-    requests: Vec<Recorded>,
+    requests: Vec<RecordedRequest>,
 }
 
 impl Journal {
     /// Keeps a request; its number among all that ever came.
-    pub(crate) fn record(&mut self, request: Recorded) -> usize {
+    pub(crate) fn record(&mut self, request: RecordedRequest) -> usize {
         self.requests.push(request);
         self.forgotten + self.requests.len() - 1
     }
@@ -60,7 +60,7 @@ impl Journal {
         }
     }
 
-    pub(crate) fn requests(&self) -> &[Recorded] {
+    pub(crate) fn requests(&self) -> &[RecordedRequest] {
         &self.requests
     }
 
@@ -70,7 +70,7 @@ impl Journal {
     }
 }
 
-impl Recorded {
+impl RecordedRequest {
     /// The text of a header; empty when it is absent or no text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {

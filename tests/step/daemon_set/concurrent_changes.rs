@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::{DAEMONSETS, NODES, PODS};
 use simcluster::rules::{Author, Part};
@@ -63,7 +63,7 @@ async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
 async fn a_process_that_dies_between_two_deletions_is_continued() {
     let nodes = Nodes::held("app:2.0").await;
     let deletions = Requests::of(Verb::Delete, &PODS);
-    nodes.lab.cluster.fault(Fault::on(deletions, Act::Stall).after(1).once());
+    nodes.lab.cluster.fault(Fault::on(deletions, FaultAction::Stall).after(1).once());
     let words = "step daemonset/agent --all --no-canary --by 3 --max-unavailable 2";
     let killed = tokio::time::timeout(Duration::from_secs(20), nodes.lab.run(words)).await;
     assert!(killed.is_err(), "the second deletion is never answered");
@@ -101,8 +101,8 @@ async fn a_pause_between_two_deletions_stops_the_second() {
 async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
     let nodes = Nodes::held("app:2.0").await;
     let (cluster, agent) = (&nodes.lab.cluster, nodes.agent.clone());
-    cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), Act::LoseAnswer).once());
-    let act = Act::interfere(move |store| {
+    cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), FaultAction::LoseAnswer).once());
+    let act = FaultAction::write_before(move |store| {
         if object::at(store.find(&agent).unwrap(), &["metadata", "annotations", "kubectl-rollout2/held"])
             .is_some_and(|held| held.as_str().unwrap().contains("\"lease\""))
         {
@@ -123,7 +123,7 @@ async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
 async fn a_pause_after_the_refresh_stops_the_next_deletion() {
     let nodes = Nodes::held("app:2.0").await;
     let agent = nodes.agent.clone();
-    let act = Act::interfere(move |store| {
+    let act = FaultAction::write_before(move |store| {
         const HELD: &str = "kubectl-rollout2/held";
         let found = store.find(&agent).unwrap();
         let held = object::at(found, &["metadata", "annotations", HELD]).and_then(|held| held.as_str());

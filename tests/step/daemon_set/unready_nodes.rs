@@ -1,7 +1,7 @@
 //! Bad releases, and nodes that are not ready.
 
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{NODES, PODS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Verb};
@@ -122,7 +122,7 @@ async fn the_hint_names_the_flag_for_a_terminating_pod() {
 #[tokio::test(start_paused = true)]
 async fn a_node_that_fails_during_its_batch_is_skipped() {
     let nodes = Nodes::held("app:2.0").await;
-    let act = Act::interfere(|store| set_ready(store, "node-2", "Unknown"));
+    let act = FaultAction::write_before(|store| set_ready(store, "node-2", "Unknown"));
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
     let ended = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
     ends(&ended, 5);
@@ -152,7 +152,7 @@ async fn a_node_that_fails_after_its_batch_is_skipped_within_max_unavailable() {
 #[tokio::test(start_paused = true)]
 async fn another_batchs_pod_that_leaves_no_room_fails_no_batch() {
     let nodes = Nodes::held("app:2.0").await;
-    let act = Act::interfere(|store| fails(store, "node-5"));
+    let act = FaultAction::write_before(|store| fails(store, "node-5"));
     nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).once());
     let words = "--all --no-canary --by 3 --batch-timeout 60s --on-failure undo";
     let ended = nodes.step(words).await;

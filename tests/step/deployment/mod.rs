@@ -3,5 +3,6 @@
 mod ground;
 mod held;
 mod meanwhile;
+mod owners;
 mod refused;
 mod walking;

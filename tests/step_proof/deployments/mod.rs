@@ -1,6 +1,7 @@
 //! Deployments: seeded runs with an oracle of their own.
 //!
-//! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof deployments` runs more of them, and
+//! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof deployments` runs more of them,
+//! `ROLLOUT2_STEP_LIST=1` shows every wrong one, and
 //! `ROLLOUT2_STEP_SEED=17 cargo test --test step_proof one_deployment -- --ignored --nocapture` shows one.
 
 mod generator;
@@ -28,13 +29,14 @@ fn seeded_runs_of_deployments_odd() {
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 fn run_half(half: u64) {
     let asked = std::env::var("ROLLOUT2_STEPS").ok().and_then(|count| count.parse().ok());
+    let most = if std::env::var_os("ROLLOUT2_STEP_LIST").is_some() { usize::MAX } else { 6 };
     let (mut exits, mut failed, mut shown) = ([0; 6], 0, String::new());
     for seed in (half..asked.unwrap_or(RUNS)).step_by(2) {
         let played = play(seed);
         exits[usize::from(played.exit.min(5))] += 1;
         if !played.wrong.is_empty() {
             failed += 1;
-            if failed <= 6 {
+            if failed <= most {
                 shown += &text(seed, &played);
             }
         }

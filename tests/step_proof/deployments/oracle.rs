@@ -1,7 +1,7 @@
 //! What must hold at every moment. It knows what the rules say and nothing of the engine.
 
 use serde_json::{Map, Value};
-use simcluster::{Recorded, Route, Verb};
+use simcluster::{RecordedRequest, Route, Verb};
 
 use super::generator::Draw;
 use super::history::{By, Moment, OWN, count};
@@ -262,7 +262,7 @@ fn number_of(slot: Option<&Value>) -> i64 {
 }
 
 /// Every write of ours is one JSON Patch of the Deployment that begins with its tests.
-pub(super) fn requests(requests: &[Recorded]) -> Vec<String> {
+pub(super) fn requests(requests: &[RecordedRequest]) -> Vec<String> {
     let ours =
         requests.iter().filter(|one| one.user.as_deref().is_some_and(|user| user.starts_with("step-")));
     let reads = [Some(Verb::Get), Some(Verb::List), Some(Verb::Watch)];

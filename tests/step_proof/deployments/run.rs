@@ -7,7 +7,7 @@ use harness::lab::{Lab, START};
 use harness::random::Dice;
 use serde_json::Value;
 use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Controllers, Key, Order, Pace, SimCluster, User};
+use simcluster::{Controllers, Key, KubeletTiming, Order, SimCluster, User};
 
 use super::generator::Draw;
 use super::history::{Moment, history};
@@ -37,9 +37,9 @@ pub(super) fn play(seed: u64) -> Played {
 
 async fn one(seed: u64) -> Played {
     let draw = Draw::of(&mut Dice::new(seed));
-    let pace = Pace { spread: draw.spread, ..Pace::default() };
-    let builder = SimCluster::builder().unattributed().nodes(3).seed(seed);
-    let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).pace(pace));
+    let pace = KubeletTiming { spread: draw.spread, ..KubeletTiming::default() };
+    let builder = SimCluster::builder().without_managed_fields().nodes(3).seed(seed);
+    let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
     let web = lab.hands().workload(&DEPLOYMENTS, "web", &draw.spec);
     lab.pass(300).await;
     let (others, from) = (Others::default(), lab.revision());

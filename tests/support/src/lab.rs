@@ -15,13 +15,13 @@ use rollout2::model::status::observation::Observation;
 use rollout2::model::status::verdict::kubectl_status;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
-use simcluster::fault::{Act, Fault, Requests};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::{
     CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS,
 };
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Clock, Controllers, Key, Resource, SimCluster, Upkeep, Verb};
+use simcluster::{Clock, Controllers, Finalization, Key, Resource, SimCluster, Verb};
 use tokio::task::JoinHandle;
 
 use crate::{Ended, Run};
@@ -62,7 +62,7 @@ impl Lab {
 
     /// A lab whose objects do not say who wrote them, which halves the cost of a write.
     pub fn unattributed(controllers: Controllers) -> Self {
-        Self::of(SimCluster::builder().unattributed(), controllers)
+        Self::of(SimCluster::builder().without_managed_fields(), controllers)
     }
 
     fn of(builder: simcluster::Builder, controllers: Controllers) -> Self {
@@ -77,8 +77,8 @@ impl Lab {
     /// The same, where it is later already.
     pub fn since(start: Timestamp, builder: simcluster::Builder, controllers: Controllers) -> Self {
         let builder = builder.clock(Clock::tokio(start));
-        let cluster = builder.upkeep(Upkeep::ByControllers).history(100_000).build();
-        let controllers = tokio::spawn(controllers.drive(cluster.clone()));
+        let cluster = builder.finalization(Finalization::ByControllers).history(100_000).build();
+        let controllers = tokio::spawn(controllers.run(cluster.clone()));
         Self { cluster, controllers }
     }
 
@@ -152,7 +152,7 @@ impl Lab {
     /// The same with any change.
     pub fn patch_when_followed(&self, key: &Key, patch: &Value) {
         let (target, patch) = (key.clone(), patch.clone());
-        let act = Act::interfere(move |store| {
+        let act = FaultAction::write_before(move |store| {
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("kubectl-set")).unwrap();
         });
         self.cluster.fault(Fault::on(Requests::of(Verb::Get, key.resource), act).once());

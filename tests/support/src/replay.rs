@@ -11,7 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use simcluster::patch::Format;
 use simcluster::resource::{DEPLOYMENTS, EVENTS, PODS, REPLICASETS};
-use simcluster::{Clock, Key, Resource, SimCluster, Upkeep};
+use simcluster::{Clock, Finalization, Key, Resource, SimCluster};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
@@ -50,8 +50,8 @@ impl Replay {
             |record: &&Value| record["patch"] == "Deployment" && record["by"].get("spec").is_some();
         let changed = seconds(records.iter().find(is_change).unwrap());
         let ends = head["end"].as_f64().unwrap();
-        let builder = SimCluster::builder().unattributed().namespace(name).history(100_000);
-        let cluster = builder.clock(Clock::tokio(start)).upkeep(Upkeep::ByControllers).build();
+        let builder = SimCluster::builder().without_managed_fields().namespace(name).history(100_000);
+        let cluster = builder.clock(Clock::tokio(start)).finalization(Finalization::ByControllers).build();
         let began = Instant::now();
         let player = tokio::spawn(play(cluster.clone(), name.to_owned(), began, records));
         Self { cluster, name: name.to_owned(), start, began, changed, ends, player }

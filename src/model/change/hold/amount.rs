@@ -16,7 +16,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// Returns the number of pods for a number of replicas. Rounds per cent down, at least to 1 (design rule 10).
+    /// Returns the number of pods for a number of replicas. Rounds per cent down, at least to 1.
     #[must_use]
     pub fn of(self, replicas: usize) -> usize {
         match self {

@@ -78,7 +78,7 @@ pub enum OnFailure {
 }
 
 /// The check that runs after each batch. The plan never stores its command, because this program executes nothing that
-/// it reads from the cluster (design rule 16).
+/// it reads from the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The SHA-256 of the command, in hexadecimal.

@@ -1,6 +1,6 @@
 //! JSON Patches with preconditions.
 //!
-//! Every write is one of these (design rule 2). It first tests the uid and every field that it
+//! Every write is one of these. It first tests the uid and every field that it
 //! overwrites or relies on, with the value as read. The API server then applies it to exactly the
 //! state that was shown, or rejects it. Resource version and generation cannot replace these tests.
 //! An autoscaler changes both without a conflict, and annotations of StatefulSets and DaemonSets do

@@ -134,7 +134,7 @@ fn hold(workload: &Workload) -> Result<Option<Hold>> {
     if has_holds(workload) { Hold::of(workload) } else { Ok(None) }
 }
 
-/// Whether an annotation may say what holds the workload.
+/// Whether an annotation may hold what keeps the workload from updating.
 fn has_holds(workload: &Workload) -> bool {
     workload.kind().hold.is_remembered() || !workload.kind().plan_fields.is_empty()
 }

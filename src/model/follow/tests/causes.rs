@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::play::*;
+use super::fixture::*;
 use crate::model::follow::*;
 use crate::model::status::cause::CauseId;
 
@@ -21,16 +21,16 @@ fn with_pod(container: &Value) -> Truth {
 
 #[test]
 fn a_cause_is_reported_when_it_appears_and_when_it_is_gone() {
-    let mut play = Play::of(Options::default(), deployment(BEGUN));
-    play.pass(5);
-    play.becomes(with_pod(&no_image()));
-    play.pass(60);
-    play.show();
-    assert_eq!(play.causes().len(), 1);
-    play.becomes(deployment(BEGUN));
-    assert_eq!(play.causes().len(), 1, "it may come back");
-    play.pass(20);
-    let reported: Vec<_> = play.causes().iter().map(|(step, cause)| (*step, cause.id)).collect();
+    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    fixture.pass(5);
+    fixture.becomes(with_pod(&no_image()));
+    fixture.pass(60);
+    fixture.show();
+    assert_eq!(fixture.causes().len(), 1);
+    fixture.becomes(deployment(BEGUN));
+    assert_eq!(fixture.causes().len(), 1, "it may come back");
+    fixture.pass(20);
+    let reported: Vec<_> = fixture.causes().iter().map(|(step, cause)| (*step, cause.id)).collect();
     assert_eq!(
         reported,
         [(CauseChange::Appeared, CauseId::ImageNotFound), (CauseChange::Gone, CauseId::ImageNotFound)]
@@ -39,18 +39,18 @@ fn a_cause_is_reported_when_it_appears_and_when_it_is_gone() {
 
 #[test]
 fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
-    let mut play = Play::of(Options::default(), with_pod(&crashing(1)));
+    let mut fixture = FollowerFixture::of(Options::default(), with_pod(&crashing(1)));
     for restarts in 2..20 {
-        play.pass(3);
-        play.becomes(deployment(BEGUN).with_pod("a", 2, true, &running(restarts)));
-        play.pass(2);
-        play.becomes(with_pod(&crashing(restarts)));
+        fixture.pass(3);
+        fixture.becomes(deployment(BEGUN).with_pod("a", 2, true, &running(restarts)));
+        fixture.pass(2);
+        fixture.becomes(with_pod(&crashing(restarts)));
     }
-    let steps: Vec<_> = play.causes().iter().map(|(step, _)| *step).collect();
+    let steps: Vec<_> = fixture.causes().iter().map(|(step, _)| *step).collect();
     assert_eq!(steps[0], CauseChange::Appeared);
     assert!(steps[1..].iter().all(|step| *step == CauseChange::Changed), "{steps:?}");
     assert!(steps.len() <= 10, "90 seconds: {}", steps.len());
-    let logs: Vec<_> = play
+    let logs: Vec<_> = fixture
         .reported
         .iter()
         .filter(|event| matches!(event, Report::Request(FollowerRequest::ReadLog(..))))
@@ -61,10 +61,10 @@ fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
 
 #[test]
 fn container_logs_are_reported_without_secrets() {
-    let mut play = Play::of(Options::default(), with_pod(&crashing(1)));
+    let mut fixture = FollowerFixture::of(Options::default(), with_pod(&crashing(1)));
     let lines = vec!["PASSWORD=hunter2 at db://u:p4ss@h".to_owned(), "no".to_owned()];
-    play.event(TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
-    let reported = play.reported.iter().find_map(|event| match event {
+    fixture.event(TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
+    let reported = fixture.reported.iter().find_map(|event| match event {
         Report::Log { log, .. } => Some(log.lines.clone()),
         _ => None,
     });
@@ -87,14 +87,14 @@ fn fatal_causes_fail_fast() {
         (crashing(2), true),
         (running(0), false),
     ] {
-        let mut play = Play::of(fail_fast(), with_pod(&container));
-        play.pass(29);
-        assert_eq!(play.outcome(), None, "{container}");
-        play.pass(2);
+        let mut fixture = FollowerFixture::of(fail_fast(), with_pod(&container));
+        fixture.pass(29);
+        assert_eq!(fixture.outcome(), None, "{container}");
+        fixture.pass(2);
         let failed =
-            matches!(play.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { grace: GRACE, .. })));
+            matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { grace: GRACE, .. })));
         assert_eq!(failed, fails, "{container}");
-        let mut patient = Play::of(Options::default(), with_pod(&container));
+        let mut patient = FollowerFixture::of(Options::default(), with_pod(&container));
         patient.pass(10_000);
         assert_eq!(patient.outcome(), None, "{container}");
     }
@@ -102,14 +102,14 @@ fn fatal_causes_fail_fast() {
 
 #[test]
 fn a_cause_that_is_gone_after_its_grace_period_is_not_fatal() {
-    let mut play = Play::of(fail_fast(), with_pod(&no_image()));
-    play.truth = deployment(BEGUN);
-    play.pass(31);
-    assert_eq!((play.outcome(), play.refreshes()), (None, 1));
+    let mut fixture = FollowerFixture::of(fail_fast(), with_pod(&no_image()));
+    fixture.truth = deployment(BEGUN);
+    fixture.pass(31);
+    assert_eq!((fixture.outcome(), fixture.refreshes()), (None, 1));
     // A cause that returns soon has lasted without a gap.
-    play.becomes(with_pod(&no_image()));
-    assert_eq!(play.refreshes(), 2);
-    assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
+    fixture.becomes(with_pod(&no_image()));
+    assert_eq!(fixture.refreshes(), 2);
+    assert!(matches!(fixture.outcome(), Some(Outcome::Failed(_))));
 }
 
 /// A container without a readiness probe is ready while it runs. Between two crashes it has no cause.
@@ -120,37 +120,37 @@ fn a_container_that_runs_for_15s_between_its_crashes_fails_fast() {
             .to_string()
     };
     let ran = |from: u64| json!({"exitCode": 2, "reason": "Error", "startedAt": at(from), "finishedAt": at(from + 15)});
-    let mut play = Play::of(fail_fast(), deployment(BEGUN));
-    play.pass(15);
+    let mut fixture = FollowerFixture::of(fail_fast(), deployment(BEGUN));
+    fixture.pass(15);
     let (mut begins, mut restarts) = (0, 0);
     for back_off in [1, 10, 20, 40] {
         if restarts > 0 {
             let mut running = running(restarts);
             running["state"]["running"]["startedAt"] = at(begins).into();
             running["lastState"] = json!({"terminated": ran(begins)});
-            play.becomes(deployment(DONE).with_pod("a", 2, true, &running));
-            play.pass(15);
+            fixture.becomes(deployment(DONE).with_pod("a", 2, true, &running));
+            fixture.pass(15);
         }
         let ended = json!({"name": "app", "image": "app:2", "restartCount": restarts, "state": {"terminated": ran(begins)}});
-        play.becomes(with_pod(&ended));
-        play.pass(back_off);
+        fixture.becomes(with_pod(&ended));
+        fixture.pass(back_off);
         (begins, restarts) = (begins + 15 + back_off, restarts + 1);
     }
     let failure = RolloutFailure::Cause { id: CauseId::CrashLoop, grace: GRACE };
-    assert_eq!(play.outcome(), Some(&Outcome::Failed(failure)));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(failure)));
     assert_eq!(restarts, 4, "at the first crash that comes 30s after the second restart");
 }
 
 #[test]
 fn a_new_revision_gets_its_own_grace_period() {
-    let mut play = Play::of(fail_fast(), with_pod(&no_image()));
-    play.pass(25);
+    let mut fixture = FollowerFixture::of(fail_fast(), with_pod(&no_image()));
+    fixture.pass(25);
     let next = Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) };
-    play.becomes(next.with_pod("b", 3, false, &no_image()));
-    play.pass(29);
-    assert_eq!(play.outcome(), None);
-    play.pass(1);
-    assert!(matches!(play.outcome(), Some(Outcome::Failed(_))));
+    fixture.becomes(next.with_pod("b", 3, false, &no_image()));
+    fixture.pass(29);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert!(matches!(fixture.outcome(), Some(Outcome::Failed(_))));
 }
 
 #[test]
@@ -164,15 +164,15 @@ fn a_fail_on_cause_fails_after_its_own_grace_period() {
         truth
     };
     let named = Options { fail_on: vec![(CauseId::Unschedulable, Duration::from_secs(120))], ..fail_fast() };
-    let mut play = Play::of(named, unschedulable(deployment(BEGUN)));
-    play.pass(119);
-    assert_eq!(play.outcome(), None);
-    play.pass(1);
+    let mut fixture = FollowerFixture::of(named, unschedulable(deployment(BEGUN)));
+    fixture.pass(119);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
     let failure = RolloutFailure::Cause { id: CauseId::Unschedulable, grace: Duration::from_secs(120) };
-    assert_eq!(play.outcome(), Some(&Outcome::Failed(failure)));
-    let mut play = Play::of(fail_fast(), unschedulable(deployment(BEGUN)));
-    play.pass(10_000);
-    assert_eq!(play.outcome(), None);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(failure)));
+    let mut fixture = FollowerFixture::of(fail_fast(), unschedulable(deployment(BEGUN)));
+    fixture.pass(10_000);
+    assert_eq!(fixture.outcome(), None);
 }
 
 #[test]
@@ -184,29 +184,29 @@ fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
         let status = json!({"conditions": [condition], "terminatingReplicas": terminating});
         Truth { status, ..deployment(counts) }
     };
-    let show = |play: &mut Play, truth: Truth| {
+    let show = |fixture: &mut FollowerFixture, truth: Truth| {
         // The ReplicaSet of the live template reports the failure, not the Deployment.
         let condition = truth.status["conditions"].clone();
-        play.truth = truth;
-        let mut owned = play.truth.owned();
+        fixture.truth = truth;
+        let mut owned = fixture.truth.owned();
         if let Some(newest) = owned.pop() {
             let mut json = newest.json().clone();
             json["status"] = json!({"conditions": condition});
             owned.push(crate::model::api::object::Object::read(json).unwrap());
         }
-        play.event(play.truth.event_of(&owned));
-        play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
+        fixture.event(fixture.truth.event_of(&owned));
+        fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
     };
-    let mut play = Play::of(fail_fast(), deployment(BEGUN));
-    play.in_reach = false; // refreshes would replace the revisions of the test
-    show(&mut play, refused([3, 1, 3, 3], 1));
-    play.pass(100);
-    assert_eq!(play.refreshes(), 0);
-    show(&mut play, refused([3, 1, 3, 3], 0));
-    play.pass(20);
-    show(&mut play, refused([3, 2, 3, 3], 0));
-    play.pass(29);
-    assert_eq!(play.refreshes(), 0, "it moved");
-    play.pass(1);
-    assert_eq!(play.refreshes(), 1);
+    let mut fixture = FollowerFixture::of(fail_fast(), deployment(BEGUN));
+    fixture.in_reach = false; // refreshes would replace the revisions of the test
+    show(&mut fixture, refused([3, 1, 3, 3], 1));
+    fixture.pass(100);
+    assert_eq!(fixture.refreshes(), 0);
+    show(&mut fixture, refused([3, 1, 3, 3], 0));
+    fixture.pass(20);
+    show(&mut fixture, refused([3, 2, 3, 3], 0));
+    fixture.pass(29);
+    assert_eq!(fixture.refreshes(), 0, "it moved");
+    fixture.pass(1);
+    assert_eq!(fixture.refreshes(), 1);
 }

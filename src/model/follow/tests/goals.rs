@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::play::*;
+use super::fixture::*;
 use crate::model::follow::*;
 
 fn until(goal: Goal) -> Options {
@@ -13,17 +13,17 @@ fn until(goal: Goal) -> Options {
 
 #[test]
 fn each_line_is_reported_once_and_only_after_a_complete_observation() {
-    let mut play = Play::unseen(Options::default(), deployment(BEGUN));
-    play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
-    play.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
-    assert!(play.reported.is_empty());
-    play.event(TargetEvent::Pods(Some(Vec::new())));
-    play.event(play.truth.revisions());
-    play.becomes(deployment([4, 2, 4, 4]));
-    play.becomes(deployment([4, 3, 4, 4]));
-    play.becomes(deployment(DONE));
+    let mut fixture = FollowerFixture::unseen(Options::default(), deployment(BEGUN));
+    fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
+    fixture.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
+    assert!(fixture.reported.is_empty());
+    fixture.event(TargetEvent::Pods(Some(Vec::new())));
+    fixture.event(fixture.truth.revisions());
+    fixture.becomes(deployment([4, 2, 4, 4]));
+    fixture.becomes(deployment([4, 3, 4, 4]));
+    fixture.becomes(deployment(DONE));
     assert_eq!(
-        play.lines(),
+        fixture.lines(),
         [
             "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...",
             "Waiting for deployment \"web\" rollout to finish: 2 out of 3 new replicas have been updated...",
@@ -31,9 +31,9 @@ fn each_line_is_reported_once_and_only_after_a_complete_observation() {
             "deployment \"web\" successfully rolled out",
         ]
     );
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
-    assert!(play.follower.is_finished());
-    assert_eq!(play.follower.due(), None);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+    assert!(fixture.follower.is_finished());
+    assert_eq!(fixture.follower.due(), None);
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn goals_are_reached_in_the_right_states_only() {
         (Truth { spec: json!({"paused": true}), ..deployment(DONE) }, vec![Success], reached),
     ] {
         for goal in goals {
-            let play = Play::of(until(goal), truth.clone());
-            assert_eq!(play.outcome(), expected.as_ref(), "{goal:?} {truth:?}");
+            let fixture = FollowerFixture::of(until(goal), truth.clone());
+            assert_eq!(fixture.outcome(), expected.as_ref(), "{goal:?} {truth:?}");
         }
     }
 }
@@ -82,72 +82,77 @@ fn goals_are_reached_in_the_right_states_only() {
 #[test]
 fn old_gone_needs_permission_to_list_pods() {
     let blind = Truth { pods_withheld: true, ..deployment(DONE) };
-    assert!(matches!(Play::of(until(Goal::OldGone), blind.clone()).outcome(), Some(Outcome::Unreadable(_))));
+    assert!(matches!(
+        FollowerFixture::of(until(Goal::OldGone), blind.clone()).outcome(),
+        Some(Outcome::Unreadable(_))
+    ));
     // With `terminatingReplicas` the counters suffice.
     let counted = Truth { status: json!({"terminatingReplicas": 0}), ..blind };
-    assert_eq!(Play::of(until(Goal::OldGone), counted).outcome(), Some(&Outcome::Reached));
+    assert_eq!(FollowerFixture::of(until(Goal::OldGone), counted).outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
 fn wait_held_waits_for_the_end_of_a_hold() {
     let options = Options { wait_held: true, ..Options::default() };
-    let mut play = Play::of(options, Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) });
-    play.pass(3_600);
-    assert_eq!(play.outcome(), None);
-    play.becomes(deployment(DONE));
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let mut fixture =
+        FollowerFixture::of(options, Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) });
+    fixture.pass(3_600);
+    assert_eq!(fixture.outcome(), None);
+    fixture.becomes(deployment(DONE));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
 fn stable_is_interrupted_by_missed_restarts_too() {
     let options = || Options { stable: Duration::from_secs(30), ..Options::default() };
     let with_pod = |restarts| deployment(DONE).with_pod("a", 2, true, &running(restarts));
-    let mut play = Play::of(options(), with_pod(0));
-    play.pass(29);
-    assert_eq!(play.outcome(), None);
-    play.pass(1);
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let mut fixture = FollowerFixture::of(options(), with_pod(0));
+    fixture.pass(29);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 
     // The final refresh finds a restart that no event showed, and the period starts again.
-    let mut play = Play::of(options(), with_pod(0));
-    play.truth = with_pod(1);
-    play.pass(59);
-    assert_eq!((play.outcome(), play.refreshes()), (None, 1));
-    play.pass(1);
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let mut fixture = FollowerFixture::of(options(), with_pod(0));
+    fixture.truth = with_pod(1);
+    fixture.pass(59);
+    assert_eq!((fixture.outcome(), fixture.refreshes()), (None, 1));
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 
     // A restart that an event shows starts the period again at once.
-    let mut play = Play::of(options(), with_pod(0));
-    play.pass(20);
-    play.becomes(with_pod(1));
-    play.pass(29);
-    assert_eq!((play.outcome(), play.refreshes()), (None, 0));
+    let mut fixture = FollowerFixture::of(options(), with_pod(0));
+    fixture.pass(20);
+    fixture.becomes(with_pod(1));
+    fixture.pass(29);
+    assert_eq!((fixture.outcome(), fixture.refreshes()), (None, 0));
 
     // While the API server is unreachable no goal counts as reached.
-    let mut play = Play::of(options(), with_pod(0));
-    play.in_reach = false;
-    play.pass(3_600);
-    assert_eq!(play.outcome(), None);
-    play.event(play.truth.request_refresh());
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let mut fixture = FollowerFixture::of(options(), with_pod(0));
+    fixture.in_reach = false;
+    fixture.pass(3_600);
+    assert_eq!(fixture.outcome(), None);
+    fixture.event(fixture.truth.request_refresh());
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
 fn kubectl_mode_reports_every_event() {
     let options = || Options { telling: FollowMode::Kubectl, ..Options::default() };
-    let mut play = Play::unseen(options(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::unseen(options(), deployment(BEGUN));
     for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
-        play.event(TargetEvent::Workload(Box::new(truth.workload())));
+        fixture.event(TargetEvent::Workload(Box::new(truth.workload())));
     }
-    assert_eq!(play.lines().len(), 3);
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    assert_eq!(fixture.lines().len(), 3);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 
     let stale = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
         "message": "ReplicaSet \"web-1\" has timed out progressing."}]});
-    let mut play = Play::unseen(options(), Truth { status: stale.clone(), ..deployment(BEGUN) });
-    play.event(TargetEvent::Workload(Box::new(play.truth.workload())));
-    assert!(matches!(play.outcome(), Some(Outcome::Failed(RolloutFailure::Kubectl(_)))));
+    let mut fixture =
+        FollowerFixture::unseen(options(), Truth { status: stale.clone(), ..deployment(BEGUN) });
+    fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
+    assert!(matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Kubectl(_)))));
     // The condition belongs to the ReplicaSet of the failed rollout.
-    let play = Play::of(Options::default(), Truth { status: stale, ..deployment(BEGUN) });
-    assert_eq!(play.outcome(), None);
+    let fixture = FollowerFixture::of(Options::default(), Truth { status: stale, ..deployment(BEGUN) });
+    assert_eq!(fixture.outcome(), None);
 }

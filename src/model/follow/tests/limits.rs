@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::play::*;
+use super::fixture::*;
 use crate::model::follow::*;
 
 fn seconds(seconds: u64) -> Duration {
@@ -14,38 +14,38 @@ fn seconds(seconds: u64) -> Duration {
 #[test]
 fn a_timeout_follows_a_final_refresh() {
     let options = || Options { timeout: Some(seconds(60)), ..Options::default() };
-    let mut play = Play::of(options(), deployment(BEGUN));
-    play.pass(59);
-    assert_eq!(play.outcome(), None);
-    play.pass(1);
-    assert_eq!(play.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
+    let mut fixture = FollowerFixture::of(options(), deployment(BEGUN));
+    fixture.pass(59);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 
     // The final refresh finds the events that were missed.
-    let mut play = Play::of(options(), deployment(BEGUN));
-    play.truth = deployment(DONE);
-    play.pass(60);
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let mut fixture = FollowerFixture::of(options(), deployment(BEGUN));
+    fixture.truth = deployment(DONE);
+    fixture.pass(60);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 
     // The follower does not wait for an unreachable API server.
-    let mut play = Play::of(options(), deployment(BEGUN));
-    play.in_reach = false;
-    play.pass(60);
-    assert_eq!(play.outcome(), None);
-    play.pass(1);
-    assert_eq!(play.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
+    let mut fixture = FollowerFixture::of(options(), deployment(BEGUN));
+    fixture.in_reach = false;
+    fixture.pass(60);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 
     // Nor does it wait if nothing was ever read.
-    let mut play = Play::unseen(options(), deployment(BEGUN));
-    play.in_reach = false;
-    play.pass(70);
-    assert_eq!(play.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
+    let mut fixture = FollowerFixture::unseen(options(), deployment(BEGUN));
+    fixture.in_reach = false;
+    fixture.pass(70);
+    assert_eq!(fixture.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 }
 
 #[test]
 fn without_a_timeout_following_does_not_end() {
-    let mut play = Play::of(Options::default(), deployment(BEGUN));
-    play.pass(100_000);
-    assert_eq!(play.outcome(), None);
+    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    fixture.pass(100_000);
+    assert_eq!(fixture.outcome(), None);
 }
 
 #[test]
@@ -72,32 +72,32 @@ fn one_timeout_applies_to_all_targets() {
 fn the_deadline_applies_to_workloads_without_their_own() {
     let options = || Options { deadline: Some(seconds(300)), ..Options::default() };
     let failed = Some(Outcome::Failed(RolloutFailure::Deadline(Duration::from_secs(300))));
-    let mut play = Play::of(options(), stateful_set([3, 1, 2, 2], 0));
-    play.pass(299);
-    assert_eq!(play.outcome(), None);
-    play.pass(1);
-    assert_eq!(play.outcome(), failed.as_ref());
+    let mut fixture = FollowerFixture::of(options(), stateful_set([3, 1, 2, 2], 0));
+    fixture.pass(299);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), failed.as_ref());
 
     // Progress restarts the deadline; a pod that fails and recovers does not.
-    let mut play = Play::of(options(), stateful_set([3, 1, 2, 2], 0));
-    play.pass(200);
-    play.becomes(stateful_set([3, 2, 2, 2], 0));
+    let mut fixture = FollowerFixture::of(options(), stateful_set([3, 1, 2, 2], 0));
+    fixture.pass(200);
+    fixture.becomes(stateful_set([3, 2, 2, 2], 0));
     for _ in 0..29 {
-        play.pass(10);
-        play.becomes(stateful_set([3, 2, 3, 3], 0));
-        play.becomes(stateful_set([3, 2, 2, 2], 0));
+        fixture.pass(10);
+        fixture.becomes(stateful_set([3, 2, 3, 3], 0));
+        fixture.becomes(stateful_set([3, 2, 2, 2], 0));
     }
-    assert_eq!(play.outcome(), None);
-    play.pass(20);
-    assert_eq!(play.outcome(), failed.as_ref());
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(20);
+    assert_eq!(fixture.outcome(), failed.as_ref());
 
-    let mut play = Play::of(options(), deployment(BEGUN));
-    play.pass(10_000);
-    assert_eq!(play.outcome(), None);
+    let mut fixture = FollowerFixture::of(options(), deployment(BEGUN));
+    fixture.pass(10_000);
+    assert_eq!(fixture.outcome(), None);
     let without = Truth { spec: json!({"progressDeadlineSeconds": i32::MAX}), ..deployment(BEGUN) };
-    let mut play = Play::of(options(), without);
-    play.pass(300);
-    assert_eq!(play.outcome(), failed.as_ref());
+    let mut fixture = FollowerFixture::of(options(), without);
+    fixture.pass(300);
+    assert_eq!(fixture.outcome(), failed.as_ref());
 }
 
 #[test]
@@ -107,26 +107,26 @@ fn a_progress_deadline_of_another_replica_set_is_ignored() {
         let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": message});
         Truth { status: json!({"conditions": [condition]}), ..deployment(BEGUN) }
     };
-    let play = Play::of(Options::default(), exceeded("web-2"));
-    assert_eq!(play.outcome(), Some(&Outcome::Failed(RolloutFailure::ProgressDeadline(Some(600)))));
-    let mut play = Play::of(Options::default(), exceeded("web-1"));
-    assert_eq!(play.outcome(), None);
-    play.becomes(deployment(DONE));
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let fixture = FollowerFixture::of(Options::default(), exceeded("web-2"));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::ProgressDeadline(Some(600)))));
+    let mut fixture = FollowerFixture::of(Options::default(), exceeded("web-1"));
+    assert_eq!(fixture.outcome(), None);
+    fixture.becomes(deployment(DONE));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
 fn a_deleted_target_stays_deleted() {
-    let mut play = Play::of(Options::default(), deployment(BEGUN));
-    play.event(TargetEvent::Deleted);
-    assert_eq!(play.outcome(), Some(&Outcome::Deleted));
+    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    fixture.event(TargetEvent::Deleted);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Deleted));
     // The outcome is final, whatever events follow.
-    play.becomes(deployment(DONE));
-    assert_eq!(play.outcome(), Some(&Outcome::Deleted));
+    fixture.becomes(deployment(DONE));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Deleted));
 
-    let mut play = Play::of(Options::default(), deployment(BEGUN));
-    play.becomes(Truth { uid: "u2", ..deployment(DONE) });
-    assert_eq!(play.outcome(), Some(&Outcome::Recreated));
+    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    fixture.becomes(Truth { uid: "u2", ..deployment(DONE) });
+    assert_eq!(fixture.outcome(), Some(&Outcome::Recreated));
 }
 
 #[test]

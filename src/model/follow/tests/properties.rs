@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::play::*;
+use super::fixture::*;
 use crate::model::follow::*;
 
 /// A state during the rollout: its progress, and whether its pod fails.
@@ -38,7 +38,7 @@ fn end() -> impl Strategy<Value = Truth> {
 
 /// No state during the rollout may look like an outcome, because it would be a correct one.
 fn is_no_end(truth: &Truth, options: &Options) -> bool {
-    Play::of(options.clone(), truth.clone()).outcome().is_none()
+    FollowerFixture::of(options.clone(), truth.clone()).outcome().is_none()
 }
 
 fn options() -> impl Strategy<Value = Options> {
@@ -62,8 +62,8 @@ proptest! {
         end in end(),
         end_is_missed in any::<bool>(),
     ) {
-        let mut all = Play::unseen(options.clone(), deployment(BEGUN));
-        let mut some = Play::unseen(options.clone(), deployment(BEGUN));
+        let mut all = FollowerFixture::unseen(options.clone(), deployment(BEGUN));
+        let mut some = FollowerFixture::unseen(options.clone(), deployment(BEGUN));
         all.show();
         some.show();
         let way: Vec<_> = way.into_iter().filter(|(truth, ..)| is_no_end(truth, &options)).collect();
@@ -99,20 +99,20 @@ proptest! {
         facts in proptest::collection::vec((state(), 0..6_usize, 0..100_u64), 0..30),
         options in options(),
     ) {
-        let mut play = Play::unseen(options, deployment(BEGUN));
+        let mut fixture = FollowerFixture::unseen(options, deployment(BEGUN));
         for (truth, which, seconds) in facts {
-            play.truth = truth;
+            fixture.truth = truth;
             match which {
-                0 => play.event(TargetEvent::Workload(Box::new(play.truth.workload()))),
-                1 => play.event(play.truth.revisions()),
-                2 => play.event(TargetEvent::Pods(play.truth.pods())),
-                3 => play.event(TargetEvent::Revisions(None)),
-                4 => play.event(TargetEvent::Pods(None)),
-                _ => play.event(play.truth.request_refresh()),
+                0 => fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload()))),
+                1 => fixture.event(fixture.truth.revisions()),
+                2 => fixture.event(TargetEvent::Pods(fixture.truth.pods())),
+                3 => fixture.event(TargetEvent::Revisions(None)),
+                4 => fixture.event(TargetEvent::Pods(None)),
+                _ => fixture.event(fixture.truth.request_refresh()),
             }
-            play.pass(seconds);
+            fixture.pass(seconds);
         }
-        let ended = play.reported.iter().filter(|event| matches!(event, Report::Ended { .. })).count();
+        let ended = fixture.reported.iter().filter(|event| matches!(event, Report::Ended { .. })).count();
         prop_assert!(ended <= 1);
     }
 }

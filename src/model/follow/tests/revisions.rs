@@ -1,6 +1,6 @@
 //! `--revision`: only the rollout of the expected revision counts.
 
-use super::play::*;
+use super::fixture::*;
 use crate::model::follow::*;
 use crate::model::revision::RevisionWord;
 
@@ -14,54 +14,60 @@ fn at(revision: i64, generation: i64, observed: i64) -> Truth {
 
 #[test]
 fn a_future_revision_is_waited_for() {
-    let mut play = Play::of(options_for_revision("3"), at(2, 2, 2));
+    let mut fixture = FollowerFixture::of(options_for_revision("3"), at(2, 2, 2));
     assert!(
-        matches!(&play.reported[..], [Report::Waiting { reason, .. }] if reason.contains("number revision 3"))
+        matches!(&fixture.reported[..], [Report::Waiting { reason, .. }] if reason.contains("number revision 3"))
     );
-    play.pass(1_000);
-    play.becomes(at(2, 3, 2));
-    assert_eq!((play.outcome(), play.lines().len()), (None, 0), "another revision's lines are not ours");
-    play.becomes(at(3, 3, 3));
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    fixture.pass(1_000);
+    fixture.becomes(at(2, 3, 2));
+    assert_eq!(
+        (fixture.outcome(), fixture.lines().len()),
+        (None, 0),
+        "another revision's lines are not ours"
+    );
+    fixture.becomes(at(3, 3, 3));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
 fn a_replaced_revision_fails() {
-    let taken_over =
-        |play: &Play| matches!(play.outcome(), Some(Outcome::Failed(RolloutFailure::TakenOver(_))));
-    let mut play = Play::of(options_for_revision("2"), Truth { counts: BEGUN, ..at(2, 2, 2) });
-    assert_eq!(play.outcome(), None);
+    let taken_over = |fixture: &FollowerFixture| {
+        matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::TakenOver(_))))
+    };
+    let mut fixture = FollowerFixture::of(options_for_revision("2"), Truth { counts: BEGUN, ..at(2, 2, 2) });
+    assert_eq!(fixture.outcome(), None);
     // Before the controller observes it.
-    play.becomes(Truth { counts: BEGUN, ..at(3, 3, 2) });
-    assert!(taken_over(&play), "{:?}", play.outcome());
+    fixture.becomes(Truth { counts: BEGUN, ..at(3, 3, 2) });
+    assert!(taken_over(&fixture), "{:?}", fixture.outcome());
     // From the start.
-    assert!(taken_over(&Play::of(options_for_revision("1"), at(2, 2, 2))));
+    assert!(taken_over(&FollowerFixture::of(options_for_revision("1"), at(2, 2, 2))));
     // The same template under another number: another client rolled back to it.
-    let mut play = Play::of(options_for_revision("current"), Truth { counts: BEGUN, ..at(2, 2, 2) });
-    play.becomes(at(2, 2, 2));
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    let mut fixture =
+        FollowerFixture::of(options_for_revision("current"), Truth { counts: BEGUN, ..at(2, 2, 2) });
+    fixture.becomes(at(2, 2, 2));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
 /// After a write the written template counts, whatever number the controller gives it.
 #[test]
 fn the_written_template_is_the_expected_revision() {
     let written = || Options { expect_found_template: true, ..Options::default() };
-    let mut play = Play::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
-    play.becomes(Truth { wanted: 5, counts: BEGUN, ..at(2, 3, 2) });
-    play.becomes(Truth { counts: BEGUN, ..at(1, 1, 1) });
-    assert_eq!(play.outcome(), None, "older than what was written");
-    play.becomes(Truth { counts: BEGUN, ..at(3, 4, 2) });
+    let mut fixture = FollowerFixture::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
+    fixture.becomes(Truth { wanted: 5, counts: BEGUN, ..at(2, 3, 2) });
+    fixture.becomes(Truth { counts: BEGUN, ..at(1, 1, 1) });
+    assert_eq!(fixture.outcome(), None, "older than what was written");
+    fixture.becomes(Truth { counts: BEGUN, ..at(3, 4, 2) });
     let reported = "another revision replaced it: the template was changed";
-    assert_eq!(play.outcome(), Some(&Outcome::Failed(RolloutFailure::TakenOver(reported.to_owned()))));
-    let mut play = Play::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
-    play.becomes(at(2, 2, 2));
-    assert_eq!(play.outcome(), Some(&Outcome::Reached));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::TakenOver(reported.to_owned()))));
+    let mut fixture = FollowerFixture::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
+    fixture.becomes(at(2, 2, 2));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
 #[test]
 fn an_unknown_revision_word_is_an_error() {
     assert!(matches!(
-        Play::of(options_for_revision("hash:nonsense"), at(2, 2, 2)).outcome(),
+        FollowerFixture::of(options_for_revision("hash:nonsense"), at(2, 2, 2)).outcome(),
         Some(Outcome::Unreadable(_))
     ));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::play::*;
+use super::fixture::*;
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::*;
 use crate::model::status::cause::CauseId;
@@ -26,26 +26,27 @@ fn written() -> Truth {
     )
 }
 
-fn rollback_requests(play: &Play) -> usize {
-    play.reported
+fn rollback_requests(fixture: &FollowerFixture) -> usize {
+    fixture
+        .reported
         .iter()
         .filter(|event| matches!(event, Report::Request(FollowerRequest::RollBack(_))))
         .count()
 }
 
-fn failed_with_request() -> Play {
-    let mut play = Play::of(undoing(), broken());
-    play.pass(31);
-    assert_eq!((rollback_requests(&play), play.outcome()), (1, None));
-    play
+fn failed_with_request() -> FollowerFixture {
+    let mut fixture = FollowerFixture::of(undoing(), broken());
+    fixture.pass(31);
+    assert_eq!((rollback_requests(&fixture), fixture.outcome()), (1, None));
+    fixture
 }
 
-fn apply_result(play: &mut Play, written: &Truth) {
-    play.event(TargetEvent::RolledBack(Ok(Box::new(written.workload()))));
+fn apply_result(fixture: &mut FollowerFixture, written: &Truth) {
+    fixture.event(TargetEvent::RolledBack(Ok(Box::new(written.workload()))));
 }
 
-fn end(play: &Play) -> TargetResult {
-    play.follower.targets()[0].result().expect("the play is over").clone()
+fn end(fixture: &FollowerFixture) -> TargetResult {
+    fixture.follower.targets()[0].result().expect("the fixture is over").clone()
 }
 
 fn failure() -> Outcome {
@@ -59,52 +60,52 @@ fn rolled_back_to(revision: &str, outcome: Outcome) -> Option<RollbackResult> {
 
 #[test]
 fn a_failure_requests_one_rollback_and_follows_it() {
-    let mut play = failed_with_request();
-    play.pass(60);
-    play.show();
+    let mut fixture = failed_with_request();
+    fixture.pass(60);
+    fixture.show();
     assert_eq!(
-        (rollback_requests(&play), play.outcome()),
+        (rollback_requests(&fixture), fixture.outcome()),
         (1, None),
         "nothing is judged while it is written"
     );
-    apply_result(&mut play, &written());
-    play.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
-    let TargetResult { outcome, rollback, .. } = end(&play);
+    apply_result(&mut fixture, &written());
+    fixture.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
+    let TargetResult { outcome, rollback, .. } = end(&fixture);
     assert_eq!((outcome, rollback), (failure(), rolled_back_to("1", Outcome::Reached)));
     let of_the_way_back = |event: &&Report| matches!(event, Report::Status { is_rollback: true, .. });
-    assert!(play.reported.iter().any(|event| of_the_way_back(&event)));
+    assert!(fixture.reported.iter().any(|event| of_the_way_back(&event)));
 }
 
 /// A watch event may still carry the state from before the write.
 #[test]
 fn events_from_before_the_rollback_are_ignored() {
-    let mut play = failed_with_request();
-    apply_result(&mut play, &written());
+    let mut fixture = failed_with_request();
+    apply_result(&mut fixture, &written());
     let late = broken();
-    play.event(TargetEvent::Workload(Box::new(late.workload())));
-    play.event(late.request_refresh());
-    play.truth = written();
-    play.pass(300);
-    assert_eq!(play.outcome(), None);
-    play.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
-    assert_eq!(end(&play).rollback, rolled_back_to("1", Outcome::Reached));
+    fixture.event(TargetEvent::Workload(Box::new(late.workload())));
+    fixture.event(late.request_refresh());
+    fixture.truth = written();
+    fixture.pass(300);
+    assert_eq!(fixture.outcome(), None);
+    fixture.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
+    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Reached));
 }
 
 #[test]
 fn a_failed_rollback_is_not_rolled_back() {
-    let mut play = failed_with_request();
+    let mut fixture = failed_with_request();
     let broken_too = || written().with_pod("again", 1, false, &no_image());
-    apply_result(&mut play, &broken_too());
-    play.becomes(Truth { observed_generation: 3, ..broken_too() });
-    play.pass(100);
-    assert_eq!((rollback_requests(&play), end(&play).rollback), (1, rolled_back_to("1", failure())));
+    apply_result(&mut fixture, &broken_too());
+    fixture.becomes(Truth { observed_generation: 3, ..broken_too() });
+    fixture.pass(100);
+    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (1, rolled_back_to("1", failure())));
 }
 
 #[test]
 fn a_refused_rollback_ends_with_the_reason() {
-    let mut play = failed_with_request();
-    play.event(TargetEvent::RolledBack(Err(Error::new(ErrorKind::Refused, "admission says no"))));
-    let TargetResult { outcome, rollback, .. } = end(&play);
+    let mut fixture = failed_with_request();
+    fixture.event(TargetEvent::RolledBack(Err(Error::new(ErrorKind::Refused, "admission says no"))));
+    let TargetResult { outcome, rollback, .. } = end(&fixture);
     assert_eq!(
         (outcome, rollback),
         (failure(), Some(RollbackResult::NotStarted("admission says no".to_owned())))
@@ -113,11 +114,11 @@ fn a_refused_rollback_ends_with_the_reason() {
 
 #[test]
 fn another_template_during_a_rollback_ends_it() {
-    let mut play = failed_with_request();
-    apply_result(&mut play, &written());
-    play.becomes(Truth { generation: 4, revision: 5, ..written() });
+    let mut fixture = failed_with_request();
+    apply_result(&mut fixture, &written());
+    fixture.becomes(Truth { generation: 4, revision: 5, ..written() });
     assert!(matches!(
-        end(&play).rollback,
+        end(&fixture).rollback,
         Some(RollbackResult::RolledBack { outcome: Outcome::Failed(RolloutFailure::TakenOver(_)), .. })
     ));
 }
@@ -125,33 +126,36 @@ fn another_template_during_a_rollback_ends_it() {
 /// A rollback happens only from the start state, and only to the revision that was stable then.
 #[test]
 fn only_the_start_state_is_rolled_back() {
-    let not_undone = |play: &Play| {
-        rollback_requests(play) == 0 && matches!(end(play).rollback, Some(RollbackResult::NotStarted(_)))
+    let not_undone = |fixture: &FollowerFixture| {
+        rollback_requests(fixture) == 0
+            && matches!(end(fixture).rollback, Some(RollbackResult::NotStarted(_)))
     };
     // Another client rolls out revision 3, and that fails.
-    let mut play = Play::of(undoing(), broken());
-    play.pass(10);
+    let mut fixture = FollowerFixture::of(undoing(), broken());
+    fixture.pass(10);
     let third = Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) };
-    play.becomes(third.with_pod("newer", 3, false, &no_image()));
-    play.pass(60);
-    assert!(not_undone(&play), "{:?}", end(&play));
+    fixture.becomes(third.with_pod("newer", 3, false, &no_image()));
+    fixture.pass(60);
+    assert!(not_undone(&fixture), "{:?}", end(&fixture));
     // No pod of revision 1 was ready at the start.
     let down = deployment(BEGUN).with_pod("new", 2, false, &no_image());
-    let mut play = Play::of(undoing(), down.with_pod("old", 1, false, &crashing(9)));
-    play.pass(60);
-    assert!(not_undone(&play), "{:?}", end(&play));
+    let mut fixture = FollowerFixture::of(undoing(), down.with_pod("old", 1, false, &crashing(9)));
+    fixture.pass(60);
+    assert!(not_undone(&fixture), "{:?}", end(&fixture));
     // Another revision replaced the expected one.
     let revision = crate::model::revision::RevisionWord::read("2");
-    let mut play = Play::of(Options { revision: Some(revision.unwrap()), ..undoing() }, broken());
-    play.becomes(Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) });
-    assert!(not_undone(&play), "{:?}", end(&play));
+    let mut fixture =
+        FollowerFixture::of(Options { revision: Some(revision.unwrap()), ..undoing() }, broken());
+    fixture.becomes(Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) });
+    assert!(not_undone(&fixture), "{:?}", end(&fixture));
     // A timeout and a deletion are not failures.
-    let mut play = Play::of(Options { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
-    play.pass(10);
-    assert_eq!((rollback_requests(&play), end(&play).rollback), (0, None));
-    let mut play = Play::of(undoing(), broken());
-    play.event(TargetEvent::Deleted);
-    assert_eq!((rollback_requests(&play), end(&play).rollback), (0, None));
+    let mut fixture =
+        FollowerFixture::of(Options { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
+    fixture.pass(10);
+    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, None));
+    let mut fixture = FollowerFixture::of(undoing(), broken());
+    fixture.event(TargetEvent::Deleted);
+    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, None));
 }
 
 /// Kinds without a progress deadline get one; a Deployment keeps its own.
@@ -159,23 +163,23 @@ fn only_the_start_state_is_rolled_back() {
 fn stateful_sets_and_daemon_sets_have_their_own_deadline() {
     let options = || Options { set_deadline: Some(Duration::from_secs(600)), ..undoing() };
     let compare_template = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
-    let mut play = Play::of(options(), compare_template(stateful_set(BEGUN, 0)));
-    play.pass(599);
-    assert_eq!(rollback_requests(&play), 0);
-    play.pass(2);
-    let failed = play.follower.targets()[0].rollback().map(|rollback| &rollback.failed.outcome);
+    let mut fixture = FollowerFixture::of(options(), compare_template(stateful_set(BEGUN, 0)));
+    fixture.pass(599);
+    assert_eq!(rollback_requests(&fixture), 0);
+    fixture.pass(2);
+    let failed = fixture.follower.targets()[0].rollback().map(|rollback| &rollback.failed.outcome);
     assert!(matches!(failed, Some(Outcome::Failed(RolloutFailure::Deadline(_)))), "{failed:?}");
-    let mut play = Play::of(options(), compare_template(deployment(BEGUN)));
-    play.pass(10_000);
-    assert_eq!((rollback_requests(&play), play.outcome()), (0, None));
+    let mut fixture = FollowerFixture::of(options(), compare_template(deployment(BEGUN)));
+    fixture.pass(10_000);
+    assert_eq!((rollback_requests(&fixture), fixture.outcome()), (0, None));
 }
 
 #[test]
 fn an_interrupted_rollback_is_reported_as_interrupted() {
-    let mut play = failed_with_request();
-    apply_result(&mut play, &written());
+    let mut fixture = failed_with_request();
+    apply_result(&mut fixture, &written());
     let moment =
         Now { elapsed: Duration::from_secs(40), server_time: "2026-11-20T13:00:40Z".parse().unwrap() };
-    play.follower.apply(FollowerEvent::Stopped(StopSignal::Interrupted), moment);
-    assert_eq!(end(&play).rollback, rolled_back_to("1", Outcome::Interrupted));
+    fixture.follower.apply(FollowerEvent::Stopped(StopSignal::Interrupted), moment);
+    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted));
 }

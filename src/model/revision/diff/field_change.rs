@@ -44,7 +44,7 @@ const fn field(path: &'static [&'static str], word: &'static str, form: FieldFor
 }
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
-const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+pub(in crate::model::revision) const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
 /// In the order of printing: the most frequent causes and fixes of failures first.
 const KNOWN_FIELDS: [KnownField; 33] = [

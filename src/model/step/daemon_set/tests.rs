@@ -17,7 +17,7 @@ use crate::model::step::batches::{Next, is_reached, next};
 /// one that is on its way out; nothing for none.
 type OnNode<'t> = (&'t str, &'t str);
 
-struct World {
+struct DaemonSetFixture {
     observed: Observation,
     nodes: Option<Vec<Node>>,
     record: PlanRecord,
@@ -57,7 +57,7 @@ fn daemon_set(wanted: usize, strategy: &Value, annotations: &Value) -> Workload 
     Workload::of(Object::read(object).unwrap()).unwrap()
 }
 
-impl World {
+impl DaemonSetFixture {
     fn of(wanted: usize, pods: &[OnNode<'_>]) -> Self {
         let workload = daemon_set(wanted, &json!({"type": "OnDelete"}), &json!({}));
         let revisions = [1, 2].map(|number| {
@@ -141,96 +141,99 @@ impl World {
 #[test]
 fn a_terminating_or_missing_pod_has_no_revision() {
     let pods = [("n1", "-old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
-    let mut world = World::of(5, &pods);
-    world.record.plan.pace.batches = Batches::By(Amount::Pods(3));
-    assert_eq!(world.next(), ["n2"], "the canary");
-    let slots = world.slots();
+    let mut fixture = DaemonSetFixture::of(5, &pods);
+    fixture.record.plan.pace.batches = Batches::By(Amount::Pods(3));
+    assert_eq!(fixture.next(), ["n2"], "the canary");
+    let slots = fixture.slots();
     assert!(!is_reached(Some(Reach::To(Amount::Pods(1))), &slots));
-    world = World::of(4, &[("n1", "new"), ("n2", "old"), ("n3", "old"), ("n4", "old")]);
-    world.record.plan.pace.batches = Batches::By(Amount::Pods(3));
-    assert_eq!(world.next(), ["n2", "n3", "n4"]);
+    fixture = DaemonSetFixture::of(4, &[("n1", "new"), ("n2", "old"), ("n3", "old"), ("n4", "old")]);
+    fixture.record.plan.pace.batches = Batches::By(Amount::Pods(3));
+    assert_eq!(fixture.next(), ["n2", "n3", "n4"]);
 }
 
 #[test]
 fn nodes_are_listed_by_name_with_their_state() {
-    let world = World::of(4, &[("n3", "old"), ("n1", "new"), ("n2", "!old"), ("n4", "-old")]);
-    assert_eq!(world.listed(), "n1 new up released, n2, n3 up, n4 released");
+    let fixture = DaemonSetFixture::of(4, &[("n3", "old"), ("n1", "new"), ("n2", "!old"), ("n4", "-old")]);
+    assert_eq!(fixture.listed(), "n1 new up released, n2, n3 up, n4 released");
 }
 
 #[test]
 fn of_two_pods_on_a_node_the_one_that_stays_counts() {
-    let world = World::of(1, &[("n1", "-old"), ("n1", "!new")]);
-    assert_eq!(world.listed(), "n1 new released");
+    let fixture = DaemonSetFixture::of(1, &[("n1", "-old"), ("n1", "!new")]);
+    assert_eq!(fixture.listed(), "n1 new released");
 }
 
 #[test]
 fn missing_pods_are_counted_and_named_by_the_batch() {
-    let world = World::of(3, &[("n1", "old")]).with_batch(&["n2"]);
-    assert_eq!(world.listed(), "n1 up, n2 released, (a node without its pod) released");
-    let gone = World::of(3, &[("n1", "old"), ("n3", "old"), ("n4", "old")]).with_batch(&["n2"]);
+    let fixture = DaemonSetFixture::of(3, &[("n1", "old")]).with_batch(&["n2"]);
+    assert_eq!(fixture.listed(), "n1 up, n2 released, (a node without its pod) released");
+    let gone = DaemonSetFixture::of(3, &[("n1", "old"), ("n3", "old"), ("n4", "old")]).with_batch(&["n2"]);
     assert_eq!(gone.listed(), "n1 up, n3 up, n4 up");
 }
 
 /// A node that was tainted after its pod came keeps the pod, and is not counted among those that want one.
 #[test]
 fn a_pod_on_an_unwanted_node_does_not_replace_a_missing_pod() {
-    let mut world = World::of(2, &[("n1", "old"), ("tainted", "old")]).with_batch(&["n2"]);
-    let mut object = world.observed.workload.object().json().clone();
+    let mut fixture = DaemonSetFixture::of(2, &[("n1", "old"), ("tainted", "old")]).with_batch(&["n2"]);
+    let mut object = fixture.observed.workload.object().json().clone();
     object["status"]["numberMisscheduled"] = 1.into();
     object["status"]["currentNumberScheduled"] = 1.into();
-    world.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    assert_eq!(world.listed(), "n1 up, n2 released, tainted up");
+    fixture.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    assert_eq!(fixture.listed(), "n1 up, n2 released, tainted up");
 }
 
 /// The pod of a new node is there before its controller counts it.
 #[test]
 fn a_node_of_the_batch_is_missing_while_the_controller_counts_a_missing_pod() {
-    let mut world = World::of(2, &[("n1", "old"), ("n3", "new")]).with_batch(&["n2"]);
-    let mut object = world.observed.workload.object().json().clone();
+    let mut fixture = DaemonSetFixture::of(2, &[("n1", "old"), ("n3", "new")]).with_batch(&["n2"]);
+    let mut object = fixture.observed.workload.object().json().clone();
     object["status"]["currentNumberScheduled"] = 1.into();
-    world.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    assert_eq!(world.listed(), "n1 up, n2 released, n3 new up released");
+    fixture.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    assert_eq!(fixture.listed(), "n1 up, n2 released, n3 new up released");
 }
 
 #[test]
 fn a_selector_that_matches_no_node_is_an_error() {
-    let mut world = World::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
-    world.record.plan.pace.node_selector = Some("zone=c".to_owned());
-    let error = DaemonSets.check_observation(&world.observation()).unwrap_err();
+    let mut fixture =
+        DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
+    fixture.record.plan.pace.node_selector = Some("zone=c".to_owned());
+    let error = DaemonSets.check_observation(&fixture.observation()).unwrap_err();
     assert!(
         error.exit().code() == 2 && error.sentence().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
-    world.record.plan.pace.node_selector = Some("zone=b".to_owned());
-    assert_eq!(DaemonSets.check_observation(&world.observation()), Ok(()));
+    fixture.record.plan.pace.node_selector = Some("zone=b".to_owned());
+    assert_eq!(DaemonSets.check_observation(&fixture.observation()), Ok(()));
 }
 
 #[test]
 fn a_batch_is_limited_by_the_annotation_size() {
     let names: Vec<String> = (0..1000).map(|number| format!("{number:0>100}.compute.internal")).collect();
     let pods: Vec<OnNode<'_>> = names.iter().map(|name| (name.as_str(), "old")).collect();
-    let mut world = World::of(1000, &pods);
-    (world.record.plan.pace.batches, world.record.plan.pace.canary) =
+    let mut fixture = DaemonSetFixture::of(1000, &pods);
+    (fixture.record.plan.pace.batches, fixture.record.plan.pace.canary) =
         (Batches::By(Amount::PerCent(100)), false);
-    let batch = world.next();
+    let batch = fixture.next();
     assert!(batch.len() > 500 && batch.concat().len() < 70_000, "{}", batch.len());
 }
 
 #[test]
 fn a_deleted_node_has_no_slot() {
-    let world = World::of(2, &[("n1", "old")]).with_batch(&["n2"]).in_zones(&[("n1", "a")]);
-    assert_eq!(world.listed(), "n1 up, (a node without its pod) released");
+    let fixture = DaemonSetFixture::of(2, &[("n1", "old")]).with_batch(&["n2"]).in_zones(&[("n1", "a")]);
+    assert_eq!(fixture.listed(), "n1 up, (a node without its pod) released");
 }
 
 #[test]
 fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
     let zones = [("n1", "b"), ("n2", ""), ("n3", "a"), ("n4", "b")];
-    let mut world = World::of(4, &pods).in_zones(&zones);
-    assert_eq!(world.listed(), "n3 up, n1 up, n4 up, n2 up");
-    (world.record.plan.pace.batches, world.record.plan.pace.canary) = (Batches::By(Amount::Pods(3)), false);
-    assert_eq!(world.next(), ["n3"], "a batch does not cross from one group into the next");
-    let mut on = World::of(4, &[("n1", "old"), ("n2", "old"), ("n3", "new"), ("n4", "old")]).in_zones(&zones);
+    let mut fixture = DaemonSetFixture::of(4, &pods).in_zones(&zones);
+    assert_eq!(fixture.listed(), "n3 up, n1 up, n4 up, n2 up");
+    (fixture.record.plan.pace.batches, fixture.record.plan.pace.canary) =
+        (Batches::By(Amount::Pods(3)), false);
+    assert_eq!(fixture.next(), ["n3"], "a batch does not cross from one group into the next");
+    let mut on = DaemonSetFixture::of(4, &[("n1", "old"), ("n2", "old"), ("n3", "new"), ("n4", "old")])
+        .in_zones(&zones);
     on.record.plan.pace.batches = Batches::By(Amount::Pods(3));
     assert_eq!(on.next(), ["n1", "n4"]);
 }
@@ -238,45 +241,45 @@ fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
 #[test]
 fn unselected_nodes_stay_held_and_unready_nodes_are_skipped() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old")];
-    let mut world = World::of(3, &pods).in_zones(&[("n1", "!a"), ("n2", "b"), ("n3", "a")]);
-    world.record.plan.pace.node_selector = Some("zone=a".to_owned());
-    assert_eq!(world.listed(), "n1 up unready, n3 up, n2 up kept");
-    assert_eq!(world.next(), ["n3"]);
+    let mut fixture = DaemonSetFixture::of(3, &pods).in_zones(&[("n1", "!a"), ("n2", "b"), ("n3", "a")]);
+    fixture.record.plan.pace.node_selector = Some("zone=a".to_owned());
+    assert_eq!(fixture.listed(), "n1 up unready, n3 up, n2 up kept");
+    assert_eq!(fixture.next(), ["n3"]);
 }
 
 #[test]
 fn a_wave_is_limited_by_max_unavailable() {
     let pods = [("n1", "old"), ("n2", "!old"), ("n3", "old"), ("n4", "old")];
-    let world = World::of(4, &pods).with_batch(&["n1", "n2", "n3", "n4"]);
-    assert_eq!(world.wave(2), ["n1", "n2", "n3"], "what is unavailable costs nothing");
-    assert_eq!(world.wave(0), ["n2"]);
+    let fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n1", "n2", "n3", "n4"]);
+    assert_eq!(fixture.wave(2), ["n1", "n2", "n3"], "what is unavailable costs nothing");
+    assert_eq!(fixture.wave(0), ["n2"]);
     let pods = [("n1", "-old"), ("n2", "!new"), ("n3", "old")];
-    let world = World::of(3, &pods).with_batch(&["n1", "n2", "n3"]);
-    assert_eq!(world.wave(0), [""; 0]);
-    assert_eq!(world.wave(1), ["n3"]);
-    let other = World::of(3, &pods).with_batch(&["n1", "n2"]);
+    let fixture = DaemonSetFixture::of(3, &pods).with_batch(&["n1", "n2", "n3"]);
+    assert_eq!(fixture.wave(0), [""; 0]);
+    assert_eq!(fixture.wave(1), ["n3"]);
+    let other = DaemonSetFixture::of(3, &pods).with_batch(&["n1", "n2"]);
     assert_eq!(other.wave(3), [""; 0], "only the nodes of the batch");
 }
 
 #[test]
 fn a_pod_on_an_unready_node_is_not_deleted() {
-    let world = World::of(1, &[("n1", "old")]).with_batch(&["n1"]).in_zones(&[("n1", "!a")]);
-    assert_eq!(world.wave(1), [""; 0]);
+    let fixture = DaemonSetFixture::of(1, &[("n1", "old")]).with_batch(&["n1"]).in_zones(&[("n1", "!a")]);
+    assert_eq!(fixture.wave(1), [""; 0]);
 }
 
 #[test]
 fn without_a_hold_the_controller_may_replace_any_outdated_pod() {
-    let mut world = World::of(2, &[("n1", "old"), ("n2", "new")]);
-    world.observed.workload = daemon_set(2, &json!({"type": "RollingUpdate"}), &json!({}));
-    assert_eq!(world.listed(), "n1 up released goes, n2 new up released");
+    let mut fixture = DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "new")]);
+    fixture.observed.workload = daemon_set(2, &json!({"type": "RollingUpdate"}), &json!({}));
+    assert_eq!(fixture.listed(), "n1 up released goes, n2 new up released");
 }
 
 /// Nodes come, and pods die, all the time: a fleet would never be done with its soaks.
 #[test]
 fn only_the_nodes_of_the_last_batch_soak() {
     let pods = [("n1", "new"), ("n2", "new"), ("n3", "old"), ("n4", "new")];
-    let world = World::of(4, &pods).with_batch(&["n2", "n3"]);
-    let slots = world.slots();
+    let fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n2", "n3"]);
+    let slots = fixture.slots();
     let soaking: Vec<_> = slots.iter().filter(|slot| slot.soaks).map(|slot| slot.name.as_str()).collect();
     assert_eq!(soaking, ["n2", "n3"]);
 }
@@ -294,7 +297,7 @@ fn a_surge_is_refused_without_force() {
     for (workload, is_refused) in [
         (daemon_set(3, &surging, &json!({})), true),
         (held("pause"), true),
-        (held("plan"), false), // somebody accepted it when the plan began
+        (held("plan"), false), // a user accepted it when the plan began
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {
@@ -306,15 +309,15 @@ fn a_surge_is_refused_without_force() {
 
 #[test]
 fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
-    let mut world = World::of(1, &[("n1", "old")]);
-    assert_eq!(DaemonSets.check_observation(&world.observation()), Ok(()));
-    world.record.plan.pace.order = Some("zone".to_owned());
-    let error = DaemonSets.check_observation(&world.observation()).unwrap_err();
+    let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]);
+    assert_eq!(DaemonSets.check_observation(&fixture.observation()), Ok(()));
+    fixture.record.plan.pace.order = Some("zone".to_owned());
+    let error = DaemonSets.check_observation(&fixture.observation()).unwrap_err();
     assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
     let given = PaceOverrides { node_selector: Some("a in".to_owned()), ..PaceOverrides::default() };
     let request = Request { pace: given, ..Request::default() };
     assert_eq!(
-        DaemonSets.check_request(&world.observed.workload, &request).map_err(|error| error.exit().code()),
+        DaemonSets.check_request(&fixture.observed.workload, &request).map_err(|error| error.exit().code()),
         Err(2)
     );
 }

@@ -2,31 +2,31 @@
 
 use serde_json::json;
 
-use super::play::{Play, all_by, seconds};
-use super::world::World;
+use super::fake_cluster::FakeCluster;
+use super::fixture::{StepperFixture, all_by, seconds};
 use crate::model::change::hold::{Amount, Batches, Reach};
 use crate::model::step::*;
 
 #[test]
 fn one_command_releases_one_batch_and_the_first_is_a_canary() {
-    let mut play = Play::of(Request::default(), World::paused(5));
-    assert_eq!(play.run(), StepOutcome::Reached { updated: 1, of: 5 });
-    assert_eq!(play.begun(), ["1 canary db-4"]);
-    assert_eq!((play.world.partition(), play.world.on(2)), (4, 1));
-    let hold = play.world.hold().unwrap();
+    let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(5));
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 5 });
+    assert_eq!(fixture.begun(), ["1 canary db-4"]);
+    assert_eq!((fixture.cluster.partition(), fixture.cluster.on(2)), (4, 1));
+    let hold = fixture.cluster.hold().unwrap();
     assert_eq!(hold["reason"], "plan");
     assert_eq!(hold["strategy"], json!({"type": "RollingUpdate"}));
     assert_eq!((hold.get("lease"), hold["plan"].get("reach")), (None, None));
     assert_eq!(hold["plan"]["batch"]["done"], true);
 
     let by = PaceOverrides { batches: Some(Batches::By(Amount::Pods(3))), ..PaceOverrides::default() };
-    let mut play = play.then("two", Request { pace: by, ..Request::default() });
-    assert_eq!(play.run(), StepOutcome::Reached { updated: 4, of: 5 });
-    let mut play = play.then("three", Request::default());
-    assert_eq!(play.run(), StepOutcome::Complete);
-    assert_eq!((play.begun(), play.world.on(2)), (vec!["3 db-0".to_owned()], 5));
-    assert_eq!(play.world.hold(), None);
-    assert_eq!(play.world.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
+    let mut fixture = fixture.then("two", Request { pace: by, ..Request::default() });
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 4, of: 5 });
+    let mut fixture = fixture.then("three", Request::default());
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert_eq!((fixture.begun(), fixture.cluster.on(2)), (vec!["3 db-0".to_owned()], 5));
+    assert_eq!(fixture.cluster.hold(), None);
+    assert_eq!(fixture.cluster.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
 }
 
 #[test]
@@ -34,12 +34,12 @@ fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
     let mut request = all_by(2);
     request.pace.soak = Some(seconds(60));
     request.pace.final_soak = Some(seconds(120));
-    let mut play = Play::of(request, World::paused(5));
-    assert_eq!(play.run(), StepOutcome::Complete);
-    assert_eq!(play.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
-    assert!(play.reports.contains(&StepReport::FinalSoak(seconds(120))));
-    assert!((3 * 60 + 120..400).contains(&play.elapsed()), "{}", play.elapsed());
-    let healthy: Vec<_> = play
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert_eq!(fixture.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
+    assert!(fixture.reports.contains(&StepReport::FinalSoak(seconds(120))));
+    assert!((3 * 60 + 120..400).contains(&fixture.elapsed()), "{}", fixture.elapsed());
+    let healthy: Vec<_> = fixture
         .reports
         .iter()
         .filter_map(|event| match event {
@@ -54,10 +54,10 @@ fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
 fn a_larger_max_unavailable_releases_a_whole_batch() {
     let mut request = all_by(2);
     request.pace.max_unavailable = Some(Amount::PerCent(50));
-    let mut play = Play::of(request, World::paused(5));
-    play.bound = Some(2);
-    assert_eq!(play.run(), StepOutcome::Complete);
-    let together = play.reports.windows(2).any(|pair| {
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    fixture.bound = Some(2);
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    let together = fixture.reports.windows(2).any(|pair| {
         matches!(pair, [StepReport::Released { batch: 2, .. }, StepReport::Released { batch: 2, .. }])
     });
     assert!(together);
@@ -100,10 +100,12 @@ fn batches_have_the_requested_sizes() {
         (by(Amount::Pods(100)), Reach::To(Amount::PerCent(100)), &[1, 7], StepOutcome::Complete),
     ] {
         let words = format!("{given:?} {reach:?}");
-        let mut play =
-            Play::of(Request { pace: given, reach: Some(reach), ..Request::default() }, World::paused(8));
-        assert_eq!(play.run(), end, "{words}");
-        let begun = play.begun();
+        let mut fixture = StepperFixture::of(
+            Request { pace: given, reach: Some(reach), ..Request::default() },
+            FakeCluster::paused(8),
+        );
+        assert_eq!(fixture.run(), end, "{words}");
+        let begun = fixture.begun();
         let begun: Vec<usize> = begun.iter().map(|batch| batch.matches("db-").count()).collect();
         assert_eq!(begun, sizes, "{words}");
     }
@@ -112,28 +114,28 @@ fn batches_have_the_requested_sizes() {
 #[test]
 fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
-    let mut play = Play::of(all_by(5), World::paused_with(5, &own));
-    assert_eq!(play.run(), StepOutcome::Complete);
-    assert_eq!((play.world.on(2), &play.world.object["spec"]["updateStrategy"]), (2, &own));
-    assert_eq!(play.world.hold(), None);
-    let mut play = play.then("two", all_by(5));
-    assert_eq!(play.run(), StepOutcome::NothingOutdated);
+    let mut fixture = StepperFixture::of(all_by(5), FakeCluster::paused_with(5, &own));
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert_eq!((fixture.cluster.on(2), &fixture.cluster.object["spec"]["updateStrategy"]), (2, &own));
+    assert_eq!(fixture.cluster.hold(), None);
+    let mut fixture = fixture.then("two", all_by(5));
+    assert_eq!(fixture.run(), StepOutcome::NothingOutdated);
     let request = Request { reach: Some(Reach::To(Amount::PerCent(100))), ..all_by(5) };
-    let mut play = play.then("three", request);
-    assert_eq!(play.run(), StepOutcome::Complete);
-    assert_eq!((play.world.on(2), &play.world.object["spec"]["updateStrategy"]), (5, &own));
-    play.world.pods.remove(&0);
-    (0..10).for_each(|_| play.world.tick());
-    assert_eq!(play.world.on(2), 5);
+    let mut fixture = fixture.then("three", request);
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert_eq!((fixture.cluster.on(2), &fixture.cluster.object["spec"]["updateStrategy"]), (5, &own));
+    fixture.cluster.pods.remove(&0);
+    (0..10).for_each(|_| fixture.cluster.tick());
+    assert_eq!(fixture.cluster.on(2), 5);
 }
 
 #[test]
 fn a_running_rollout_is_held_first() {
-    let mut world = World::new(5, &json!({"type": "RollingUpdate"}));
-    (0..6).for_each(|_| world.tick());
-    let mut play = Play::of(Request::default(), world);
-    assert_eq!(play.run(), StepOutcome::Reached { updated: 3, of: 5 });
-    let went = play.reports.iter().find_map(|event| match event {
+    let mut cluster = FakeCluster::new(5, &json!({"type": "RollingUpdate"}));
+    (0..6).for_each(|_| cluster.tick());
+    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 3, of: 5 });
+    let went = fixture.reports.iter().find_map(|event| match event {
         StepReport::Began { how: Beginning::New, already_updated } => Some(already_updated.clone()),
         _ => None,
     });
@@ -151,35 +153,38 @@ fn a_process_that_dies_at_any_request_is_continued() {
     };
     let mut died = 0;
     for dies_at in 1.. {
-        let mut play = Play::of(request.clone(), World::paused(4));
-        play.dies_at = Some(dies_at);
-        play.pass(2000);
-        if !play.is_dead {
+        let mut fixture = StepperFixture::of(request.clone(), FakeCluster::paused(4));
+        fixture.dies_at = Some(dies_at);
+        fixture.pass(2000);
+        if !fixture.is_dead {
             break;
         }
         died += 1;
-        let again =
-            if play.world.hold().is_some_and(|hold| hold["reason"] == "plan") { &again } else { &request };
-        let mut play = play.then("two", again.clone());
-        let end = play.run();
+        let again = if fixture.cluster.hold().is_some_and(|hold| hold["reason"] == "plan") {
+            &again
+        } else {
+            &request
+        };
+        let mut fixture = fixture.then("two", again.clone());
+        let end = fixture.run();
         assert!(
             end == StepOutcome::Complete
-                || (end == StepOutcome::NothingOutdated && play.world.hold().is_none()),
+                || (end == StepOutcome::NothingOutdated && fixture.cluster.hold().is_none()),
             "died at {dies_at}: {end:?}"
         );
-        assert_eq!((play.world.on(2), play.world.hold()), (4, None), "died at {dies_at}");
+        assert_eq!((fixture.cluster.on(2), fixture.cluster.hold()), (4, None), "died at {dies_at}");
     }
     assert!(died > 15, "{died}");
 }
 
 #[test]
 fn a_preview_contains_the_whole_plan() {
-    let world = World::paused(8);
-    let now = crate::model::follow::Now { elapsed: seconds(0), server_time: world.wall() };
+    let cluster = FakeCluster::paused(8);
+    let now = crate::model::follow::Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut request = all_by(3);
     request.pace.soak = Some(seconds(60));
     request.pace.final_soak = Some(seconds(600));
-    let view = preview(&request, &world.observed(), None, now).unwrap();
+    let view = preview(&request, &cluster.observed(), None, now).unwrap();
     let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.slots.len())).collect();
     assert_eq!(batches, [(1, 1), (2, 3), (3, 3), (4, 1)]);
     assert!(view.batches.iter().all(|batch| batch.stage == BatchStage::Waiting));

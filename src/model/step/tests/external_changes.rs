@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use super::fake_cluster::FakeCluster;
+use super::fixture::{StepperFixture, all_by, identity, seconds};
 use super::observation::template;
-use super::play::{Play, all_by, identity, seconds};
-use super::world::World;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::change::hold::HOLD_ANNOTATION;
@@ -13,87 +13,91 @@ use crate::model::step::*;
 use crate::model::workload::Workload;
 
 /// A plan in the soak of its canary.
-fn soaking(replicas: i64) -> Play {
+fn soaking(replicas: i64) -> StepperFixture {
     let mut request = all_by(2);
     request.pace.soak = Some(seconds(60));
-    let mut play = Play::of(request, World::paused(replicas));
-    play.pass(30);
-    play
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(replicas));
+    fixture.pass(30);
+    fixture
 }
 
 #[test]
 fn an_external_change_stops_the_plan() {
-    let mut play = soaking(4);
-    play.world.change("/spec/template", template(3));
-    play.bound = None;
-    let end = play.run();
+    let mut fixture = soaking(4);
+    fixture.cluster.change("/spec/template", template(3));
+    fixture.bound = None;
+    let end = fixture.run();
     let StepOutcome::Stopped(StopReason::Changed { changes, .. }) = &end else { panic!("{end:?}") };
     assert_eq!(changes, &["image x:3"]);
-    assert_eq!(play.world.hold().unwrap().get("lease"), None);
+    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
 
-    let mut play = soaking(4);
-    play.world
+    let mut fixture = soaking(4);
+    fixture
+        .cluster
         .change("/spec/updateStrategy", json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}));
-    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
+    assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 
-    let mut play = soaking(4);
-    play.world.object["metadata"]["annotations"] = json!({});
-    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
+    let mut fixture = soaking(4);
+    fixture.cluster.object["metadata"]["annotations"] = json!({});
+    assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 
-    let mut play = soaking(4);
-    let mut hold = play.world.hold().unwrap();
+    let mut fixture = soaking(4);
+    let mut hold = fixture.cluster.hold().unwrap();
     hold["plan"]["pace"]["soak"] = json!("0s");
-    play.world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
-    assert!(matches!(play.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
+    fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 }
 
 /// A change that arrives when the lease must be renewed. A renewal would make the change look like one of `step`.
 #[test]
 fn an_external_change_is_detected_before_the_lease_is_renewed() {
-    let mut play = soaking(4);
-    play.is_away = true;
-    play.pass(40); // renewals fail, and are tried again
-    play.world.change("/spec/template", template(3));
-    play.is_away = false;
-    play.bound = None;
-    let end = play.run();
+    let mut fixture = soaking(4);
+    fixture.is_away = true;
+    fixture.pass(40); // renewals fail, and are tried again
+    fixture.cluster.change("/spec/template", template(3));
+    fixture.is_away = false;
+    fixture.bound = None;
+    let end = fixture.run();
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
 #[test]
 fn a_pause_stops_the_plan_and_resume_continues_it() {
-    let mut play = soaking(4);
-    play.world.pause();
-    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::Paused));
-    assert_eq!(play.world.hold().unwrap()["paused"], true);
-    assert_eq!(play.world.on(2), 1);
-    let resume = match crate::model::change::hold::resume(&play.world.workload(), false).unwrap() {
+    let mut fixture = soaking(4);
+    fixture.cluster.pause();
+    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
+    assert_eq!(fixture.cluster.hold().unwrap()["paused"], true);
+    assert_eq!(fixture.cluster.on(2), 1);
+    let resume = match crate::model::change::hold::resume(&fixture.cluster.workload(), false).unwrap() {
         crate::model::change::hold::Resume::Continue(patch) => patch,
         other => panic!("{other:?}"),
     };
-    play.world.write(&resume);
-    let mut play = play.then("two", Request::default());
-    assert_eq!(play.run(), StepOutcome::Complete);
+    fixture.cluster.write(&resume);
+    let mut fixture = fixture.then("two", Request::default());
+    assert_eq!(fixture.run(), StepOutcome::Complete);
 }
 
 #[test]
 fn a_process_that_takes_over_the_lease_is_not_disturbed() {
-    let mut play = soaking(4);
-    let mut hold = play.world.hold().unwrap();
+    let mut fixture = soaking(4);
+    let mut hold = fixture.cluster.hold().unwrap();
     hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
-    play.world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
-    assert_eq!(play.run(), StepOutcome::Stopped(StopReason::LeaseLost { by: Some("bob@host".to_owned()) }));
-    assert_eq!(play.world.hold().unwrap()["lease"]["holder"], "other");
+    fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    assert_eq!(
+        fixture.run(),
+        StepOutcome::Stopped(StopReason::LeaseLost { by: Some("bob@host".to_owned()) })
+    );
+    assert_eq!(fixture.cluster.hold().unwrap()["lease"]["holder"], "other");
 }
 
 #[test]
 fn pods_added_by_a_scale_up_are_reported_and_soaked() {
-    let mut play = soaking(4);
-    play.bound = None;
-    play.world.change("/spec/replicas", json!(6));
-    let end = play.run();
-    assert_eq!((end, play.world.on(2)), (StepOutcome::Complete, 6));
-    let added: Vec<String> = play
+    let mut fixture = soaking(4);
+    fixture.bound = None;
+    fixture.cluster.change("/spec/replicas", json!(6));
+    let end = fixture.run();
+    assert_eq!((end, fixture.cluster.on(2)), (StepOutcome::Complete, 6));
+    let added: Vec<String> = fixture
         .reports
         .iter()
         .filter_map(|event| match event {
@@ -107,52 +111,55 @@ fn pods_added_by_a_scale_up_are_reported_and_soaked() {
 
 #[test]
 fn a_scale_down_of_all_released_pods_returns_to_the_canary() {
-    let mut play = soaking(4);
-    play.world.change("/spec/replicas", json!(3));
-    assert_eq!(play.run(), StepOutcome::Complete);
-    assert!(play.reports.contains(&StepReport::BackToCanary));
-    assert_eq!(play.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
+    let mut fixture = soaking(4);
+    fixture.cluster.change("/spec/replicas", json!(3));
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert!(fixture.reports.contains(&StepReport::BackToCanary));
+    assert_eq!(fixture.begun(), ["1 canary db-3", "1 canary db-2", "2 db-1 db-0"]);
 }
 
 #[test]
 fn a_batch_without_remaining_pods_is_done() {
-    let mut world = World::paused(3);
+    let mut cluster = FakeCluster::paused(3);
     for index in 0..2 {
-        world.pods.get_mut(&index).unwrap().revision = 2;
+        cluster.pods.get_mut(&index).unwrap().revision = 2;
     }
     let mut request = all_by(1);
     request.pace.final_soak = Some(seconds(60));
-    let mut play = Play::of(request, world);
-    play.pass(2);
-    assert_eq!(play.world.partition(), 2);
-    play.world.change("/spec/replicas", json!(2));
-    assert_eq!(play.run(), StepOutcome::Complete);
-    assert!(play.acts < 60, "{} acts", play.acts);
+    let mut fixture = StepperFixture::of(request, cluster);
+    fixture.pass(2);
+    assert_eq!(fixture.cluster.partition(), 2);
+    fixture.cluster.change("/spec/replicas", json!(2));
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert!(fixture.acts < 60, "{} acts", fixture.acts);
 }
 
 #[test]
 fn a_lease_lost_behind_a_slow_watch_is_not_taken_back() {
-    let mut play = soaking(4);
-    let mut hold = play.world.hold().unwrap();
+    let mut fixture = soaking(4);
+    let mut hold = fixture.cluster.hold().unwrap();
     hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
-    play.world.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     let later = seconds(60);
-    let now = Now { elapsed: later, server_time: play.world.wall() };
-    let outputs = play.stepper.apply(StepEvent::Tick, now);
+    let now = Now { elapsed: later, server_time: fixture.cluster.wall() };
+    let outputs = fixture.stepper.apply(StepEvent::Tick, now);
     let [StepperOutput::Perform(Task::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
-    let wrote = play.world.write(patch);
-    assert_eq!(play.stepper.apply(StepEvent::Written(wrote), now), [StepperOutput::Perform(Task::Refresh)]);
-    play.stepper.apply(StepEvent::Target(play.world.look()), now);
-    assert!(matches!(play.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::LeaseLost { .. }))));
+    let wrote = fixture.cluster.write(patch);
+    assert_eq!(
+        fixture.stepper.apply(StepEvent::Written(wrote), now),
+        [StepperOutput::Perform(Task::Refresh)]
+    );
+    fixture.stepper.apply(StepEvent::Target(fixture.cluster.look()), now);
+    assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::LeaseLost { .. }))));
 }
 
-/// A stepper that was answered up to its first write, and the world as it was.
-fn first_write(world: &mut World) -> (Stepper, crate::model::change::patch::Patch, Now) {
-    world.tick();
-    let now = Now { elapsed: seconds(0), server_time: world.wall() };
-    let mut stepper = Stepper::new(all_by(1), identity("one"), world.workload());
+/// A stepper that was answered up to its first write, and the cluster as it was.
+fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::change::patch::Patch, Now) {
+    cluster.tick();
+    let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
+    let mut stepper = Stepper::new(all_by(1), identity("one"), cluster.workload());
     stepper.apply(StepEvent::Tick, now);
-    let outputs = stepper.apply(StepEvent::Target(world.look()), now);
+    let outputs = stepper.apply(StepEvent::Target(cluster.look()), now);
     let patch = outputs.into_iter().find_map(|output| match output {
         StepperOutput::Perform(Task::Write(patch)) => Some(*patch),
         _ => None,
@@ -167,17 +174,17 @@ fn no_answer() -> Error {
 #[test]
 fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
     for is_made in [true, false] {
-        let mut world = World::paused(3);
-        let (mut stepper, patch, now) = first_write(&mut world);
+        let mut cluster = FakeCluster::paused(3);
+        let (mut stepper, patch, now) = first_write(&mut cluster);
         if is_made {
-            world.write(&patch);
+            cluster.write(&patch);
         }
         let outputs = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
         assert!(!outputs.iter().any(|output| matches!(output, StepperOutput::Perform(_))));
         let later = Now { elapsed: seconds(2), ..now };
         let outputs = stepper.apply(StepEvent::Tick, later);
         assert_eq!(outputs, [StepperOutput::Perform(Task::Refresh)]);
-        let outputs = stepper.apply(StepEvent::Target(world.look()), later);
+        let outputs = stepper.apply(StepEvent::Target(cluster.look()), later);
         let has_begun =
             outputs.iter().any(|output| matches!(output, StepperOutput::Report(StepReport::Began { .. })));
         assert_eq!(has_begun, is_made);
@@ -188,16 +195,17 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
 /// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan went on with another template.
 #[test]
 fn an_external_change_after_an_unanswered_write_is_detected() {
-    let mut world = World::paused(3);
-    let (mut stepper, patch, now) = first_write(&mut world);
-    world.write(&patch);
-    world.change("/spec/template", template(3));
+    let mut cluster = FakeCluster::paused(3);
+    let (mut stepper, patch, now) = first_write(&mut cluster);
+    cluster.write(&patch);
+    cluster.change("/spec/template", template(3));
     stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
     let later = Now { elapsed: seconds(2), ..now };
     assert_eq!(stepper.apply(StepEvent::Tick, later), [StepperOutput::Perform(Task::Refresh)]);
-    let mut play = Play { stepper, world, ..Play::of(all_by(1), World::paused(3)) };
-    play.see(StepEvent::Target(play.world.look()));
-    let end = play.run();
+    let mut fixture =
+        StepperFixture { stepper, cluster, ..StepperFixture::of(all_by(1), FakeCluster::paused(3)) };
+    fixture.see(StepEvent::Target(fixture.cluster.look()));
+    let end = fixture.run();
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
@@ -205,28 +213,28 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
 /// in vain.
 #[test]
 fn an_answer_older_than_a_watch_event_is_ignored() {
-    let mut world = World::paused(3);
-    let (mut stepper, patch, now) = first_write(&mut world);
+    let mut cluster = FakeCluster::paused(3);
+    let (mut stepper, patch, now) = first_write(&mut cluster);
     let version = |workload: &Workload, version: &str| {
         let mut object = workload.object().json().clone();
         object["metadata"]["resourceVersion"] = version.into();
         Box::new(Workload::of(Object::read(object).unwrap()).unwrap())
     };
-    world.write(&patch);
-    let (answer, newer) = (version(&world.workload(), "7"), version(&world.workload(), "9"));
+    cluster.write(&patch);
+    let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     stepper.apply(StepEvent::Target(TargetEvent::Workload(newer)), now);
     stepper.apply(StepEvent::Written(WriteResult::Stored(answer)), now);
-    let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
+    let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
 
 /// Seen on a real control plane: the look began before the controller saw the change, and ended after that.
 #[test]
 fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
-    let mut world = World::paused(3);
-    let (mut stepper, _, now) = first_write(&mut world);
+    let mut cluster = FakeCluster::paused(3);
+    let (mut stepper, _, now) = first_write(&mut cluster);
     let at = |version: &str| {
-        let mut observed = world.observed();
+        let mut observed = cluster.observed();
         let mut object = observed.workload.object().json().clone();
         object["metadata"]["resourceVersion"] = version.into();
         observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
@@ -234,19 +242,19 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
     };
     stepper.apply(StepEvent::Target(TargetEvent::Workload(Box::new(at("9").workload))), now);
     stepper.apply(StepEvent::Target(TargetEvent::Refreshed(Box::new(at("7")))), now);
-    let known = stepper.workload().object().text("/metadata/resourceVersion").map(str::to_owned);
+    let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
 
 #[test]
 fn an_unreachable_server_ends_step_when_the_lease_expires() {
-    let mut world = World::paused(3);
-    let (mut stepper, _, now) = first_write(&mut world);
+    let mut cluster = FakeCluster::paused(3);
+    let (mut stepper, _, now) = first_write(&mut cluster);
     for elapsed in (0..).step_by(2) {
         let now = Now { elapsed: seconds(elapsed), ..now };
         if elapsed > 0 {
             stepper.apply(StepEvent::Tick, now);
-            stepper.apply(StepEvent::Target(world.look()), now);
+            stepper.apply(StepEvent::Target(cluster.look()), now);
         }
         stepper.apply(StepEvent::Written(WriteResult::Refused(no_answer())), now);
         if let Some(end) = stepper.outcome() {

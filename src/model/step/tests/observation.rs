@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::world::{FakePod, World};
+use super::fake_cluster::{FakeCluster, FakePod};
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
@@ -10,7 +10,7 @@ use crate::model::follow::TargetEvent;
 use crate::model::revision::Revisions;
 use crate::model::status::observation::Observation;
 
-impl World {
+impl FakeCluster {
     pub(super) fn nodes(&self) -> Vec<Node> {
         let node = |index: i64| {
             let name = format!("n{index}");

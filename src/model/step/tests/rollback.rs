@@ -1,8 +1,8 @@
 //! Rollbacks.
 
+use super::fake_cluster::FakeCluster;
+use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use super::play::{Play, all_by, seconds};
-use super::world::World;
 use crate::model::change::hold::{OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
@@ -16,10 +16,10 @@ fn refused(pods: u32) -> Request {
     request
 }
 
-fn plays(request: Request, world: World) -> Play {
-    let mut play = Play::of(request, world);
-    play.check = CheckResult::Failed(Some(1));
-    play
+fn plays(request: Request, cluster: FakeCluster) -> StepperFixture {
+    let mut fixture = StepperFixture::of(request, cluster);
+    fixture.check = CheckResult::Failed(Some(1));
+    fixture
 }
 
 fn done() -> RollbackOutcome {
@@ -33,68 +33,68 @@ fn failed_check(batch: usize, rollback: RollbackOutcome) -> StepOutcome {
 
 #[test]
 fn each_returned_pod_restarts_the_rollback_timeout() {
-    let mut world = World::paused(5);
-    world.start_up = 15;
-    let mut play = plays(refused(4), world);
-    assert_eq!(play.run(), failed_check(1, done()));
-    assert_eq!((play.world.on(1), play.world.unavailable()), (5, 0));
-    assert!(play.elapsed() > 110, "four pods, there and back, take 15s each: {}", play.elapsed());
+    let mut cluster = FakeCluster::paused(5);
+    cluster.start_up = 15;
+    let mut fixture = plays(refused(4), cluster);
+    assert_eq!(fixture.run(), failed_check(1, done()));
+    assert_eq!((fixture.cluster.on(1), fixture.cluster.unavailable()), (5, 0));
+    assert!(fixture.elapsed() > 110, "four pods, there and back, take 15s each: {}", fixture.elapsed());
 }
 
 #[test]
 fn a_rollback_without_progress_times_out() {
-    let mut play = plays(refused(4), World::paused(5));
-    while play.world.update() == 2 {
-        play.pass(1);
+    let mut fixture = plays(refused(4), FakeCluster::paused(5));
+    while fixture.cluster.update() == 2 {
+        fixture.pass(1);
     }
-    while play.world.on(1) < 3 {
-        play.pass(1);
+    while fixture.cluster.on(1) < 3 {
+        fixture.pass(1);
     }
-    play.world.controls = false;
-    let stopped = play.elapsed();
+    fixture.cluster.controls = false;
+    let stopped = fixture.elapsed();
     let why = "its pods are not back in time".to_owned();
-    assert_eq!(play.run(), failed_check(1, RollbackOutcome::Unfinished { revision: "1".to_owned(), why }));
-    let left = play.elapsed() - stopped;
+    assert_eq!(fixture.run(), failed_check(1, RollbackOutcome::Unfinished { revision: "1".to_owned(), why }));
+    let left = fixture.elapsed() - stopped;
     assert!((15..30).contains(&left), "{left}");
 }
 
 /// The process is killed right after it wrote the rollback.
-fn killed_during_rollback() -> Play {
-    let mut play = plays(refused(3), World::paused(5));
-    while play.world.update() == 2 {
-        play.pass(1);
+fn killed_during_rollback() -> StepperFixture {
+    let mut fixture = plays(refused(3), FakeCluster::paused(5));
+    while fixture.cluster.update() == 2 {
+        fixture.pass(1);
     }
-    assert!(play.world.on(1) < 5 && play.world.partition() == 0, "it goes back by itself");
-    let workload = play.world.workload();
+    assert!(fixture.cluster.on(1) < 5 && fixture.cluster.partition() == 0, "it goes back by itself");
+    let workload = fixture.cluster.workload();
     assert!(is_rolling_back(&workload) && !is_rollback_held(&workload), "nothing holds it");
-    play
+    fixture
 }
 
 #[test]
 fn an_interrupted_rollback_is_continued_and_ends_as_a_failure() {
-    let play = killed_during_rollback();
-    let mut play = play.then("two", Request::default());
-    assert_eq!(play.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
-    assert_eq!((play.world.on(1), play.world.hold()), (5, None));
-    assert_eq!(play.begun(), [""; 0]);
-    let mut play = play.then("three", Request::default());
-    assert_eq!(play.run(), StepOutcome::NothingOutdated);
+    let fixture = killed_during_rollback();
+    let mut fixture = fixture.then("two", Request::default());
+    assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
+    assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
+    assert_eq!(fixture.begun(), [""; 0]);
+    let mut fixture = fixture.then("three", Request::default());
+    assert_eq!(fixture.run(), StepOutcome::NothingOutdated);
 }
 
 #[test]
 fn rollback_marker_does_not_block_other_commands() {
-    let mut play = killed_during_rollback();
-    play.world.change("/spec/template", template(3));
-    let mut play = play.then("two", all_by(5));
-    assert_eq!(play.run(), StepOutcome::Complete, "of another template");
-    assert_eq!((play.world.on(3), play.world.hold()), (5, None));
+    let mut fixture = killed_during_rollback();
+    fixture.cluster.change("/spec/template", template(3));
+    let mut fixture = fixture.then("two", all_by(5));
+    assert_eq!(fixture.run(), StepOutcome::Complete, "of another template");
+    assert_eq!((fixture.cluster.on(3), fixture.cluster.hold()), (5, None));
 
-    let play = killed_during_rollback();
-    let mut play = play.then("two", Request { new_plan: true, ..all_by(5) });
-    assert_eq!(play.run(), StepOutcome::Complete, "at our own pace");
-    assert_eq!((play.world.on(1), play.world.hold()), (5, None));
+    let fixture = killed_during_rollback();
+    let mut fixture = fixture.then("two", Request { new_plan: true, ..all_by(5) });
+    assert_eq!(fixture.run(), StepOutcome::Complete, "at our own pace");
+    assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
 
-    let mut play = killed_during_rollback();
-    play.world.pause();
-    assert_eq!(play.world.hold().unwrap()["reason"], "pause");
+    let mut fixture = killed_during_rollback();
+    fixture.cluster.pause();
+    assert_eq!(fixture.cluster.hold().unwrap()["reason"], "pause");
 }

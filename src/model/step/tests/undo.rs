@@ -1,8 +1,8 @@
 //! `undo` of a plan that released pods below the original partition.
 
 use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
-use super::play::{identity, seconds};
-use super::world::World;
+use super::fake_cluster::FakeCluster;
+use super::fixture::{identity, seconds};
 use crate::model::change::hold::Hold;
 use crate::model::change::hold::is_rollback_held;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
@@ -10,61 +10,65 @@ use crate::model::follow::Now;
 use crate::model::step::*;
 
 /// Writes the patch of `undo`.
-fn write_undo(world: &mut World) {
-    let observed = world.observed();
+fn write_undo(cluster: &mut FakeCluster) {
+    let observed = cluster.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();
     let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
     let below = below.unwrap();
     assert_eq!((below.partition, below.pods, ends_hold), (3, vec!["db-2".to_owned()], None));
-    world.write(&patch);
+    cluster.write(&patch);
 }
 
 #[test]
 fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
     for is_paused in [false, true] {
-        let mut play = refused_at_2();
-        play.stepper = Stepper::new(Request::default(), identity("two"), play.world.workload());
-        (0..20).for_each(|_| play.world.tick());
+        let mut fixture = refused_at_2();
+        fixture.stepper = Stepper::new(Request::default(), identity("two"), fixture.cluster.workload());
+        (0..20).for_each(|_| fixture.cluster.tick());
         if is_paused {
-            play.world.pause();
+            fixture.cluster.pause();
         }
-        write_undo(&mut play.world);
-        let workload = play.world.workload();
+        write_undo(&mut fixture.cluster);
+        let workload = fixture.cluster.workload();
         let hold = Hold::of(&workload).unwrap().unwrap();
         assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lease().is_none());
-        (0..60).for_each(|_| play.world.tick());
-        assert_eq!((play.world.on(1), play.world.partition()), (5, 2), "they go back by themselves");
-        let mut play = play.then("three", Request::default());
+        (0..60).for_each(|_| fixture.cluster.tick());
         assert_eq!(
-            play.run(),
+            (fixture.cluster.on(1), fixture.cluster.partition()),
+            (5, 2),
+            "they go back by themselves"
+        );
+        let mut fixture = fixture.then("three", Request::default());
+        assert_eq!(
+            fixture.run(),
             StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) }
         );
-        is_as_it_was(&play.world);
+        is_as_it_was(&fixture.cluster);
     }
 }
 
 #[test]
 fn undo_stops_a_running_step() {
-    let mut play = refused_at_2();
-    play.check = CheckResult::Passed;
-    write_undo(&mut play.world);
-    let end = play.run();
+    let mut fixture = refused_at_2();
+    fixture.check = CheckResult::Passed;
+    write_undo(&mut fixture.cluster);
+    let end = fixture.run();
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
-    assert!(is_rollback_held(&play.world.workload()));
+    assert!(is_rollback_held(&fixture.cluster.workload()));
 }
 
 #[test]
 fn a_preview_reports_a_rollback() {
-    let play = during_rollback();
-    let now = Now { elapsed: seconds(0), server_time: play.world.wall() };
-    let seen = preview(&Request::default(), &play.world.observed(), None, now);
+    let fixture = during_rollback();
+    let now = Now { elapsed: seconds(0), server_time: fixture.cluster.wall() };
+    let seen = preview(&Request::default(), &fixture.cluster.observed(), None, now);
     assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
 }
 
 #[test]
 fn undo_does_not_reverse_an_interrupted_rollback() {
-    let play = during_rollback();
-    let observed = play.world.observed();
+    let fixture = during_rollback();
+    let observed = fixture.cluster.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();
     assert!(is_live(&observed, target));
 }

@@ -1,6 +1,6 @@
 //! Finds secret values in a text: after the name of a secret, and after an authorization scheme.
 
-/// Parts of names that suggest a secret (design rule 15, extended).
+/// Parts of names that suggest a secret.
 const SECRET_WORDS: [&str; 8] =
     ["password", "passwd", "passphrase", "pwd", "token", "secret", "key", "credential"];
 

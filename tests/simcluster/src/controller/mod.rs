@@ -5,13 +5,12 @@
 //! order, is up to [`Controllers`].
 
 mod amount;
-mod collector;
 mod count;
 mod daemonset;
 mod deployment;
 mod disruption;
-mod drive;
 mod event;
+mod garbage_collector;
 mod hash;
 mod in_place;
 mod kruise;
@@ -25,13 +24,14 @@ mod quota;
 mod replicaset;
 mod revision;
 mod run;
+mod run_on_clock;
 mod scheduler;
 mod statefulset;
 mod template;
 mod triggers;
 
 pub use self::event::Event;
-pub use self::kubelet::{Behaviour, Pace, restarted};
+pub use self::kubelet::{Behaviour, KubeletTiming, restart_patch};
 pub use self::plan::{Plan, Write};
 pub use self::queue::Order;
 pub use self::quota::Quota;
@@ -53,7 +53,7 @@ pub enum Controller {
     /// Keeps the pods of a workload of `OpenKruise`.
     Kruise,
     /// Deletes what has lost its owner.
-    Collector,
+    GarbageCollector,
     /// Gives pods to nodes.
     Scheduler,
     /// Runs a pod's containers.

@@ -84,23 +84,23 @@ impl Plan {
     }
 
     /// Adds an event.
-    pub(super) fn tell(&mut self, event: Event) {
+    pub(super) fn record_event(&mut self, event: Event) {
         self.writes.push(Write::Event(event));
     }
 
     /// Looks again at a time, or earlier if an earlier one is known.
-    pub(super) fn look_again(&mut self, at: Timestamp) {
+    pub(super) fn requeue_at(&mut self, at: Timestamp) {
         self.again = Some(self.again.map_or(at, |known| known.min(at)));
     }
 
     /// Writes everything in order, up to the first refusal.
-    pub(super) fn carry_out(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
-        self.writes.into_iter().try_for_each(|write| write.carry_out(store, author))
+    pub(super) fn apply(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
+        self.writes.into_iter().try_for_each(|write| write.apply(store, author))
     }
 }
 
 impl Write {
-    fn carry_out(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
+    fn apply(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
         match self {
             Self::Create { resource, namespace, value } => {
                 store.create(resource, &namespace, value, author).map(drop)

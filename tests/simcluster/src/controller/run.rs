@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::kubelet::{Behaviour, Kubelets, Pace};
+use super::kubelet::{Behaviour, KubeletTiming, Kubelets};
 use super::queue::{Order, Queue};
 use super::quota::Quota;
 use super::{
-    Controller, Plan, Task, collector, daemonset, deployment, disruption, kruise, replicaset, scheduler,
-    statefulset, triggers,
+    Controller, Plan, Task, daemonset, deployment, disruption, garbage_collector, kruise, replicaset,
+    scheduler, statefulset, triggers,
 };
 use crate::clock::later;
 use crate::cluster::SimCluster;
@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// All controllers of a cluster, with what they have still to look at.
 ///
-/// A cluster that is to be run by them is built with [`crate::Upkeep::ByControllers`].
+/// A cluster that is to be run by them is built with [`crate::Finalization::ByControllers`].
 #[derive(Clone, Debug, Default)]
 pub struct Controllers {
     queue: Queue,
@@ -46,8 +46,8 @@ impl Controllers {
 
     /// How long the pretended containers take.
     #[must_use]
-    pub fn pace(mut self, pace: Pace) -> Self {
-        self.kubelets.pace = pace;
+    pub fn kubelet_timing(mut self, timing: KubeletTiming) -> Self {
+        self.kubelets.timing = timing;
         self
     }
 
@@ -59,8 +59,8 @@ impl Controllers {
     }
 
     /// Has the containers of a pod begin anew and behave in a way, whatever their images say; none gives them back.
-    pub fn impose(&mut self, store: &Store, pod: &Key, behaviour: Option<Behaviour>) {
-        self.kubelets.impose(store, pod, behaviour);
+    pub fn set_behaviour(&mut self, store: &Store, pod: &Key, behaviour: Option<Behaviour>) {
+        self.kubelets.set_behaviour(store, pod, behaviour);
         self.queue.add(Task::new(Controller::Kubelet, pod.clone()));
     }
 
@@ -73,7 +73,7 @@ impl Controllers {
             Controller::DaemonSet => daemonset::plan(store, key),
             Controller::StatefulSet => statefulset::plan(store, key),
             Controller::Kruise => kruise::plan(store, key),
-            Controller::Collector => collector::plan(store, key),
+            Controller::GarbageCollector => garbage_collector::plan(store, key),
             Controller::Scheduler => scheduler::plan(store, key),
             Controller::Kubelet => self.kubelets.plan(store, key),
             Controller::Disruption => disruption::plan(store, key),
@@ -85,7 +85,7 @@ impl Controllers {
         let now = store.now();
         let plan = self.plan(store, task);
         let again = plan.again;
-        if plan.carry_out(store, &task.controller.author()).is_err() {
+        if plan.apply(store, &task.controller.author()).is_err() {
             self.queue.add_at(task.clone(), later(now, RETRY));
         }
         match again {
@@ -96,7 +96,7 @@ impl Controllers {
     }
 
     /// Does the next task that waits; which one it was, or none if none waits now.
-    pub fn turn(&mut self, store: &mut Store) -> Option<Task> {
+    pub fn run_next_task(&mut self, store: &mut Store) -> Option<Task> {
         self.look(store);
         self.queue.wake(store.now());
         let task = self.queue.take()?;
@@ -146,7 +146,7 @@ impl Controllers {
         loop {
             let (holds, busy) = cluster.store(|store| {
                 let holds = wanted(store);
-                (holds, !holds && self.turn(store).is_some())
+                (holds, !holds && self.run_next_task(store).is_some())
             });
             if holds {
                 return true;

@@ -22,7 +22,7 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
         Ok(node) => {
             let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
             plan.writes.push(Write::Bind { pod: key.clone(), node });
-            plan.tell(Event::normal(pod, COMPONENT, "Scheduled", message));
+            plan.record_event(Event::normal(pod, COMPONENT, "Scheduled", message));
         }
         Err(message) => refuse(store, key, pod, message, &mut plan),
     }
@@ -86,5 +86,5 @@ fn refuse(store: &Store, key: &Key, pod: &Value, message: String, plan: &mut Pla
         "lastProbeTime": null, "lastTransitionTime": stamp(store.now()),
     }]);
     plan.update(key, Part::Status, refused);
-    plan.tell(Event::warning(pod, COMPONENT, "FailedScheduling", message));
+    plan.record_event(Event::warning(pod, COMPONENT, "FailedScheduling", message));
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::owner::{controller_of, selects};
-use super::{Controller, Task, collector, disruption, scheduler};
+use super::{Controller, Task, disruption, garbage_collector, scheduler};
 use crate::object;
 use crate::resource::{
     ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, NODES,
@@ -54,8 +54,8 @@ pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     if key.resource == &NODES {
         tasks.extend(tasks_of_node(store));
     }
-    if collector::has_work_with(value) || collector::misses_an_owner(store, value) {
-        tasks.push(Task::new(Controller::Collector, key.clone()));
+    if garbage_collector::has_work_with(value) || garbage_collector::misses_an_owner(store, value) {
+        tasks.push(Task::new(Controller::GarbageCollector, key.clone()));
     }
     tasks
 }
@@ -115,7 +115,7 @@ fn tasks_of_orphans(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
     }
     let left = store.owned_by(object::uid(gone)).into_iter();
     let waiting = collector_of_owners(store, key, gone);
-    left.map(|key| Task::new(Controller::Collector, key)).chain(waiting).collect()
+    left.map(|key| Task::new(Controller::GarbageCollector, key)).chain(waiting).collect()
 }
 
 /// The Deployment above a pod's set, if it lets all old pods go before new ones come.
@@ -138,7 +138,8 @@ fn collector_of_owners(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
             let row =
                 Resource::of_kind(object::text(owner, &["apiVersion"]), object::text(owner, &["kind"]))?;
             let owner = Key::new(row, &key.namespace, object::text(owner, &["name"]));
-            collector::has_work_with(store.get(&owner)?).then(|| Task::new(Controller::Collector, owner))
+            garbage_collector::has_work_with(store.get(&owner)?)
+                .then(|| Task::new(Controller::GarbageCollector, owner))
         })
         .collect()
 }

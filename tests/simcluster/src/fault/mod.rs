@@ -1,16 +1,16 @@
 //! Misbehaviour on demand: which requests it hits, and what happens to them.
 
-mod act;
+mod action;
 mod requests;
 
-pub use self::{act::Act, requests::Requests};
+pub use self::{action::FaultAction, requests::Requests};
 use crate::request::Route;
 
 /// An act for some requests, for ever or a number of times.
 #[derive(Clone, Debug)]
 pub struct Fault {
     requests: Requests,
-    act: Act,
+    act: FaultAction,
     skip: usize,
     times: Option<usize>,
 }
@@ -18,7 +18,7 @@ pub struct Fault {
 impl Fault {
     /// `act` for every one of these requests.
     #[must_use]
-    pub fn on(requests: Requests, act: Act) -> Self {
+    pub fn on(requests: Requests, act: FaultAction) -> Self {
         Self { requests, act, skip: 0, times: None }
     }
 
@@ -41,7 +41,7 @@ impl Fault {
     }
 
     /// What happens to a request, if this is for it; counts it.
-    fn strike(&mut self, route: &Route, continued: bool) -> Option<Act> {
+    fn strike(&mut self, route: &Route, continued: bool) -> Option<FaultAction> {
         if !self.requests.include(route, continued) || self.times == Some(0) {
             return None;
         }
@@ -68,7 +68,7 @@ impl Faults {
     }
 
     /// Everything that happens to a request.
-    pub(crate) fn strike(&mut self, route: &Route, continued: bool) -> Vec<Act> {
+    pub(crate) fn strike(&mut self, route: &Route, continued: bool) -> Vec<FaultAction> {
         self.0.iter_mut().filter_map(|fault| fault.strike(route, continued)).collect()
     }
 }
@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn a_fault_hits_its_target_as_often_as_configured() {
         let mut faults = Faults::default();
-        faults.add(Fault::on(Requests::of(Verb::Get, &PODS).named("a"), Act::Stall).after(1).times(2));
+        faults
+            .add(Fault::on(Requests::of(Verb::Get, &PODS).named("a"), FaultAction::Stall).after(1).times(2));
         let mut hits =
             |path: &str| faults.strike(&Route::of(&Method::GET, path, &Query::default()), false).len();
         let (mine, other) = ("/api/v1/namespaces/n/pods/a", "/api/v1/namespaces/n/pods/b");

@@ -1,6 +1,6 @@
 //! What goes with an object: what it owned, and what lived in a namespace.
 //!
-//! With [`Upkeep::ByControllers`] only the finalizers are set here, and the garbage collector does the rest.
+//! With [`Finalization::ByControllers`] only the finalizers are set here, and the garbage collector does the rest.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Deletion, Propagation};
 use crate::{
     object,
     resource::NAMESPACES,
-    store::{Key, Store, Upkeep},
+    store::{Finalization, Key, Store},
 };
 
 /// The finalizer of an object that goes after what it owns.
@@ -33,7 +33,7 @@ impl Store {
         let gone = self.take(key)?;
         if key.resource == &NAMESPACES {
             self.empty_namespace(&key.name);
-        } else if self.upkeep() == Upkeep::AtOnce {
+        } else if self.finalization() == Finalization::ByServer {
             for dependent in self.dependents(key, &gone) {
                 self.let_go_of(&dependent, object::uid(&gone), Propagation::Background);
             }

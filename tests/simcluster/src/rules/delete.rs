@@ -9,7 +9,7 @@ use crate::{
     clock::{later, stamp},
     object,
     refusal::Refusal,
-    store::{Key, Store, Upkeep},
+    store::{Finalization, Key, Store},
 };
 
 /// What becomes of the objects that a deleted one owns.
@@ -97,7 +97,7 @@ impl Store {
             return self.remove(key).unwrap_or(current);
         }
         let marked = self.mark_deleted(key, &current, grace, finalizer);
-        if self.upkeep() == Upkeep::AtOnce && finalizer.is_some() {
+        if self.finalization() == Finalization::ByServer && finalizer.is_some() {
             self.finish_cascade(key, &marked, options.propagation);
         }
         marked
@@ -107,7 +107,7 @@ impl Store {
     fn grace(&self, current: &Value, options: &Deletion) -> i64 {
         let runs = !object::text(current, &["spec", "nodeName"]).is_empty()
             && !matches!(object::text(current, &["status", "phase"]), "Succeeded" | "Failed");
-        if current["kind"] != "Pod" || !runs || self.upkeep() == Upkeep::AtOnce {
+        if current["kind"] != "Pod" || !runs || self.finalization() == Finalization::ByServer {
             return 0;
         }
         let own = object::at(current, &["spec", "terminationGracePeriodSeconds"])

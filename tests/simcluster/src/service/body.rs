@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use serde_json::Value;
 
 use super::{Line, Lost};
-use crate::{fault::Act, refusal::Refusal};
+use crate::{fault::FaultAction, refusal::Refusal};
 
 /// The body of a response.
 pub type ReplyBody = UnsyncBoxBody<Bytes, Lost>;
@@ -54,16 +54,16 @@ impl Damage {
     }
 
     /// Notes a fault of the response; faults of the request are over by then.
-    pub(super) fn add(&mut self, act: Act) {
+    pub(super) fn add(&mut self, act: FaultAction) {
         match act {
-            Act::LoseAnswer => self.lose_answer = true,
-            Act::CutBody(bytes) => self.body = Some(BodyDamage::Cut(bytes)),
-            Act::StallBody(bytes) => self.body = Some(BodyDamage::Stall(bytes)),
-            Act::TruncateJson(bytes) => self.body = Some(BodyDamage::Truncate(bytes)),
-            Act::CloseWatch(after) => self.end_watch(after, WatchEnd::Closed),
-            Act::SilenceWatch(after) => self.end_watch(after, WatchEnd::Silent),
-            Act::ExpireWatch(after) => self.end_watch(after, WatchEnd::Expired),
-            Act::Warn(text) => self.warnings.push(text),
+            FaultAction::LoseAnswer => self.lose_answer = true,
+            FaultAction::CutBody(bytes) => self.body = Some(BodyDamage::Cut(bytes)),
+            FaultAction::StallBody(bytes) => self.body = Some(BodyDamage::Stall(bytes)),
+            FaultAction::TruncateJson(bytes) => self.body = Some(BodyDamage::Truncate(bytes)),
+            FaultAction::CloseWatch(after) => self.end_watch(after, WatchEnd::Closed),
+            FaultAction::SilenceWatch(after) => self.end_watch(after, WatchEnd::Silent),
+            FaultAction::ExpireWatch(after) => self.end_watch(after, WatchEnd::Expired),
+            FaultAction::Warn(text) => self.warnings.push(text),
             _ => {}
         }
     }

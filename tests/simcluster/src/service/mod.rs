@@ -20,8 +20,8 @@ use self::body::Damage;
 pub use self::body::ReplyBody;
 use crate::{
     cluster::Shared,
-    fault::Act,
-    journal::Recorded,
+    fault::FaultAction,
+    journal::RecordedRequest,
     refusal::Refusal,
     request::{self, Call, Query, Reply, Route, View},
 };
@@ -83,7 +83,7 @@ impl SimService {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let route = Route::of(&parts.method, parts.uri.path(), &query);
         let (at, arrived) = self.shared.write(|store| (store.now(), store.revision()));
-        let number = self.shared.record(Recorded {
+        let number = self.shared.record(RecordedRequest {
             method: parts.method.clone(),
             path: parts.uri.path().to_owned(),
             query: query.clone(),
@@ -136,25 +136,25 @@ impl SimService {
     /// Lets a fault happen that is before the request; an answer if the fault gives one itself.
     async fn suffer(
         &self,
-        act: Act,
+        act: FaultAction,
         token: &str,
         damage: &mut Damage,
     ) -> Result<Option<Response<ReplyBody>>, Lost> {
         match act {
-            Act::Delay(by) => tokio::time::sleep(by).await,
-            Act::Stall => std::future::pending().await,
-            Act::LoseRequest => {
+            FaultAction::Delay(by) => tokio::time::sleep(by).await,
+            FaultAction::Stall => std::future::pending().await,
+            FaultAction::LoseRequest => {
                 self.peer.line.breaks.notify_one();
                 return Err(Lost);
             }
-            Act::ResetStream => return Err(Lost),
-            Act::LeaveConnection => self.peer.line.leaves.notify_one(),
-            Act::Refuse(refusal) => return Ok(Some(self.respond(Err(refusal), damage))),
-            Act::Html(code) => return Ok(Some(body::html(code, &self.date()))),
-            Act::ExpireContinue => {
+            FaultAction::ResetStream => return Err(Lost),
+            FaultAction::LeaveConnection => self.peer.line.leaves.notify_one(),
+            FaultAction::Refuse(refusal) => return Ok(Some(self.respond(Err(refusal), damage))),
+            FaultAction::Html(code) => return Ok(Some(body::html(code, &self.date()))),
+            FaultAction::ExpireContinue => {
                 return Ok(Some(self.respond(Err(request::expire_continue(token)), damage)));
             }
-            Act::Interfere(write) => self.shared.write(|store| write(store)),
+            FaultAction::WriteBefore(write) => self.shared.write(|store| write(store)),
             other => damage.add(other),
         }
         Ok(None)

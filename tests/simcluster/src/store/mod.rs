@@ -20,10 +20,10 @@ use crate::{clock::Clock, object, refusal::Refusal, resource::Resource};
 
 /// Who finishes what a deletion begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Upkeep {
+pub enum Finalization {
     /// The server stands in: a deleted pod goes at once, and what an object owned goes with it.
     #[default]
-    AtOnce,
+    ByServer,
     /// Kubelets and a garbage collector that write to the store, as in a real cluster.
     ByControllers,
 }
@@ -32,7 +32,7 @@ pub enum Upkeep {
 #[derive(Debug)]
 pub struct Store {
     clock: Clock,
-    upkeep: Upkeep,
+    finalization: Finalization,
     revision: u64,
     objects: BTreeMap<Key, Arc<Value>>,
     history: History,
@@ -46,10 +46,10 @@ pub struct Store {
 impl Store {
     /// An empty store that can answer watches for the last `history` changes.
     #[must_use]
-    pub fn new(clock: Clock, upkeep: Upkeep, history: usize, seed: u64) -> Self {
+    pub fn new(clock: Clock, finalization: Finalization, history: usize, seed: u64) -> Self {
         Self {
             clock,
-            upkeep,
+            finalization,
             revision: 1,
             objects: BTreeMap::new(),
             history: History::new(history),
@@ -105,8 +105,8 @@ impl Store {
 
     /// Who finishes deletions.
     #[must_use]
-    pub fn upkeep(&self) -> Upkeep {
-        self.upkeep
+    pub fn finalization(&self) -> Finalization {
+        self.finalization
     }
 
     /// The newest resourceVersion.

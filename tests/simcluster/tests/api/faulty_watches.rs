@@ -6,7 +6,7 @@ use crate::support::faults::{read_as_far, shop_with};
 use crate::support::{Watch, app, core, get};
 use simcluster::{
     Refusal, Verb,
-    fault::{Act, Requests},
+    fault::{FaultAction, Requests},
     object,
     resource::{DEPLOYMENTS, PODS},
 };
@@ -18,14 +18,14 @@ fn watch_deployments() -> Requests {
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_is_cut_in_the_middle_of_an_event() {
-    let (_, service) = shop_with(watch_deployments(), Act::CutBody(100));
+    let (_, service) = shop_with(watch_deployments(), FaultAction::CutBody(100));
     let (text, lost) = read_as_far(&service, &app("deployments?watch=true")).await;
     assert_eq!((text.len(), lost), (100, true));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_closes_after_some_events() {
-    let (_, service) = shop_with(watch_deployments(), Act::CloseWatch(1));
+    let (_, service) = shop_with(watch_deployments(), FaultAction::CloseWatch(1));
     let mut watch = Watch::open(&service, &app("deployments?watch=true")).await;
     assert_eq!(watch.printed().await, "ADDED checkout");
     assert_eq!(watch.printed().await, "end");
@@ -33,7 +33,7 @@ async fn a_watch_closes_after_some_events() {
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_falls_silent_and_does_not_end() {
-    let (_, service) = shop_with(watch_deployments(), Act::SilenceWatch(1));
+    let (_, service) = shop_with(watch_deployments(), FaultAction::SilenceWatch(1));
     let mut watch =
         Watch::open(&service, &app("deployments?watch=true&timeoutSeconds=30&allowWatchBookmarks=true"))
             .await;
@@ -43,7 +43,7 @@ async fn a_watch_falls_silent_and_does_not_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_expires() {
-    let (_, service) = shop_with(watch_deployments(), Act::ExpireWatch(1));
+    let (_, service) = shop_with(watch_deployments(), FaultAction::ExpireWatch(1));
     let mut watch = Watch::open(&service, &app("deployments?watch=true")).await;
     assert_eq!(watch.printed().await, "ADDED checkout");
     assert_eq!(watch.next().await.unwrap()["object"]["code"], 410);
@@ -52,7 +52,7 @@ async fn a_watch_expires() {
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_is_refused_as_too_old() {
-    let (_, service) = shop_with(watch_deployments(), Act::Refuse(Refusal::expired(1, 2)));
+    let (_, service) = shop_with(watch_deployments(), FaultAction::Refuse(Refusal::expired(1, 2)));
     let answer = get(&service, &app("deployments?watch=true&resourceVersion=1")).await;
     assert_eq!(
         (answer.code, answer.json()["message"].as_str()),
@@ -62,7 +62,7 @@ async fn a_watch_is_refused_as_too_old() {
 
 #[tokio::test(start_paused = true)]
 async fn a_continue_token_expires() {
-    let (_, service) = shop_with(Requests::on(&PODS).continued(), Act::ExpireContinue);
+    let (_, service) = shop_with(Requests::on(&PODS).continued(), FaultAction::ExpireContinue);
     let first = get(&service, &core("pods?limit=10")).await.json();
     let next = core(&format!("pods?limit=10&continue={}", object::text(&first, &["metadata", "continue"])));
     let expired = get(&service, &next).await;

@@ -2,7 +2,7 @@
 
 use crate::support::{app, core, delete, get, listed, patch, post, shop, snapshot};
 use serde_json::{Value, json};
-use simcluster::{Key, SimCluster, Upkeep, object, resource::PODS};
+use simcluster::{Finalization, Key, SimCluster, object, resource::PODS};
 
 #[tokio::test]
 async fn a_finalizer_blocks_a_deletion() {
@@ -19,8 +19,11 @@ async fn a_finalizer_blocks_a_deletion() {
 
 #[tokio::test]
 async fn a_kubelet_ends_a_running_pod_when_there_are_kubelets() {
-    let cluster =
-        SimCluster::builder().snapshot(&snapshot("shop")).unwrap().upkeep(Upkeep::ByControllers).build();
+    let cluster = SimCluster::builder()
+        .snapshot(&snapshot("shop"))
+        .unwrap()
+        .finalization(Finalization::ByControllers)
+        .build();
     let service = cluster.service();
     let pod = core("pods/db-0");
     let marked = delete(&service, &pod, &Value::Null).await.json();
@@ -48,8 +51,11 @@ async fn a_kubelet_ends_a_running_pod_when_there_are_kubelets() {
 
 #[tokio::test]
 async fn controllers_finish_a_cascade() {
-    let cluster =
-        SimCluster::builder().snapshot(&snapshot("shop")).unwrap().upkeep(Upkeep::ByControllers).build();
+    let cluster = SimCluster::builder()
+        .snapshot(&snapshot("shop"))
+        .unwrap()
+        .finalization(Finalization::ByControllers)
+        .build();
     let service = cluster.service();
     let marked =
         delete(&service, &app("deployments/web?propagationPolicy=Foreground"), &Value::Null).await.json();

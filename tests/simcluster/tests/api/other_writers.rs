@@ -7,7 +7,7 @@ use crate::support::{app, get, patch, shop};
 use serde_json::{Value, json};
 use simcluster::{
     Key, Refusal, SimCluster, Verb,
-    fault::{Act, Fault, Requests},
+    fault::{Fault, FaultAction, Requests},
     object,
     resource::DEPLOYMENTS,
     rules::{Author, Deletion, Part},
@@ -19,7 +19,7 @@ fn web() -> Key {
 
 #[tokio::test(start_paused = true)]
 async fn another_writer_acts_between_a_read_and_a_patch() {
-    let other = Act::interfere(|store| {
+    let other = FaultAction::write_before(|store| {
         store
             .edit(&web(), Part::Object, &Author::new("hpa"), |web| {
                 web["spec"]["replicas"] = 7.into();
@@ -38,7 +38,7 @@ async fn another_writer_acts_between_a_read_and_a_patch() {
 
 #[tokio::test(start_paused = true)]
 async fn an_object_is_recreated_between_two_requests() {
-    let again = Act::interfere(|store| {
+    let again = FaultAction::write_before(|store| {
         let mut value = Value::clone(store.get(&web()).unwrap());
         store.delete(&web(), &Deletion::default(), &Author::new("other")).unwrap();
         object::metadata(&mut value).remove("resourceVersion");
@@ -74,7 +74,7 @@ async fn a_token_expires_with_the_clock() {
 #[tokio::test(start_paused = true)]
 async fn faults_are_counted_over_all_clients() {
     let cluster = Arc::new(shop());
-    cluster.fault(Fault::on(get_web(), Act::Refuse(Refusal::with_status(500, "no"))).times(10));
+    cluster.fault(Fault::on(get_web(), FaultAction::Refuse(Refusal::with_status(500, "no"))).times(10));
     let clients = (0..40).map(|_| {
         let service = cluster.service();
         tokio::spawn(async move { get(&service, &app("deployments/web")).await.code })

@@ -11,7 +11,7 @@ use kube::{
 use serde_json::json;
 use simcluster::{
     Protocols, Rule, ServerCertificate, SimCluster, User,
-    fault::{Act, Fault, Requests},
+    fault::{Fault, FaultAction, Requests},
 };
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn kube_works_on_the_service_without_a_socket() {
     let cluster = shop();
     let deployments: Api<Deployment> = Api::namespaced(Client::new(cluster.service(), "shop"), "shop");
     assert_eq!(deployments.get("web").await.unwrap().spec.replicas, Some(4));
-    cluster.fault(Fault::on(Requests::any(), Act::LoseAnswer).once());
+    cluster.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).once());
     let lost = deployments.get("web").await.unwrap_err();
     assert!(whole(&lost).contains("the simulated connection is lost"), "{}", whole(&lost));
 }

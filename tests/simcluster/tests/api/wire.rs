@@ -5,7 +5,7 @@ use crate::support::{Watch, app, shop};
 use kube::api::{WatchEvent, WatchParams};
 use simcluster::{
     Refusal, Verb,
-    fault::{Act, Fault, Requests},
+    fault::{Fault, FaultAction, Requests},
     resource::DEPLOYMENTS,
 };
 
@@ -46,16 +46,16 @@ async fn losses_happen_on_the_wire() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let get_web = || Requests::of(Verb::Get, &DEPLOYMENTS);
-    for act in [Act::LoseRequest, Act::LoseAnswer, Act::CutBody(100)] {
+    for act in [FaultAction::LoseRequest, FaultAction::LoseAnswer, FaultAction::CutBody(100)] {
         cluster.fault(Fault::on(get_web(), act.clone()).once());
         let error = admin(&served).await.get("web").await.unwrap_err();
         assert!(!matches!(error, kube::Error::Api(_)), "{act:?}: {}", whole(&error));
     }
-    cluster.fault(Fault::on(get_web(), Act::TruncateJson(100)).once());
+    cluster.fault(Fault::on(get_web(), FaultAction::TruncateJson(100)).once());
     assert!(matches!(admin(&served).await.get("web").await.unwrap_err(), kube::Error::SerdeError(_)));
-    cluster.fault(Fault::on(get_web(), Act::Html(502)).once());
+    cluster.fault(Fault::on(get_web(), FaultAction::Html(502)).once());
     assert!(whole(&admin(&served).await.get("web").await.unwrap_err()).contains("502"));
-    cluster.fault(Fault::on(get_web(), Act::Refuse(Refusal::with_status(410, "gone"))).once());
+    cluster.fault(Fault::on(get_web(), FaultAction::Refuse(Refusal::with_status(410, "gone"))).once());
     assert!(
         matches!(admin(&served).await.get("web").await.unwrap_err(), kube::Error::Api(status) if status.code == 410)
     );
@@ -71,7 +71,7 @@ async fn a_cut_happens_after_the_given_bytes() {
     let deployments = admin(&served).await;
     let mut watch = Watch::open(&cluster.service(), &app("deployments?watch=true")).await;
     let into_the_second = watch.next().await.unwrap().to_string().len() + 100;
-    let cut = Fault::on(Requests::of(Verb::Watch, &DEPLOYMENTS), Act::CutBody(into_the_second));
+    let cut = Fault::on(Requests::of(Verb::Watch, &DEPLOYMENTS), FaultAction::CutBody(into_the_second));
     cluster.fault(cut.once());
     let mut events = Box::pin(deployments.watch(&WatchParams::default(), "0").await.unwrap());
     let first = futures_util::StreamExt::next(&mut events).await.unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use simcluster::controller::{Controller, Quota, Task, Write};
-use simcluster::{Controllers, SimCluster, Upkeep, object};
+use simcluster::{Controllers, Finalization, SimCluster, object};
 
 fn snapshot(namespace: &str) -> Value {
     let path = format!("{}/../data/{namespace}/snapshot.json", env!("CARGO_MANIFEST_DIR"));
@@ -17,7 +17,8 @@ fn wanted_writes(namespace: &str) -> Vec<String> {
         .filter(|item| item["kind"] == "Event")
         .filter_map(|item| object::text(item, &["lastTimestamp"]).parse().ok())
         .max();
-    let builder = SimCluster::builder().snapshot(&recorded).unwrap().upkeep(Upkeep::ByControllers).nodes(3);
+    let builder =
+        SimCluster::builder().snapshot(&recorded).unwrap().finalization(Finalization::ByControllers).nodes(3);
     let cluster = builder.clock(simcluster::Clock::stepped(newest.unwrap())).build();
     let mut controllers = Controllers::new().quota("quota", Quota { name: "q".to_owned(), pods: 2 });
     cluster.store(|store| {

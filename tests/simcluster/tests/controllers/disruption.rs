@@ -105,7 +105,7 @@ fn an_unready_pod_can_be_evicted_while_enough_are_healthy() {
     budget(&lab, "agent", "agent", &json!({ "minAvailable": 2 }));
     lab.settle();
     let first = lab.images().remove(0).0;
-    lab.impose(&Key::new(&PODS, "default", &first), Some(Behaviour::NotReady));
+    lab.set_behaviour(&Key::new(&PODS, "default", &first), Some(Behaviour::NotReady));
     lab.run_for(30);
     evict(&lab, &first).unwrap();
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use simcluster::resource::PODS;
-use simcluster::{Controllers, Key, Order, Pace};
+use simcluster::{Controllers, Key, KubeletTiming, Order};
 
 use crate::lab::{Lab, printed};
 
 /// Rolls all three kinds twice, with changes while a rollout is under way; the state they end in.
 fn end_of_run(seed: u64) -> Vec<String> {
-    let pace = Pace { spread: Duration::from_secs(2), ..Pace::default() };
-    let mut lab = Lab::with(Controllers::in_order(Order::Seeded(seed)).pace(pace));
+    let pace = KubeletTiming { spread: Duration::from_secs(2), ..KubeletTiming::default() };
+    let mut lab = Lab::with(Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
     let web = lab.deployment(4, &json!({ "progressDeadlineSeconds": 60 }));
     let db = lab.stateful_set(2, &json!({}));
     let agent = lab.daemon_set(&json!({}));

@@ -100,8 +100,10 @@ fn facts(objects: &[Value]) -> Value {
 }
 
 fn play(scenario: &str) {
-    let mut lab =
-        Lab { cluster: builder().unattributed().kruise().nodes(6).build(), controllers: Controllers::new() };
+    let mut lab = Lab {
+        cluster: builder().without_managed_fields().kruise().nodes(6).build(),
+        controllers: Controllers::new(),
+    };
     let mut key: Option<Key> = None;
     for (name, settled, objects) in recording(scenario) {
         let recorded: Vec<Value> = objects.into_values().collect();

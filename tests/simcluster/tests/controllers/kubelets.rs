@@ -91,13 +91,13 @@ fn a_running_pod_has_scheduled_and_started_events() {
 fn a_test_can_make_a_pod_fail_and_recover() {
     let (mut lab, pod) = running("app:1.0", 10);
     let key = Key::of(&PODS, &pod);
-    lab.impose(&key, Some(Behaviour::NotReady));
+    lab.set_behaviour(&key, Some(Behaviour::NotReady));
     lab.settle();
     assert_eq!(container(&lab.get(&key))["ready"], false);
-    lab.impose(&key, Some(Behaviour::Crash));
+    lab.set_behaviour(&key, Some(Behaviour::Crash));
     lab.run_for(10);
     assert_eq!(waits_for(&lab.get(&key)), "CrashLoopBackOff");
-    lab.impose(&key, None);
+    lab.set_behaviour(&key, None);
     lab.settle();
     assert_eq!(container(&lab.get(&key))["ready"], true);
 }
@@ -137,7 +137,7 @@ fn killed_containers_are_restarted() {
     lab.settle();
     let pod = Key::new(&PODS, "default", "db-0");
     let before = lab.get(&pod);
-    let patch = lab.cluster.store(|store| simcluster::controller::restarted(&before, store.now()));
+    let patch = lab.cluster.store(|store| simcluster::controller::restart_patch(&before, store.now()));
     let revision = lab.revision();
     lab.patch(&pod, &patch);
     lab.settle();

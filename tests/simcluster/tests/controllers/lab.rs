@@ -7,7 +7,7 @@ use simcluster::patch::Format;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{
-    Behaviour, Builder, Controller, Controllers, Key, Resource, SimCluster, Task, Upkeep, object,
+    Behaviour, Builder, Controller, Controllers, Finalization, Key, Resource, SimCluster, Task, object,
 };
 
 /// Long enough for every rollout that ends at all.
@@ -25,12 +25,12 @@ impl Lab {
     }
 
     pub(crate) fn with(controllers: Controllers) -> Self {
-        Self { cluster: builder().unattributed().build(), controllers }
+        Self { cluster: builder().without_managed_fields().build(), controllers }
     }
 
     /// A lab in which the gate `MaxUnavailableStatefulSet` is on.
     pub(crate) fn gated() -> Self {
-        let cluster = builder().unattributed().max_unavailable_stateful_set().build();
+        let cluster = builder().without_managed_fields().max_unavailable_stateful_set().build();
         Self { cluster, controllers: Controllers::new() }
     }
 
@@ -75,8 +75,8 @@ impl Lab {
     }
 
     /// Has a pod's containers behave in a way, or as their images say.
-    pub(crate) fn impose(&mut self, pod: &Key, behaviour: Option<Behaviour>) {
-        self.cluster.store(|store| self.controllers.impose(store, pod, behaviour));
+    pub(crate) fn set_behaviour(&mut self, pod: &Key, behaviour: Option<Behaviour>) {
+        self.cluster.store(|store| self.controllers.set_behaviour(store, pod, behaviour));
     }
 
     /// The `ReplicaSet` that was made last.
@@ -148,7 +148,7 @@ impl Lab {
 }
 
 pub(crate) fn builder() -> Builder {
-    SimCluster::builder().upkeep(Upkeep::ByControllers).nodes(3).history(100_000)
+    SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).history(100_000)
 }
 
 /// `base` with the members of `more`.

@@ -41,7 +41,7 @@ impl Sync<'_> {
             let mut collided = Value::clone(self.set);
             collided["status"]["collisionCount"] = (collisions.unwrap_or(0) + 1).into();
             self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, collided);
-            self.plan.look_again(self.now);
+            self.plan.requeue_at(self.now);
             return hash;
         }
         let label = (pod::REVISION_LABEL, hash.as_str());

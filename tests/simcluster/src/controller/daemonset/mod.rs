@@ -68,7 +68,7 @@ impl Sync<'_> {
         self.write_status();
         let ready = self.pods.iter().map(|pod| &**pod);
         if let Some(then) = pod::next_available(ready, self.min_ready(), self.now) {
-            self.plan.look_again(then);
+            self.plan.requeue_at(then);
         }
     }
 

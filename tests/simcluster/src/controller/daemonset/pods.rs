@@ -44,14 +44,14 @@ impl Sync<'_> {
         // The real controller lists the pods again before it counts them, and sees the new ones.
         self.pods.push(Arc::new(made));
         let message = format!("Created pod: {name}");
-        self.plan.tell(Event::normal(set, COMPONENT, "SuccessfulCreate", message));
+        self.plan.record_event(Event::normal(set, COMPONENT, "SuccessfulCreate", message));
     }
 
     /// Removes a pod.
     pub(super) fn remove_pod(&mut self, pod: &Value) {
         self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
         let message = format!("Deleted pod: {}", object::name(pod));
-        self.plan.tell(Event::normal(self.set, COMPONENT, "SuccessfulDelete", message));
+        self.plan.record_event(Event::normal(self.set, COMPONENT, "SuccessfulDelete", message));
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let Some(live) = store.get(key) else { return Plan::default() };
     let mut sync = Sync::begin(store, live);
     if sync.run() == Err(Outdated) {
-        sync.plan.look_again(store.now());
+        sync.plan.requeue_at(store.now());
     }
     sync.plan
 }

@@ -87,7 +87,7 @@ impl Sync<'_> {
         self.plan.create(&REPLICASETS, &namespace, set.clone());
         let name = object::name(&set).to_owned();
         if size > 0 {
-            self.tell(format!("Scaled up replica set {name} from 0 to {size}"));
+            self.record_event(format!("Scaled up replica set {name} from 0 to {size}"));
         }
         annotations::set(&mut self.deployment, annotations::REVISION, &number.to_string());
         if condition::deadline(&self.deployment).is_some() {
@@ -130,8 +130,8 @@ impl Sync<'_> {
         condition::set(&mut self.deployment["status"], condition);
     }
 
-    pub(super) fn tell(&mut self, message: String) {
-        self.plan.tell(Event::normal(&self.deployment, COMPONENT, "ScalingReplicaSet", message));
+    pub(super) fn record_event(&mut self, message: String) {
+        self.plan.record_event(Event::normal(&self.deployment, COMPONENT, "ScalingReplicaSet", message));
     }
 
     /// Tells once that a Deployment is paused or goes on again; a deadline that has passed stays said.

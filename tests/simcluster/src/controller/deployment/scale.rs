@@ -31,7 +31,7 @@ impl Sync<'_> {
         if before != size {
             let direction = if size > before { "up" } else { "down" };
             let name = object::name(&self.sets[index]);
-            self.tell(format!("Scaled {direction} replica set {name} from {before} to {size}"));
+            self.record_event(format!("Scaled {direction} replica set {name} from {before} to {size}"));
         }
     }
 

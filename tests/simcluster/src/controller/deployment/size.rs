@@ -1,4 +1,4 @@
-//! How far a Deployment may stray from its size (design rule 10).
+//! How far a Deployment may stray from its size.
 
 use serde_json::Value;
 

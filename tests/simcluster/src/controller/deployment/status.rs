@@ -73,7 +73,7 @@ impl Sync<'_> {
         );
         if let Some(then) = condition::deadline_passes(&self.deployment, status).filter(|_| !settled) {
             let after = jiff::SignedDuration::from_secs(1);
-            self.plan.look_again(then.checked_add(after).unwrap_or(then));
+            self.plan.requeue_at(then.checked_add(after).unwrap_or(then));
         }
     }
 

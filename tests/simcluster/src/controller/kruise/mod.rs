@@ -92,7 +92,7 @@ impl Sync<'_> {
         self.truncate_history();
         let staying = self.pods.iter().map(|pod| &**pod);
         if let Some(then) = pod::next_available(staying, self.min_ready(), self.now) {
-            self.plan.look_again(then);
+            self.plan.requeue_at(then);
         }
     }
 
@@ -190,7 +190,7 @@ impl Sync<'_> {
         let ends =
             begun.and_then(|begun| begun.checked_add(SignedDuration::from_secs(self.grace_seconds())).ok());
         if let Some(ends) = ends.filter(|ends| *ends > self.now) {
-            self.plan.look_again(ends);
+            self.plan.requeue_at(ends);
             return false;
         }
         let template = super::revision::template_of(&self.update);

@@ -86,7 +86,7 @@ impl Sync<'_> {
         }
         if self.grace_seconds() > 0 && !images.is_empty() {
             changed["metadata"]["annotations"][in_place::GRACE] = "{}".into();
-            self.plan.look_again(self.now);
+            self.plan.requeue_at(self.now);
         } else {
             in_place::set_images(&mut changed, &images);
         }

@@ -11,15 +11,15 @@ use crate::object;
 use crate::store::Output;
 
 /// Tells what has come of the containers.
-pub(super) fn tell(pod: &Value, state: &PodState, plan: &mut Plan) {
+pub(super) fn record_events(pod: &Value, state: &PodState, plan: &mut Plan) {
     for (name, image, behaviour) in &state.containers {
         for (reason, message) in troubles(pod, name, image, *behaviour, state.restarts) {
-            plan.tell(Event::warning(pod, COMPONENT, reason, message).in_container(name));
+            plan.record_event(Event::warning(pod, COMPONENT, reason, message).in_container(name));
         }
         let is_first = object::list(pod, &["status", "containerStatuses"]).is_empty();
         if is_first && !behaviour.never_starts() {
             let started = format!("Container started: {name}");
-            plan.tell(Event::normal(pod, COMPONENT, "Started", started).in_container(name));
+            plan.record_event(Event::normal(pod, COMPONENT, "Started", started).in_container(name));
         }
     }
 }

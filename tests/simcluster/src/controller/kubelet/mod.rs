@@ -16,9 +16,9 @@ use serde_json::Value;
 
 pub use self::behaviour::Behaviour;
 use self::restart::Restart;
-pub use self::restart::restarted;
+pub use self::restart::restart_patch;
 use self::state::PodState;
-pub use self::timing::Pace;
+pub use self::timing::KubeletTiming;
 use super::event::Event;
 use super::plan::{Plan, Write};
 use crate::clock::later;
@@ -33,7 +33,7 @@ const COMPONENT: &str = "kubelet";
 /// The kubelets of all nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kubelets {
-    pub(super) pace: Pace,
+    pub(super) timing: KubeletTiming,
     memories: BTreeMap<Key, Memory>,
     imposed: BTreeMap<Key, Behaviour>,
 }
@@ -56,7 +56,7 @@ impl Memory {
 
 impl Kubelets {
     /// Has every container of a pod begin anew and behave in a way, whatever its image says; none gives it back.
-    pub(super) fn impose(&mut self, store: &Store, key: &Key, behaviour: Option<Behaviour>) {
+    pub(super) fn set_behaviour(&mut self, store: &Store, key: &Key, behaviour: Option<Behaviour>) {
         match behaviour {
             Some(behaviour) => self.imposed.insert(key.clone(), behaviour),
             None => self.imposed.remove(key),
@@ -109,7 +109,7 @@ impl Kubelets {
         let restart = Restart::of(pod);
         let since = restart.last.map_or(taken_up, |last| last.max(taken_up));
         let elapsed = now.duration_since(since).unsigned_abs();
-        let mut state = PodState::after(elapsed, pod, self.imposed.get(key), &self.pace);
+        let mut state = PodState::after(elapsed, pod, self.imposed.get(key), &self.timing);
         state.ended += restart.count;
         state.new_images = new_images;
         let changed = state.written_into(pod, now);
@@ -118,25 +118,25 @@ impl Kubelets {
         }
         if let Some(changed) = changed {
             plan.update(key, Part::Status, changed);
-            events_and_logs::tell(pod, &state, plan);
+            events_and_logs::record_events(pod, &state, plan);
         }
         if let Some(wait) = state.next_change {
-            plan.look_again(later(since, wait));
+            plan.requeue_at(later(since, wait));
         }
     }
 
     /// The containers end some time after the deletion has begun; then the pod goes for good.
     fn stop(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
         let now = store.now();
-        let takes = self.pace.stopping(object::uid(pod));
+        let takes = self.timing.stopping(object::uid(pod));
         let (memory, _) = self.remember(key, pod, now);
         let news = memory.stopping.is_none();
         let gone = later(*memory.stopping.get_or_insert(now), takes);
         if news {
-            plan.tell(Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned()));
+            plan.record_event(Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned()));
         }
         if now < gone {
-            plan.look_again(gone);
+            plan.requeue_at(gone);
             return;
         }
         let deletion = Deletion {

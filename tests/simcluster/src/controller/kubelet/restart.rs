@@ -26,7 +26,7 @@ impl Restart {
 
 /// The merge patch that ends the containers of a pod at a moment; its kubelet starts them again.
 #[must_use]
-pub fn restarted(pod: &Value, now: Timestamp) -> Value {
+pub fn restart_patch(pod: &Value, now: Timestamp) -> Value {
     let count = Restart::of(pod).count + 1;
     json!({ "metadata": { "annotations": { RESTARTED: format!("{count} {now}") } } })
 }
@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn restarts_add_up() {
         let now = Timestamp::constant(1_795_183_200, 5);
-        let once = restarted(&json!({ "metadata": {} }), now);
-        let twice = restarted(&once, now);
+        let once = restart_patch(&json!({ "metadata": {} }), now);
+        let twice = restart_patch(&once, now);
         assert_eq!(Restart::of(&twice), Restart { count: 2, last: Some(now) });
     }
 }

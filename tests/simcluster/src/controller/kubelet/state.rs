@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::behaviour::Behaviour;
-use super::timing::Pace;
+use super::timing::KubeletTiming;
 use crate::clock::stamp;
 use crate::controller::hash::fnv1a;
 use crate::object;
@@ -32,7 +32,12 @@ pub(super) struct PodState {
 
 impl PodState {
     /// The state of a pod that was taken up so long ago.
-    pub(super) fn after(elapsed: Duration, pod: &Value, imposed: Option<&Behaviour>, pace: &Pace) -> Self {
+    pub(super) fn after(
+        elapsed: Duration,
+        pod: &Value,
+        imposed: Option<&Behaviour>,
+        pace: &KubeletTiming,
+    ) -> Self {
         let containers: Vec<_> = object::list(pod, &["spec", "containers"])
             .iter()
             .map(|container| {

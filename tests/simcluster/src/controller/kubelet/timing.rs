@@ -6,7 +6,7 @@ use crate::controller::hash::fnv1a;
 
 /// The times of pretended kubelets; those of the lab by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct KubeletTiming {
     /// From a pod's arrival on its node to ready.
     pub start: Duration,
     /// The same for an image whose tag says `slow`.
@@ -17,7 +17,7 @@ pub struct Pace {
     pub spread: Duration,
 }
 
-impl Default for Pace {
+impl Default for KubeletTiming {
     fn default() -> Self {
         Self {
             start: Duration::from_millis(300),
@@ -28,7 +28,7 @@ impl Default for Pace {
     }
 }
 
-impl Pace {
+impl KubeletTiming {
     /// How long a pod takes to be ready.
     pub(super) fn starting(&self, uid: &str, slow: bool) -> Duration {
         (if slow { self.slow } else { self.start }) + self.spread.mul_f64(lot(uid, "start"))

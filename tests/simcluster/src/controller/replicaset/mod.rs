@@ -51,7 +51,7 @@ pub(super) fn plan(store: &Store, key: &Key, quota: Option<&Quota>) -> Plan {
     }
     let ready = active.iter().map(|pod| &**pod);
     if let Some(then) = pod::next_available(ready, count::min_ready(set), now) {
-        plan.look_again(then);
+        plan.requeue_at(then);
     }
     plan
 }
@@ -63,12 +63,12 @@ fn make(store: &Store, set: &Value, missing: i64, quota: Option<&Quota>, plan: &
     for nth in 0..room {
         let name = pod::new_name(store, set, nth);
         plan.create(&PODS, namespace, pod::of_template(&set["spec"]["template"], set, &name, &[]));
-        plan.tell(Event::normal(set, COMPONENT, "SuccessfulCreate", format!("Created pod: {name}")));
+        plan.record_event(Event::normal(set, COMPONENT, "SuccessfulCreate", format!("Created pod: {name}")));
     }
     let quota = quota.filter(|_| room < missing)?;
     let refused = quota.refusal(store, namespace, &pod::new_name(store, set, room));
-    plan.tell(Event::warning(set, COMPONENT, "FailedCreate", format!("Error creating: {refused}")));
-    plan.look_again(later(store.now(), REFUSED));
+    plan.record_event(Event::warning(set, COMPONENT, "FailedCreate", format!("Error creating: {refused}")));
+    plan.requeue_at(later(store.now(), REFUSED));
     Some(refused)
 }
 
@@ -76,7 +76,7 @@ fn remove(set: &Value, active: &[Arc<Value>], surplus: usize, plan: &mut Plan) {
     for pod in order::first_to_go(active).into_iter().take(surplus) {
         plan.delete(&Key::of(&PODS, pod), object::uid(pod));
         let message = format!("Deleted pod: {}", object::name(pod));
-        plan.tell(Event::normal(set, COMPONENT, "SuccessfulDelete", message));
+        plan.record_event(Event::normal(set, COMPONENT, "SuccessfulDelete", message));
     }
 }
 

@@ -60,7 +60,7 @@ impl Sync<'_> {
         self.truncate_history(&revisions);
         let ready = self.pods.iter().map(|pod| &**pod);
         if let Some(then) = pod::next_available(ready, self.min_ready(), self.now) {
-            self.plan.look_again(then);
+            self.plan.requeue_at(then);
         }
     }
 

@@ -93,14 +93,14 @@ impl Sync<'_> {
         let made = self.new_pod(ordinal);
         let message = spoken("Create", object::name(&made), self.set);
         self.plan.create(&PODS, object::namespace(self.set), made);
-        self.plan.tell(Event::normal(self.set, COMPONENT, "SuccessfulCreate", message));
+        self.plan.record_event(Event::normal(self.set, COMPONENT, "SuccessfulCreate", message));
     }
 
     /// Removes a pod.
     pub(super) fn remove(&mut self, pod: &Value) {
         self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
         let message = spoken("Delete", object::name(pod), self.set);
-        self.plan.tell(Event::normal(self.set, COMPONENT, "SuccessfulDelete", message));
+        self.plan.record_event(Event::normal(self.set, COMPONENT, "SuccessfulDelete", message));
     }
 }
 

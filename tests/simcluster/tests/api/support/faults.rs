@@ -4,14 +4,14 @@ use http::Method;
 use http_body_util::BodyExt;
 use simcluster::{
     Lost, SimCluster, SimService, Verb,
-    fault::{Act, Fault, Requests},
+    fault::{Fault, FaultAction, Requests},
     resource::DEPLOYMENTS,
 };
 
 use super::{send, shop};
 
 /// The shop with one fault.
-pub(crate) fn shop_with(requests: Requests, act: Act) -> (SimCluster, SimService) {
+pub(crate) fn shop_with(requests: Requests, act: FaultAction) -> (SimCluster, SimService) {
     let cluster = shop();
     cluster.fault(Fault::on(requests, act).once());
     let service = cluster.service();

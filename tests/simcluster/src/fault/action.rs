@@ -6,7 +6,7 @@ use crate::{refusal::Refusal, store::Store};
 
 /// What happens to a request.
 #[derive(Clone)]
-pub enum Act {
+pub enum FaultAction {
     /// It waits before anything else happens to it.
     Delay(Duration),
     /// It is refused; see [`Refusal::with_status`].
@@ -41,17 +41,17 @@ pub enum Act {
     /// The answer carries this warning.
     Warn(String),
     /// Another writer acts just before the server looks at the request.
-    Interfere(Arc<dyn Fn(&mut Store) + Send + Sync>),
+    WriteBefore(Arc<dyn Fn(&mut Store) + Send + Sync>),
 }
 
-impl Act {
+impl FaultAction {
     /// Another writer that acts just before the request is handled.
-    pub fn interfere(write: impl Fn(&mut Store) + Send + Sync + 'static) -> Self {
-        Self::Interfere(Arc::new(write))
+    pub fn write_before(write: impl Fn(&mut Store) + Send + Sync + 'static) -> Self {
+        Self::WriteBefore(Arc::new(write))
     }
 }
 
-impl fmt::Debug for Act {
+impl fmt::Debug for FaultAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Delay(by) => write!(f, "Delay({by:?})"),
@@ -70,7 +70,7 @@ impl fmt::Debug for Act {
             Self::ExpireWatch(events) => write!(f, "ExpireWatch({events})"),
             Self::ExpireContinue => f.write_str("ExpireContinue"),
             Self::Warn(text) => write!(f, "Warn({text:?})"),
-            Self::Interfere(_) => f.write_str("Interfere"),
+            Self::WriteBefore(_) => f.write_str("WriteBefore"),
         }
     }
 }

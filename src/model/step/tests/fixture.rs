@@ -1,9 +1,9 @@
-//! A `step` command in a simulated world.
+//! A `step` command in a simulated cluster.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::world::World;
+use super::fake_cluster::FakeCluster;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::hold::{Amount, Batches, Reach};
 use crate::model::follow::{Now, TargetEvent};
@@ -12,10 +12,10 @@ use crate::model::step::stepper::ClusterRequest;
 use crate::model::step::*;
 
 /// A command, its reports, and the invariants at every moment.
-#[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated world")]
-pub(super) struct Play {
+#[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated cluster")]
+pub(super) struct StepperFixture {
     pub(super) stepper: Stepper,
-    pub(super) world: World,
+    pub(super) cluster: FakeCluster,
     pub(super) reports: Vec<StepReport>,
     pub(super) acts: usize,
     /// The results of the check, in order.
@@ -53,17 +53,17 @@ pub(super) fn identity(holder: &str) -> Identity {
     Identity { holder: holder.to_owned(), by: Some(format!("ada@{holder}")) }
 }
 
-impl Play {
-    pub(super) fn of(request: Request, world: World) -> Self {
-        Self::by("one", request, world)
+impl StepperFixture {
+    pub(super) fn of(request: Request, cluster: FakeCluster) -> Self {
+        Self::by("one", request, cluster)
     }
 
-    pub(super) fn by(holder: &str, request: Request, world: World) -> Self {
-        let stepper = Stepper::new(request, identity(holder), world.workload());
-        let began = world.seconds;
-        let mut play = Self {
+    pub(super) fn by(holder: &str, request: Request, cluster: FakeCluster) -> Self {
+        let stepper = Stepper::new(request, identity(holder), cluster.workload());
+        let began = cluster.seconds;
+        let mut fixture = Self {
             stepper,
-            world,
+            cluster,
             reports: Vec::new(),
             acts: 0,
             check: CheckResult::Passed,
@@ -78,20 +78,20 @@ impl Play {
             is_dead: false,
             began,
         };
-        play.see(StepEvent::Tick);
-        play
+        fixture.see(StepEvent::Tick);
+        fixture
     }
 
-    /// Another command after this one, on the world as it is.
+    /// Another command after this one, on the cluster as it is.
     pub(super) fn then(self, holder: &str, request: Request) -> Self {
-        let Self { world, bound, check, .. } = self;
-        let mut next = Self::by(holder, request, world);
+        let Self { cluster, bound, check, .. } = self;
+        let mut next = Self::by(holder, request, cluster);
         (next.bound, next.check) = (bound, check);
         next
     }
 
     fn now(&self) -> Now {
-        Now { elapsed: seconds(self.world.seconds - self.began), server_time: self.world.wall() }
+        Now { elapsed: seconds(self.cluster.seconds - self.began), server_time: self.cluster.wall() }
     }
 
     /// Applies an event, and executes the tasks.
@@ -139,9 +139,11 @@ impl Play {
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {
         match act {
             Task::Refresh => {
-                let look =
-                    vec![StepEvent::Nodes(Some(self.world.nodes())), StepEvent::Target(self.world.look())];
-                (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.world.tick());
+                let look = vec![
+                    StepEvent::Nodes(Some(self.cluster.nodes())),
+                    StepEvent::Target(self.cluster.look()),
+                ];
+                (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.cluster.tick());
                 look
             }
             Task::Write(_) if self.is_away => {
@@ -149,17 +151,17 @@ impl Play {
                 vec![StepEvent::Written(WriteResult::Refused(error))]
             }
             Task::Write(patch) if self.loses_answers => {
-                self.world.write(&patch);
+                self.cluster.write(&patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
                 vec![StepEvent::Written(WriteResult::Unknown(error))]
             }
-            Task::Write(patch) => vec![StepEvent::Written(self.world.write(&patch))],
+            Task::Write(patch) => vec![StepEvent::Written(self.cluster.write(&patch))],
             Task::DeletePods { pods, .. } => {
                 let deletions = pods.into_iter().map(|pod| {
                     if let Some(result) = self.removals.pop_front() {
                         return (pod, result);
                     }
-                    self.world.delete(&pod.name, &pod.uid);
+                    self.cluster.delete(&pod.name, &pod.uid);
                     (pod, DeletionResult::Deleted)
                 });
                 vec![StepEvent::Deleted(deletions.collect())]
@@ -174,7 +176,7 @@ impl Play {
 
     /// Sends a watch event.
     fn show(&mut self) {
-        let TargetEvent::Refreshed(observed) = self.world.look() else { return };
+        let TargetEvent::Refreshed(observed) = self.cluster.look() else { return };
         self.see(StepEvent::Target(TargetEvent::Workload(Box::new(observed.workload))));
         self.see(StepEvent::Target(TargetEvent::Pods(observed.pods)));
     }
@@ -185,9 +187,9 @@ impl Play {
             if self.is_over() {
                 return;
             }
-            self.world.tick();
+            self.cluster.tick();
             if let Some(bound) = self.bound {
-                assert!(self.world.unavailable() <= bound, "{} are down", self.world.unavailable());
+                assert!(self.cluster.unavailable() <= bound, "{} are down", self.cluster.unavailable());
             }
             self.show();
             if self.stepper.due().is_some_and(|due| due <= self.now().elapsed) {
@@ -220,6 +222,6 @@ impl Play {
     }
 
     pub(super) fn elapsed(&self) -> u64 {
-        self.world.seconds - self.began
+        self.cluster.seconds - self.began
     }
 }

@@ -13,11 +13,11 @@ impl Controllers {
     ///
     /// The cluster's clock moves by itself ([`crate::Clock::System`] or [`crate::Clock::Tokio`]); a stepped one
     /// has to be followed by a write to be noticed.
-    pub async fn drive(mut self, cluster: SimCluster) {
+    pub async fn run(mut self, cluster: SimCluster) {
         let mut revisions = cluster.revisions();
         loop {
             revisions.borrow_and_update();
-            while cluster.store(|store| self.turn(store)).is_some() {
+            while cluster.store(|store| self.run_next_task(store)).is_some() {
                 // Others write between any two tasks, as in a real cluster.
                 tokio::task::yield_now().await;
             }

@@ -21,7 +21,7 @@ pub(super) const START: &str = "2026-11-20T13:00:00Z";
 const START_UP: u64 = 3;
 
 /// A StatefulSet `db` whose template is that of revision 2, and which is all on revision 1.
-pub(super) struct World {
+pub(super) struct FakeCluster {
     pub(super) object: Value,
     pub(super) pods: BTreeMap<i64, FakePod>,
     /// Revisions whose pods never become ready, because they crash.
@@ -50,7 +50,7 @@ pub(super) struct FakePod {
     pub(super) sick_until: u64,
 }
 
-impl World {
+impl FakeCluster {
     pub(super) fn new(replicas: i64, strategy: &Value) -> Self {
         let object = json!({
             "kind": "StatefulSet", "apiVersion": "apps/v1",
@@ -58,7 +58,7 @@ impl World {
             "spec": {"replicas": replicas, "template": template(2), "updateStrategy": strategy},
             "status": {"observedGeneration": 2, "currentRevision": "db-1", "updateRevision": "db-2"},
         });
-        let mut world = Self {
+        let mut cluster = Self {
             object,
             pods: BTreeMap::new(),
             broken: BTreeSet::new(),
@@ -70,12 +70,12 @@ impl World {
             next_uid: 0,
         };
         for index in 0..replicas {
-            world.make(index, 1);
-            if let Some(pod) = world.pods.get_mut(&index) {
+            cluster.make(index, 1);
+            if let Some(pod) = cluster.pods.get_mut(&index) {
                 (pod.created, pod.started, pod.ready) = (0, 0, Some(0));
             }
         }
-        world
+        cluster
     }
 
     /// The same, paused before anything moved.
@@ -84,19 +84,19 @@ impl World {
     }
 
     pub(super) fn paused_with(replicas: i64, strategy: &Value) -> Self {
-        let mut world = Self::new(replicas, strategy);
-        world.pause();
-        world
+        let mut cluster = Self::new(replicas, strategy);
+        cluster.pause();
+        cluster
     }
 
     /// A DaemonSet on so many nodes, paused before anything moved.
     pub(super) fn paused_daemon_set(nodes: i64) -> Self {
-        let mut world =
+        let mut cluster =
             Self::new(nodes, &json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
-        world.object["kind"] = "DaemonSet".into();
-        world.object["status"] = json!({"observedGeneration": 2, "desiredNumberScheduled": nodes});
-        world.pause();
-        world
+        cluster.object["kind"] = "DaemonSet".into();
+        cluster.object["status"] = json!({"observedGeneration": 2, "desiredNumberScheduled": nodes});
+        cluster.pause();
+        cluster
     }
 
     fn is_daemon_set(&self) -> bool {
@@ -116,7 +116,7 @@ impl World {
         self.stamp(self.seconds)
     }
 
-    #[expect(clippy::unused_self, reason = "it is this world's time")]
+    #[expect(clippy::unused_self, reason = "it is this cluster's time")]
     pub(super) fn stamp(&self, seconds: u64) -> Timestamp {
         START.parse::<Timestamp>().unwrap() + SignedDuration::from_secs(i64::try_from(seconds).unwrap())
     }

@@ -178,7 +178,7 @@ pub(super) fn no_image() -> Value {
 }
 
 /// A follower of one target, and the actual state of that target.
-pub(super) struct Play {
+pub(super) struct FollowerFixture {
     pub(super) follower: Follower,
     pub(super) truth: Truth,
     /// Whether refreshes are answered; if not, the API server is unreachable.
@@ -188,7 +188,7 @@ pub(super) struct Play {
     refreshes: usize,
 }
 
-impl Play {
+impl FollowerFixture {
     /// Starts to follow, without any event.
     pub(super) fn unseen(options: Options, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
@@ -197,9 +197,9 @@ impl Play {
 
     /// Starts to follow, and sends everything.
     pub(super) fn of(options: Options, truth: Truth) -> Self {
-        let mut play = Self::unseen(options, truth);
-        play.show();
-        play
+        let mut fixture = Self::unseen(options, truth);
+        fixture.show();
+        fixture
     }
 
     pub(super) fn event(&mut self, event: TargetEvent) {

@@ -1,0 +1,183 @@
+//! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
+
+use super::{ComparedTemplates, LabelledTemplate, OtherWorkload, Request, TemplateRef};
+use crate::cluster::access::{Access, SnapshotPath};
+use crate::cluster::listener::Listener;
+use crate::cluster::source::Source;
+use crate::command::targets::target_words::TargetWord;
+use crate::command::targets::{find_named, observe_revisions};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::revision::Revisions;
+use crate::model::revision::diff::Diff;
+use crate::model::revision::elsewhere::{ComparableTemplates, ServerDefaults};
+use crate::model::revision::pod_update::PodUpdate;
+use crate::model::workload::Workload;
+use crate::world::World;
+
+/// Where the other workload of a comparison is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Another workload; none for the same type and name.
+    pub workload: Option<TargetWord>,
+    /// Its namespace, if one is given.
+    pub namespace: Option<String>,
+    /// What it is read from.
+    pub origin: Origin,
+}
+
+/// What the other workload is read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The same cluster or snapshot.
+    #[default]
+    Same,
+    /// The cluster of another context.
+    Context(String),
+    /// Manifests, or recorded objects.
+    File(SnapshotPath),
+}
+
+impl Elsewhere {
+    /// Opens what the other workload is read from; none if it is the source of the first one. It sends no request.
+    ///
+    /// Flags that select the server or the credentials belong to the first source. Nothing of them goes to another
+    /// context.
+    pub(in crate::command) fn open(
+        &self,
+        access: &Access,
+        world: &mut World,
+        listener: Listener,
+    ) -> Option<Result<Source>> {
+        let mut access = access.clone();
+        match &self.origin {
+            Origin::Same => return None,
+            Origin::File(path) => access.snapshot = Some(path.clone()),
+            Origin::Context(name) => {
+                access.snapshot = None;
+                let overrides = &mut access.overrides;
+                overrides.context = Some(name.clone());
+                (overrides.cluster, overrides.user) = (None, None);
+                (overrides.server, overrides.credentials) = Default::default();
+            }
+        }
+        Some(Source::open(&access, world, listener).map_err(|error| self.placed(error)))
+    }
+
+    /// Adds to an error which of the two sources it is from.
+    fn placed(&self, error: Error) -> Error {
+        let Origin::Context(context) = &self.origin else { return error };
+        let placed = Error::new(error.kind(), format!("context {context}")).caused_by(error.clone());
+        // A kubectl command would run in the first context.
+        match error.next_step().filter(|hint| !hint.starts_with("kubectl ")) {
+            Some(hint) => placed.hint(hint),
+            None => placed,
+        }
+    }
+}
+
+/// Compares the workload of a request with one elsewhere. Both are read concurrently.
+pub(super) async fn compare(
+    request: &Request,
+    elsewhere: &Elsewhere,
+    source: &Source,
+    other_source: &Source,
+) -> Result<ComparedTemplates> {
+    let [target] = request.scope.targets.as_slice() else {
+        return Err(Error::usage("exactly one workload must be named"));
+    };
+    let namespace = request.scope.namespace.as_deref();
+    let this = async { read(find_named(target, namespace, source).await?, &request.from, source).await };
+    let other = async {
+        let other_target = elsewhere.workload.as_ref().unwrap_or(target);
+        let other = match (&elsewhere.origin, other_source) {
+            (Origin::File(_), Source::Snapshot(_)) => {
+                // Without a namespace of its own the manifest belongs to that of the first workload.
+                let namespace = elsewhere.namespace.as_deref().or(namespace);
+                let namespace =
+                    namespace.map_or_else(|| source.default_namespace(), |name| Ok(name.to_owned()))?;
+                declared(other_target, &namespace, other_source)
+            }
+            _ => find_named(other_target, elsewhere.namespace.as_deref().or(namespace), other_source).await,
+        };
+        read(other?, &request.to, other_source).await
+    };
+    let (this, other) = tokio::join!(biased; this, other);
+    let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
+    Ok(joined(request, elsewhere, this, other))
+}
+
+/// A workload and the template of it to compare.
+struct Side {
+    workload: Workload,
+    template: LabelledTemplate,
+}
+
+/// Reads the template of a side. The live template needs no revisions.
+async fn read(workload: Workload, word: &TemplateRef, source: &Source) -> Result<Side> {
+    let template = if *word == TemplateRef::Live {
+        LabelledTemplate::of(word, &workload, &Revisions::of(&workload, []))?
+    } else {
+        let observed = observe_revisions(workload.clone(), source).await?;
+        LabelledTemplate::of(word, &observed.workload, &observed.revisions)?
+    };
+    Ok(Side { workload, template })
+}
+
+/// Finds a workload among the objects of a file.
+fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Workload> {
+    let (TargetWord::Named(type_, name), Source::Snapshot(file)) = (target, source) else {
+        return Err(Error::usage("exactly one workload must be named"));
+    };
+    let object = file.only_named(type_.type_(), name, namespace)?;
+    Workload::of(object.clone()).ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, format!("{} have no rollouts", type_.type_().plural()))
+    })
+}
+
+fn joined(request: &Request, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
+    let defaults = match elsewhere.origin {
+        Origin::File(_) => ServerDefaults::LeftOut,
+        Origin::Same | Origin::Context(_) => ServerDefaults::Compared,
+    };
+    let templates = ComparableTemplates::of(&this.template.template, &other.template.template, defaults);
+    let (context, file) = match &elsewhere.origin {
+        Origin::Same => (None, None),
+        Origin::Context(name) => (Some(name.clone()), None),
+        Origin::File(SnapshotPath::Stdin) => (None, Some("standard input".to_owned())),
+        Origin::File(SnapshotPath::Path(path)) => (None, Some(path.display().to_string())),
+    };
+    let [from, to] = labels(&this, &other, context.as_deref(), file.as_deref());
+    ComparedTemplates {
+        from,
+        to,
+        live: None,
+        digests: [templates.from.digest(), templates.to.digest()],
+        diff: Diff::between(&templates.from, &templates.to, request.secrets),
+        pod_update: PodUpdate::None,
+        with: Some(OtherWorkload {
+            workload: other.workload,
+            context,
+            file,
+            not_compared: templates.not_compared,
+        }),
+        workload: this.workload,
+    }
+}
+
+/// Returns the names of the two sides. They have the parts in which the sides differ:
+/// `namespace shop, live` and `context prod, namespace shop, revision 3`.
+fn labels(this: &Side, other: &Side, context: Option<&str>, file: Option<&str>) -> [String; 2] {
+    let reference = Some(other.workload.reference()).filter(|other| *other != this.workload.reference());
+    let [this_namespace, other_namespace] =
+        [this, other].map(|side| side.workload.object().namespace().to_owned());
+    let shows_namespace = file.is_none() && (context.is_some() || this_namespace != other_namespace);
+    let namespace = |name: String| shows_namespace.then(|| format!("namespace {name}"));
+    let context = context.map(|name| format!("context {name}"));
+    let file = file.map(|name| format!("file {name}"));
+    let [this, other] = [this, other].map(|side| side.template.label.clone());
+    [
+        vec![namespace(this_namespace), Some(this)],
+        vec![context, file, namespace(other_namespace), reference, Some(other)],
+    ]
+    .map(|parts| parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,52 @@
+//! Warnings about owners of the manifest that may end a plan.
+
+use harness::Ended;
+use serde_json::{Value, json};
+
+use super::ground::{Web, ends};
+
+/// Returns the warnings of a command.
+fn warnings(ended: &Ended) -> Vec<&str> {
+    ended.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
+}
+
+/// A pause has fewer fields than a plan, so that its warning does not suffice.
+#[tokio::test(start_paused = true)]
+async fn the_owner_of_the_strategy_is_warned_of_before_a_plan_begins() {
+    let last_applied = |spec: Value| {
+        json!({"annotations": {
+            "kubectl.kubernetes.io/last-applied-configuration": json!({"spec": spec}).to_string(),
+        }})
+    };
+    for (metadata, expected) in [
+        (
+            json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}}),
+            Some(
+                "warning: Argo CD (shop) manages deployment/web; with self-heal it puts back what its manifest sets of \
+                 spec.paused, spec.minReadySeconds, spec.progressDeadlineSeconds or spec.strategy, which ends the \
+                 plan: turn self-heal off first",
+            ),
+        ),
+        (
+            last_applied(json!({"minReadySeconds": 3, "strategy": {"type": "RollingUpdate"}})),
+            Some(
+                "warning: deployment/web was applied from a manifest that sets spec.minReadySeconds or spec.strategy; \
+                 applying it again during the plan ends it",
+            ),
+        ),
+        (last_applied(json!({"replicas": 4})), None),
+    ] {
+        let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
+        web.lab.hands().patch(&web.web, &json!({"metadata": metadata}));
+        let expected: Vec<&str> = expected.into_iter().collect();
+        let dry = web.step("--dry-run").await;
+        ends(&dry, 0);
+        assert_eq!(warnings(&dry), expected, "{}", dry.transcript);
+        let begins = web.step("").await;
+        ends(&begins, 0);
+        assert_eq!(warnings(&begins), expected, "{}", begins.transcript);
+        let continues = web.step("").await;
+        ends(&continues, 0);
+        assert_eq!(warnings(&continues), [""; 0], "{}", continues.transcript);
+    }
+}
