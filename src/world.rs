@@ -4,6 +4,7 @@
 //! variable or waits for a clock.
 
 pub mod core_dump;
+pub mod job_summary;
 #[cfg(target_os = "linux")]
 mod process_tree;
 pub mod program;

@@ -65,7 +65,10 @@ pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, InvalidDuratio
 
 /// Parses a count. The parsers of the standard library describe a bad one in words of Rust.
 pub(super) fn count<N: std::str::FromStr>(word: &str) -> Result<N, String> {
-    word.parse().map_err(|_| "expected a whole number, such as 3".to_owned())
+    word.parse().map_err(|_| {
+        let is_number = !word.is_empty() && word.bytes().all(|digit| digit.is_ascii_digit());
+        if is_number { "the number is too large" } else { "expected a whole number, such as 3" }.to_owned()
+    })
 }
 
 /// How long to follow.

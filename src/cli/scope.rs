@@ -11,27 +11,29 @@ use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::text::shell_command::{Word, command};
 
+/// The heading of these arguments in help.
+const SELECTING: &str = "Selecting workloads";
+
 /// The arguments that select workloads.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Selecting workloads")]
 pub(super) struct ScopeArgs {
     /// The workloads: TYPE/NAME..., TYPE NAME..., or TYPE for all of a type
     ///
     /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), a comma-separated list of these, or
     /// all.
-    #[arg(value_name = "TARGET", help_heading = None::<&str>)]
+    #[arg(value_name = "TARGET")]
     targets: Vec<String>,
 
     /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = SELECTING)]
     selector: Option<String>,
 
     /// Select the workloads in these manifests: a file, a directory, a pattern, or - for standard input
-    #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',')]
+    #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',', help_heading = SELECTING)]
     files: Vec<String>,
 
     /// Read subdirectories too
-    #[arg(short = 'R', long)]
+    #[arg(short = 'R', long, help_heading = SELECTING)]
     recursive: bool,
 
     /// Not supported; the error names the command to use instead
@@ -39,11 +41,11 @@ pub(super) struct ScopeArgs {
     kustomize: Option<String>,
 
     /// Select workloads in all namespaces
-    #[arg(short = 'A', long)]
+    #[arg(short = 'A', long, help_heading = SELECTING)]
     all_namespaces: bool, // overrides -n, as in kubectl get
 
     /// Exit with 0 when nothing matches
-    #[arg(long)]
+    #[arg(long, help_heading = SELECTING)]
     allow_empty: bool,
 }
 

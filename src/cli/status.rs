@@ -42,6 +42,20 @@ pub(super) struct StatusArgs {
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     revision: Option<String>,
 
+    /// Print kubectl's lines on a terminal too, instead of a live display
+    ///
+    /// Lines are also printed when TERM is dumb or CI is set.
+    #[arg(long)]
+    plain: bool,
+
+    /// Show each pod in the live display: its node, state and restarts
+    #[arg(long, conflicts_with_all = ["plain", "output"])]
+    pods: bool,
+
+    /// The output format: json is one document per line for each change, then one with the verdict
+    #[arg(short, long, value_name = "FORM", ignore_case = true)]
+    output: Option<StatusFormat>,
+
     #[command(flatten)]
     follow: FollowArgs,
 
@@ -50,16 +64,6 @@ pub(super) struct StatusArgs {
 
     #[command(flatten)]
     stuck: ReplaceStuckPodsArgs,
-
-    /// Print kubectl's lines on a terminal too, instead of a live display
-    ///
-    /// Lines are also printed when TERM is dumb or CI is set.
-    #[arg(long)]
-    plain: bool,
-
-    /// The output format: json is one document per line for each change, then one with the verdict
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<StatusFormat>,
 }
 
 const EXAMPLES: &str = "\
@@ -95,6 +99,7 @@ impl StatusArgs {
             output: self.output.map_or(Output::Text, |StatusFormat::Json| Output::Json),
             watch: self.watch,
             plain: self.plain,
+            pods: self.pods,
             options,
         })
     }

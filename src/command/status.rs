@@ -16,6 +16,7 @@ use crate::model::status::serving::is_outage;
 use crate::model::status::verdict;
 use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken_over};
 use crate::model::workload::Workload;
+use crate::render::job_summary;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext, RolloutStatus};
 use crate::world::Signals;
@@ -33,6 +34,8 @@ pub struct Request {
     pub watch: bool,
     /// Whether to print lines even on a terminal that can draw frames.
     pub plain: bool,
+    /// Whether the live display shows each pod.
+    pub pods: bool,
     /// The goal, the deadlines and the timeout.
     pub options: Options,
 }
@@ -91,7 +94,7 @@ impl Request {
             Output::Json => (FollowMode::Native, ReportFormat::Json),
         };
         let options = Options { telling, revision: self.revision.clone(), ..self.options.clone() };
-        follow::Request { options, format, names, signals }
+        follow::Request { options, format, names, shows_pods: self.pods, signals }
     }
 }
 
@@ -136,6 +139,7 @@ async fn show(
         Output::Json => screen.exact(&render::json_line(&status)),
         Output::Text => print_status(&status, names, screen),
     }
+    screen.summarize([job_summary::of_status(&status, names)]);
     let exit = exit(request.options.goal.state(&observed, &verdict));
     if exit == Exit::Done && !request.options.stable.is_zero() {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");

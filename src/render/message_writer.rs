@@ -15,6 +15,7 @@ use super::live::{DrawnFrame, drawing};
 use super::style::{Span, Style, text_of};
 use super::workflow_command::disarmed;
 use crate::model::text::secret::without_secrets;
+use crate::world::job_summary::is_github_actions;
 use crate::world::{Environment, Stream, Terminal};
 
 /// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a
@@ -28,6 +29,8 @@ struct MessageState {
     colored: bool,
     /// Whether a CI system reads the stream and executes some lines as commands.
     in_build: bool,
+    /// Whether GitHub Actions reads the stream, which shows annotations.
+    in_github: bool,
     printed_once: HashSet<String>,
     frame: Option<LiveFrame>,
     failure: Option<io::Error>,
@@ -48,6 +51,7 @@ impl MessageWriter {
             colored: wants_color(color, environment, err.terminal()),
             err,
             in_build: is_build(environment),
+            in_github: is_github_actions(environment),
             printed_once: HashSet::new(),
             frame: None,
             failure: None,
@@ -56,8 +60,22 @@ impl MessageWriter {
 
     /// Prints one line. Escapes line breaks and control characters, and masks secret-looking values, because
     /// API servers, webhooks and plugins may quote the values they refuse.
+    ///
+    /// In GitHub Actions an error is also an annotation.
     pub fn note(&self, line: &str) {
-        self.lock().print(&safe(line));
+        let (line, mut state) = (safe(line), self.lock());
+        state.print(&line);
+        if let Some(error) = line.strip_prefix("error: ").filter(|_| state.in_github) {
+            state.command("error", error);
+        }
+    }
+
+    /// Writes a workflow command of GitHub Actions, if it reads the stream.
+    pub(super) fn workflow_command(&self, command: &'static str, text: &str) {
+        let mut state = self.lock();
+        if state.in_github {
+            state.command(command, &safe(text));
+        }
     }
 
     /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder.
@@ -115,6 +133,13 @@ impl MessageState {
         let written = self.err.write(&if self.colored { with_styled_mark(&line) } else { line });
         self.remember(written);
         self.write(&drawing);
+    }
+
+    /// Writes a workflow command with a text that is escaped already.
+    fn command(&mut self, command: &'static str, text: &str) {
+        let text = text.replace('%', "%25"); // the other special characters are line breaks
+        let written = self.err.write(&format!("::{command}::{text}\n"));
+        self.remember(written);
     }
 
     fn draw(&mut self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {

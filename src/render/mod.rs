@@ -16,6 +16,7 @@ pub mod go_json;
 pub mod help;
 pub mod history;
 pub mod hold;
+pub mod job_summary;
 pub mod live;
 pub mod message_writer;
 pub mod owner_warnings;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::appearance::{Color, can_draw, is_ascii_only, is_build, wants_color, wants_redaction};
 use super::escape;
 use super::frame::Frame;
+use super::job_summary::{Row, markdown};
 use super::message_writer::MessageWriter;
 use super::style::{Span, text_of};
 use super::workflow_command::disarmed;
@@ -48,6 +49,8 @@ pub struct Screen<'a> {
     failure: Option<io::Error>,
     /// What was changed in the cluster, in the order of the writes.
     changes: Vec<String>,
+    /// The rows of the job summary.
+    summary: Vec<Row>,
 }
 
 impl<'a> Screen<'a> {
@@ -81,6 +84,7 @@ impl<'a> Screen<'a> {
             documents: 0,
             failure: None,
             changes: Vec::new(),
+            summary: Vec::new(),
         }
     }
 
@@ -235,6 +239,24 @@ impl<'a> Screen<'a> {
     /// Prints one line on stderr: a note, a hint or a warning.
     pub fn note(&mut self, line: &str) {
         self.messages.note(line);
+    }
+
+    /// Prints several lines on stderr, which GitHub Actions folds below a title.
+    pub fn group(&mut self, title: &str, lines: &[String]) {
+        self.messages.workflow_command("group", title);
+        self.notes(lines);
+        self.messages.workflow_command("endgroup", "");
+    }
+
+    /// Adds rows to the job summary.
+    pub fn summarize(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.summary.extend(rows);
+    }
+
+    /// Returns the job summary as Markdown; empty without rows, and with `--compat`.
+    #[must_use]
+    pub fn job_summary(&self) -> String {
+        if self.compat { String::new() } else { markdown(&self.summary) }
     }
 
     /// Prints several lines on stderr.

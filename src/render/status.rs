@@ -258,6 +258,11 @@ pub(in crate::render) fn workload_json(workload: &Workload) -> Value {
     })
 }
 
+/// Returns a revision as JSON: its number, or the name of its object before it has a number.
+pub(super) fn revision_json(label: &str) -> Value {
+    label.parse::<i64>().map_or_else(|_| json!(label), Value::from)
+}
+
 /// Returns the pod counters of a workload's status as JSON.
 pub(super) fn pods_json(counts: Counts) -> Value {
     json!({

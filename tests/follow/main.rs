@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod broken_workloads;
+mod github_actions;
 mod limits_and_stability;
 mod live_display;
 mod missed_events;

@@ -5,7 +5,7 @@ use rollout2::render::live::drawing;
 use rollout2::world::Terminal;
 
 use crate::emulator::Emulator;
-use crate::objects::{Release, crashing, follower, frame, starting, without_image};
+use crate::objects::{Release, crashing, follower, frame, frame_with, starting, without_image};
 
 const SIZES: [Terminal; 3] = [
     Terminal { width: 80, height: 24 },
@@ -160,4 +160,17 @@ fn an_outage() {
     let follower = follower(&[(0, &[bad])]);
     let screens = shown(&follower, 14);
     assert!(screens.contains("0/3   outage"), "{screens}");
+}
+
+#[test]
+fn each_pod_has_a_line_below_its_revision() {
+    let bad = Release::new("web", 4, 1, 3).with(1, &crashing());
+    let follower = follower(&[(0, &[bad])]);
+    let screens = [(80, 24), (60, 10)].map(|(width, height)| {
+        let size = Terminal { width, height };
+        let mut emulator = Emulator::new(size);
+        emulator.write(&drawing(&frame_with(&follower, 14, size, true), false));
+        format!("-- {width}x{height}\n{}\n", emulator.screen())
+    });
+    insta::assert_snapshot!(screens.concat());
 }

@@ -186,7 +186,7 @@ fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result
         Some(CheckOverride::Run(_)) => format!("the plan of {target} began with another --check"),
         None => format!("the plan of {target} has a --check, and stores only its digest"),
     };
-    Err(Error::new(ErrorKind::Refused, message).hint("repeat the same --check, or add --no-check"))
+    Err(Error::usage(message).hint("repeat the same --check, or add --no-check"))
 }
 
 /// Whether a revision is stored, and its template is not the live one.

@@ -1,7 +1,7 @@
 //! Validation of a request against the number of pods.
 
 use super::request::Request;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::change::hold::{Amount, Batches, Reach};
 use crate::model::workload::Workload;
 
@@ -16,19 +16,15 @@ pub(super) fn check_numbers(request: &Request, workload: &Workload) -> Result<()
     if let Some(amount) = request.pace.max_unavailable.filter(|_| wanted > 1)
         && amount.of(wanted) >= wanted
     {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            format!("--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"),
-        ));
+        return Err(Error::usage(format!(
+            "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
+        )));
     }
     match (&request.pace.batches, request.reach) {
         (_, Some(Reach::To(amount))) if amount.of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
-            Err(Error::new(
-                ErrorKind::Refused,
-                format!("--to {amount} is more than {pods} of {target}; nothing was written"),
-            )
-            .hint("all of them are --to 100%, or --all"))
+            Err(Error::usage(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
+                .hint("all of them are --to 100%, or --all"))
         }
         (Some(Batches::Until(goals)), _) => check_goals(goals, wanted),
         _ => Ok(()),
@@ -48,11 +44,7 @@ fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
     };
     let sentence = format!("{} comes after {}", counted(after), counted(before));
     let sentence = sentence.trim_end_matches(',');
-    Err(Error::new(
-        ErrorKind::Refused,
-        format!("--batches {} goes down: {sentence}; nothing was written", listed(goals)),
-    )
-    .hint(
+    Err(Error::usage(format!("--batches {} goes down: {sentence}; nothing was written", listed(goals))).hint(
         "each says how many pods run the new revision after a batch, of as many as there are: 1,10%,50%,100%",
     ))
 }

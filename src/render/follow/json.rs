@@ -14,7 +14,7 @@ use crate::model::status::cause::Cause;
 use crate::model::status::serving::is_outage;
 use crate::model::status::verdict::{Counts, Verdict};
 use crate::model::text::secret::without_secrets;
-use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown, workload_json};
+use crate::render::status::{RolloutStatus, cause_json, pods_json, revision_json, unknown, workload_json};
 
 /// Returns one report as one line of JSON; none for a request of the follower.
 #[must_use]
@@ -32,7 +32,7 @@ pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<St
         Report::Waiting { target, reason } => (target, "waiting", json!({"reason": reason})),
         Report::RollbackStarted { target, result, revision } => {
             let mut facts = ended(result);
-            facts["toRevision"] = json!(revision);
+            facts["toRevision"] = revision_json(revision);
             (target, "rolling-back", facts)
         }
         Report::Ended { target, result } => (target, "ended", ended(result)),
@@ -142,7 +142,7 @@ fn rollback(result: &RollbackResult) -> Value {
     match result {
         RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "reason": why}),
         RollbackResult::RolledBack { revision, outcome } => {
-            json!({"toRevision": revision, "outcome": outcome.word(), "reason": null})
+            json!({"toRevision": revision_json(revision), "outcome": outcome.word(), "reason": null})
         }
     }
 }

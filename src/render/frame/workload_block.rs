@@ -6,7 +6,7 @@ use super::bars::bars;
 use super::causes::{self, RenderedCause};
 use super::header::BlockHeader;
 use super::line::FrameLine;
-use super::revisions;
+use super::revisions::{self, TreeLine};
 use crate::model::follow::{Now, Outcome, TargetTracker};
 use crate::model::status::cause::Cause;
 use crate::model::status::verdict::{Counts, RolloutState};
@@ -46,18 +46,31 @@ enum LinePriority {
     Cause,
     OldRevision,
     Evidence,
+    Pod,
 }
 
 impl WorkloadBlock {
     /// Builds the block of a target at a moment, for lines of the given width.
-    pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext, width: usize) -> Self {
+    pub(super) fn of(
+        tracker: &TargetTracker,
+        now: Now,
+        names: NameContext,
+        shows_pods: bool,
+        width: usize,
+    ) -> Self {
         let causes = causes(tracker);
         let header = BlockHeader::of(tracker, now, names);
         let first_cause = causes.first().map(in_short);
         let severity = Severity::of(tracker, &causes);
         let lines = header.lines(width);
         let folded = header.row(first_cause.clone(), progress(tracker), width);
-        Self { severity, folded, header: lines, body: body(tracker, &causes, now, names, width), first_cause }
+        Self {
+            severity,
+            folded,
+            header: lines,
+            body: body(tracker, &causes, now, names, shows_pods, width),
+            first_cause,
+        }
     }
 
     /// Returns the number of lines.
@@ -148,6 +161,7 @@ fn body(
     causes: &[Cause],
     now: Now,
     names: NameContext,
+    shows_pods: bool,
     width: usize,
 ) -> Vec<(LinePriority, FrameLine)> {
     let (Some(observed), Some(verdict)) = (tracker.observation(), tracker.verdict()) else {
@@ -160,8 +174,13 @@ fn body(
     } else {
         LinePriority::OldRevision
     };
-    let ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
-    body.extend(ranks.zip(revisions::lines(tracker, observed, now.server_time, width)));
+    let mut ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
+    for line in revisions::lines(tracker, observed, now.server_time, width, shows_pods) {
+        body.extend(match line {
+            TreeLine::Revision(line) => ranks.next().map(|rank| (rank, line)),
+            TreeLine::Pod(line) => Some((LinePriority::Pod, line)),
+        });
+    }
     let (lines, more) = causes::lines(
         |cause| tracker.log_for(cause),
         &RolloutStatus { observed, verdict, causes },

@@ -11,7 +11,7 @@ async fn what_cannot_be_held_is_refused_with_the_reason() {
     web.lab.pass(5).await;
     let before = web.object();
     let recreate = web.step("").await;
-    ends(&recreate, 2);
+    ends(&recreate, 1);
     assert!(recreate.stderr.contains("Recreate stops every outdated pod"), "{}", recreate.transcript);
     assert_eq!(web.object(), before);
     for (annotation, who) in [

@@ -13,6 +13,7 @@ pub mod random;
 mod recorded;
 pub mod replay;
 mod run;
+pub mod schema;
 
 pub use recorded::{Recorded, data};
 pub use run::{Ended, Run};

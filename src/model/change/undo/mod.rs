@@ -151,9 +151,7 @@ pub fn refused_while_paused(workload: &Workload) -> Error {
 /// The hold would keep the pods of the target from counting as available, though they serve.
 fn no_hold_to_keep(workload: &Workload) -> Error {
     let target = workload.target();
-    let sentence =
-        format!("the hold of {target} is for its live template, and cannot be kept for another one");
-    Error::new(ErrorKind::Refused, sentence)
+    Error::usage(format!("the hold of {target} is for its live template, and cannot be kept for another one"))
         .hint(command("to roll back and end the hold: kubectl rollout2 undo {}", [workload.command_target()]))
 }
 
