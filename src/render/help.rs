@@ -2,14 +2,18 @@
 
 use super::style::{Span, Style};
 
-/// Returns a help text with its headings styled: lines such as `Options:`, and the word `Usage:`.
+/// Returns a help text with its headings styled: lines such as `Options:` below an empty one, and the word `Usage:`.
 #[must_use]
 pub fn styled(text: &str) -> Vec<Span> {
-    text.split_inclusive('\n').flat_map(line).collect()
+    let before = std::iter::once("\n").chain(text.split_inclusive('\n'));
+    text.split_inclusive('\n')
+        .zip(before)
+        .flat_map(|(text, before)| line(text, before.trim().is_empty()))
+        .collect()
 }
 
-fn line(line: &str) -> Vec<Span> {
-    let is_heading = !line.starts_with(' ') && line.trim_end().ends_with(':');
+fn line(line: &str, is_first: bool) -> Vec<Span> {
+    let is_heading = is_first && !line.starts_with(' ') && line.trim_end().ends_with(':');
     match line.strip_prefix(USAGE) {
         _ if is_heading => vec![Span::new(Style::Heading, line.trim_end()), Span::plain("\n")],
         Some(rest) => vec![Span::new(Style::Heading, USAGE), Span::plain(rest)],

@@ -74,7 +74,11 @@ async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     lab.hands().image(&web, "app:2.0-bad");
     let ended = drawn(&lab, "admin", "deployment/web --fail-fast=10s").await;
     assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(ended.stderr.starts_with("error: deployment.apps/web failed: "), "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("\x1b[31merror:\x1b[0m deployment.apps/web failed: "),
+        "{}",
+        ended.stderr
+    );
     insta::assert_snapshot!(screens(&ended).last().unwrap().join("\n"));
 }
 

@@ -10,7 +10,8 @@ fn help(words: &[&str]) -> String {
 
 /// The headings of a help text, in order.
 fn headings(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.strip_suffix(':')).collect()
+    let paragraphs = text.split("\n\n").filter_map(|paragraph| paragraph.lines().next());
+    paragraphs.filter(|line| !line.starts_with(' ')).filter_map(|line| line.strip_suffix(':')).collect()
 }
 
 #[test]

@@ -42,6 +42,9 @@ const MIN_NAME_WIDTH: usize = 12;
 /// Below this width a row has only a name and a cause.
 const NARROW_WIDTH: usize = 60;
 
+/// Below this width a row has no revisions, so that the cause has room.
+const WIDE_WIDTH: usize = 99;
+
 impl BlockHeader {
     pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext) -> Self {
         let (style, state) = state_text(tracker);
@@ -82,7 +85,8 @@ impl BlockHeader {
                 let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
                 // The longest cell is the last one, so that it moves no column.
                 let words = first_cause.unwrap_or(how_far);
-                vec![name, state, FrameLine::of(self.elapsed), self.revisions, words]
+                let revisions = if width < WIDE_WIDTH { FrameLine::default() } else { self.revisions };
+                vec![name, state, FrameLine::of(self.elapsed), revisions, words]
             }
         }
     }
