@@ -75,7 +75,7 @@ fn check_namespace(namespace: &str, compat: bool) -> Result<()> {
     if compat {
         return name::check_namespace(namespace);
     }
-    if name::is_namespace(namespace) {
+    if name::is_namespace_name(namespace) {
         return Ok(());
     }
     Err(Error::usage(format!("{namespace:?} is not a valid namespace name"))

@@ -10,7 +10,7 @@ use crate::command::access::SnapshotPath;
 use crate::command::diff::elsewhere::{Elsewhere, Origin};
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::{TargetWord, read_one};
+use crate::command::targets::target_words::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::api::name;
 use crate::model::revision::RevisionWord;
@@ -103,10 +103,10 @@ enum DiffFormat {
 
 impl DiffArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (target, sides) = read_one(&self.words, "deployment/web")?;
+        let (target, sides) = read_one_target(&self.words, "deployment/web")?;
         let (sides, other) = match sides {
             [sides @ .., other] if other.contains('/') => {
-                (sides, Some(read_one(std::slice::from_ref(other), "statefulset/web")?.0))
+                (sides, Some(read_one_target(std::slice::from_ref(other), "statefulset/web")?.0))
             }
             sides => (sides, None),
         };

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::duration::{Timeout, duration, timeout};
 use crate::error::Result;
-use crate::model::follow::{Goal, Options};
+use crate::model::follow::{FollowOptions, Goal};
 use crate::model::status::cause::CauseId;
 
 /// The default grace period of a fatal cause.
@@ -53,9 +53,9 @@ pub(super) struct TimeoutArgs {
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
     /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key, a
-    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the second restart on a crash, a failing postStart
-    /// hook, and a kill by a liveness or startup probe; and pods rejected by a quota or by admission while
-    /// nothing moves and no pod terminates.
+    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the
+    /// second restart on a crash, a failing postStart hook, and a kill by a liveness or startup probe; and pods
+    /// rejected by a quota or by admission while nothing moves and no pod terminates.
     ///
     /// Success waits until no such cause was present for 10s, and until every restarted container has run for
     /// 10s longer than before it ended, but for no more than 1m.
@@ -76,7 +76,7 @@ enum UntilArg {
 }
 
 impl FollowArgs {
-    pub(super) fn lower(self, compat: bool) -> Result<Options> {
+    pub(super) fn lower(self, compat: bool) -> Result<FollowOptions> {
         let goal = match self.until {
             None => Goal::Success,
             Some(UntilArg::Updated) => Goal::Updated,
@@ -84,7 +84,7 @@ impl FollowArgs {
             Some(UntilArg::Complete) => Goal::Complete,
             Some(UntilArg::OldGone) => Goal::OldGone,
         };
-        Ok(Options {
+        Ok(FollowOptions {
             goal,
             stable: self.stable.unwrap_or_default(),
             wait_held: self.wait_held,
@@ -101,9 +101,9 @@ impl TimeoutArgs {
         self.timeout.is_some() || self.fail_fast.is_some()
     }
 
-    pub(super) fn lower(&self, compat: bool) -> Result<Options> {
+    pub(super) fn lower(&self, compat: bool) -> Result<FollowOptions> {
         let timeout = self.timeout.map(|timeout| timeout.limit(compat)).transpose()?.flatten();
-        Ok(Options { timeout, fail_fast: self.fail_fast, ..Options::default() })
+        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, ..FollowOptions::default() })
     }
 }
 

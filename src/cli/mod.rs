@@ -1,6 +1,6 @@
 //! The command line: clap types, help text, and lowering into plain requests.
 //!
-//! Lowering reads neither the cluster nor a file, except manifests, so a usage error never reaches the
+//! Lowering reads neither the cluster nor a file, except manifests and templates, so a usage error never reaches the
 //! cluster.
 
 mod common;
@@ -12,6 +12,8 @@ mod follow;
 mod help;
 mod history;
 mod hold;
+mod list;
+mod output_form;
 mod parse_error;
 pub mod reference;
 mod restart;
@@ -61,6 +63,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum VerbArguments {
+    List(list::ListArgs),
     Status(status::StatusArgs),
     History(history::HistoryArgs),
     Diff(diff::DiffArgs),
@@ -74,7 +77,7 @@ enum VerbArguments {
 }
 
 /// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
-const NON_KUBECTL_VERBS: [&str; 4] = ["diff", "step", "completion", "version"];
+const NON_KUBECTL_VERBS: [&str; 5] = ["list", "diff", "step", "completion", "version"];
 
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
@@ -140,6 +143,7 @@ impl Arguments {
     fn lower(self, compat: bool) -> Result<LoweredArgs, Error> {
         let common = self.common.lower(compat)?;
         let verb = match self.verb {
+            VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
             VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common)?),
             VerbArguments::History(arguments) => Verb::History(arguments.lower(&common)?),
             VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&common)?),

@@ -9,7 +9,7 @@ use crate::command::CommonOptions;
 use crate::command::change::ChangeOptions;
 use crate::command::restart::Request;
 use crate::error::Result;
-use crate::model::follow::Options;
+use crate::model::follow::FollowOptions;
 
 /// Restart all pods of workloads with a rollout
 ///
@@ -50,7 +50,7 @@ impl RestartArgs {
         let options = ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
         let options = self.wait.lower(options, "restart", common)?;
         let wait = options.wait.map(|options| {
-            let options = Options { replace_stuck_pods: self.replace_stuck_pods, ..options };
+            let options = FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
             self.undo.lower(options)
         });
         let options = ChangeOptions { wait, ..options };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::follow::GRACE;
-use crate::model::follow::Options;
+use crate::model::follow::FollowOptions;
 use crate::model::text::go_duration;
 
 /// The default progress deadline of StatefulSets and DaemonSets; a Deployment's default is the same.
@@ -33,8 +33,8 @@ pub(super) struct ReplaceStuckPodsArgs {
 }
 
 impl ReplaceStuckPodsArgs {
-    pub(super) fn lower(&self, options: Options) -> Options {
-        Options { replace_stuck_pods: self.replace_stuck_pods, ..options }
+    pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
+        FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options }
     }
 }
 
@@ -44,14 +44,14 @@ impl UndoOnFailureArgs {
     }
 
     /// Returns the options with the flag and its implied options.
-    pub(super) fn lower(&self, options: Options) -> Options {
+    pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
         if !self.undo_on_failure {
             return options;
         }
-        Options {
+        FollowOptions {
             undo_on_failure: true,
             fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
-            set_deadline: Some(DEADLINE),
+            default_deadline: Some(DEADLINE),
             ..options
         }
     }

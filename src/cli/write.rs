@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
+use crate::command::access::SnapshotPath;
 use crate::command::change::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
@@ -65,7 +66,7 @@ impl WriteArgs {
                     .hint("add --dry-run=client"));
             }
         };
-        if self.interactive && common.access.snapshot == Some(crate::command::access::SnapshotPath::Stdin) {
+        if self.interactive && common.access.snapshot == Some(SnapshotPath::Stdin) {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
         let scope = self.scope.lower(common)?;

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::patch::Patch;
-use crate::model::follow::Options;
+use crate::model::follow::FollowOptions;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
@@ -41,7 +41,7 @@ pub struct ChangeOptions {
     /// Whether to ask before each write.
     pub interactive: bool,
     /// How to follow the rollout after the write, with `--wait`.
-    pub wait: Option<Options>,
+    pub wait: Option<FollowOptions>,
 }
 
 /// The value of `--dry-run`.
@@ -103,7 +103,7 @@ impl TargetResults {
 /// What differs between the writing verbs before they write.
 pub(super) struct WritingVerb {
     /// Returns kubectl's message for an object that the verb does not support.
-    pub(super) refusal: UnsupportedMessage,
+    pub(super) unsupported_message: UnsupportedMessage,
     /// Whether kubectl prints a line when nothing was found.
     pub(super) kubectl_reports_nothing_found: bool,
 }
@@ -125,7 +125,7 @@ pub(super) async fn select_targets(
         )
         .hint("unset ROLLOUT2_REDACT"));
     }
-    let found = find_workloads(scope, verb.refusal, source, screen).await?;
+    let found = find_workloads(scope, verb.unsupported_message, source, screen).await?;
     let exit = found.exit(scope, screen.is_compat());
     let FoundTargets { mut workloads, errors, nothing_found } = found;
     if !screen.is_compat() {

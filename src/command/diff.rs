@@ -125,7 +125,7 @@ async fn compare_revisions(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<ComparedTemplates> {
-    let workload = find_workload(&request.scope, super::history::refusal, source, screen).await?;
+    let workload = find_workload(&request.scope, super::history::unsupported_message, source, screen).await?;
     let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
     let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
     let (from, to) = if is_unreleased {

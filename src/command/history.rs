@@ -43,7 +43,7 @@ pub enum Output {
 
 /// Shows the history of each workload, one after another.
 pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) -> CommandOutcome {
-    let found = match find_workloads(&request.scope, refusal, source, screen).await {
+    let found = match find_workloads(&request.scope, unsupported_message, source, screen).await {
         Ok(found) => found,
         Err(error) => return error.into(),
     };
@@ -74,7 +74,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
 }
 
 /// Returns kubectl's message for a type without a history.
-pub(super) fn refusal(type_: &ResourceType, _name: &str) -> String {
+pub(super) fn unsupported_message(type_: &ResourceType, _name: &str) -> String {
     let name = type_.group_kind();
     if type_.is_workload() {
         return format!("no history viewer has been implemented for {name:?}");

@@ -10,7 +10,9 @@ use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{TargetScope, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::hold::{Pause, Resume, have_same_plan, pause, resume};
+use crate::model::change::hold::{
+    Pause, Resume, check_not_lost, end_lost_hold, have_same_plan, is_lost, pause, resume,
+};
 use crate::model::change::patch::Patch;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -43,11 +45,11 @@ pub enum HoldVerb {
 }
 
 const PAUSE: WritingVerb = WritingVerb {
-    refusal: |type_, name| unsupported(type_, name, "pausing"),
+    unsupported_message: |type_, name| unsupported(type_, name, "pausing"),
     kubectl_reports_nothing_found: true,
 };
 const RESUME: WritingVerb = WritingVerb {
-    refusal: |type_, name| unsupported(type_, name, "resuming"),
+    unsupported_message: |type_, name| unsupported(type_, name, "resuming"),
     kubectl_reports_nothing_found: true,
 };
 
@@ -145,6 +147,13 @@ async fn resume_workload(
     screen: &mut Screen<'_>,
 ) -> Result<()> {
     refuse_as_kubectl(workload, request.verb, screen)?;
+    if is_lost(workload) && !screen.is_compat() {
+        let observed = observe(workload.clone(), source, screen).await?;
+        if !release_all {
+            return check_not_lost(&observed);
+        }
+        return write(workload, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
+    }
     match resume(workload, release_all)? {
         Resume::NotPaused => print_unchanged(workload, "not paused", request, screen),
         Resume::Stepping => {

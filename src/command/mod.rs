@@ -11,6 +11,7 @@ pub mod follow;
 pub mod history;
 pub mod hold;
 mod identity;
+pub mod list;
 mod notice;
 mod outcome;
 mod owners;
@@ -20,6 +21,7 @@ pub mod restart;
 pub mod status;
 pub mod step;
 pub mod targets;
+pub mod template_file;
 pub mod undo;
 
 pub use crate::cluster::access;
@@ -59,6 +61,8 @@ pub struct CommonOptions {
 /// The verb and its own options.
 #[derive(Debug)]
 pub enum Verb {
+    /// Lists rollouts.
+    List(list::Request),
     /// Shows the revisions of workloads.
     History(history::Request),
     /// Shows the differences between two templates of a workload.
@@ -87,6 +91,7 @@ impl Verb {
     /// Returns the targets of the verb.
     fn scope_mut(&mut self) -> &mut TargetScope {
         match self {
+            Self::List(request) => &mut request.scope,
             Self::History(request) => &mut request.scope,
             Self::Diff(request) => &mut request.scope,
             Self::Status(request) => &mut request.scope,
@@ -128,6 +133,7 @@ pub async fn run_on(
     let mut screen = Screen::with(messages, world, common.color, common.compat);
     let mut outcome = match &source {
         Ok(source) => match &command.verb {
+            Verb::List(request) => Box::pin(list::run(request, source, &mut screen)).await,
             Verb::History(request) => Box::pin(history::run(request, source, &mut screen)).await,
             Verb::Status(request) => Box::pin(status::run(request, source, signals, &mut screen)).await,
             Verb::Diff(request) => {

@@ -29,7 +29,7 @@ pub struct Request {
 }
 
 const VERB: WritingVerb = WritingVerb {
-    refusal: |type_, name| unsupported(type_, name, "restarting"),
+    unsupported_message: |type_, name| unsupported(type_, name, "restarting"),
     kubectl_reports_nothing_found: true,
 };
 
@@ -45,16 +45,16 @@ pub async fn run(
             Ok(selected) => selected,
             Err(error) => return error.into(),
         };
-    let mut live = Vec::new();
+    let mut written = Vec::new();
     for workload in workloads {
-        let done = one(workload, request, source, screen).await;
-        results.record(done.map(|workload| live.push(workload)));
+        let done = restart_workload(workload, request, source, screen).await;
+        results.record(done.map(|workload| written.push(workload)));
     }
-    follow::after_change(results, live, &request.options, source, signals, screen).await
+    follow::after_change(results, written, &request.options, source, signals, screen).await
 }
 
 /// Restarts one workload and returns the object that the API server stored.
-async fn one(
+async fn restart_workload(
     workload: Workload,
     request: &Request,
     source: &Source,

@@ -8,7 +8,7 @@ use crate::command::targets::{BulkReader, ManagedFields, TargetScope, find_workl
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::{FollowMode, Options};
+use crate::model::follow::{FollowMode, FollowOptions};
 use crate::model::revision::RevisionWord;
 use crate::model::status::cause::causes;
 use crate::model::status::observation::Observation;
@@ -37,7 +37,7 @@ pub struct Request {
     /// Whether the live display shows each pod.
     pub pods: bool,
     /// The goal, the deadlines and the timeout.
-    pub options: Options,
+    pub options: FollowOptions,
 }
 
 /// The output formats of `status`.
@@ -57,7 +57,8 @@ pub async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let found = find_workloads_with(&request.scope, ManagedFields::Drop, refusal, source, screen).await;
+    let found =
+        find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await;
     let found = match found {
         Ok(found) => found,
         Err(error) => return error.into(),
@@ -88,17 +89,17 @@ pub async fn run(
 
 impl Request {
     fn follow_request(&self, names: NameContext, signals: Signals, screen: &Screen<'_>) -> follow::Request {
-        let (telling, format) = match self.output {
+        let (mode, format) = match self.output {
             _ if screen.is_compat() => (FollowMode::Kubectl, ReportFormat::Kubectl),
             Output::Text => (FollowMode::Native, ReportFormat::of_text(screen, self.plain)),
             Output::Json => (FollowMode::Native, ReportFormat::Json),
         };
-        let options = Options { telling, revision: self.revision.clone(), ..self.options.clone() };
+        let options = FollowOptions { mode, revision: self.revision.clone(), ..self.options.clone() };
         follow::Request { options, format, names, shows_pods: self.pods, signals }
     }
 }
 
-fn refusal(type_: &ResourceType, _name: &str) -> String {
+fn unsupported_message(type_: &ResourceType, _name: &str) -> String {
     format!("no status viewer has been implemented for {}", type_.group_kind())
 }
 
@@ -140,7 +141,7 @@ async fn show(
         Output::Text => print_status(&status, names, screen),
     }
     screen.summarize([job_summary::of_status(&status, names)]);
-    let exit = exit(request.options.goal.state(&observed, &verdict));
+    let exit = exit_of_state(request.options.goal.rollout_state(&observed, &verdict));
     if exit == Exit::Done && !request.options.stable.is_zero() {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");
         return Ok(Exit::Unfinished);
@@ -190,8 +191,8 @@ fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
     screen.notes(render::way_back_hint(observed).filter(|_| needs_a_fix).as_slice());
 }
 
-/// Returns the exit code for the verdict of one observation.
-fn exit(state: RolloutState) -> Exit {
+/// Returns the exit code for a state.
+pub(super) fn exit_of_state(state: RolloutState) -> Exit {
     match state {
         RolloutState::Complete => Exit::Done,
         RolloutState::Progressing | RolloutState::Unobserved => Exit::Unfinished,

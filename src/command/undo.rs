@@ -19,8 +19,9 @@ use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::have_same_plan;
+use crate::model::change::patch::Patch;
 use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::change::undo::{Undo, change_cause_patch, doubts, is_live, undo};
+use crate::model::change::undo::{Doubt, Undo, change_cause_patch, doubts, is_live, undo};
 use crate::model::revision::Revision;
 use crate::model::status::cause::causes_of_revision;
 use crate::model::status::observation::Observation;
@@ -33,8 +34,10 @@ use crate::world::Signals;
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
-const VERB: WritingVerb =
-    WritingVerb { refusal: |type_, _| compat::refusal(type_), kubectl_reports_nothing_found: false };
+const VERB: WritingVerb = WritingVerb {
+    unsupported_message: |type_, _| compat::unsupported_message(type_),
+    kubectl_reports_nothing_found: false,
+};
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub async fn run(
@@ -51,7 +54,7 @@ pub async fn run(
     if let Err(error) = confirm_several(&workloads, request, screen) {
         return error.into();
     }
-    let mut live = Vec::new();
+    let mut written = Vec::new();
     let mut reader = match read_ahead(&workloads, request, source, screen).await {
         Ok(reader) => reader,
         Err(error) => return error.into(),
@@ -62,15 +65,15 @@ pub async fn run(
         } else {
             let observed = observe_target(workload, reader.as_mut(), source, screen).await;
             match observed {
-                Ok(observed) => {
-                    one(observed, request, source, screen).await.map(|workload| live.push(workload))
-                }
+                Ok(observed) => roll_back_workload(observed, request, source, screen)
+                    .await
+                    .map(|workload| written.push(workload)),
                 Err(error) => Err(error),
             }
         };
         results.record(done);
     }
-    follow::after_change(results, live, &request.options, source, signals, screen).await
+    follow::after_change(results, written, &request.options, source, signals, screen).await
 }
 
 /// Lists several workloads and asks whether to roll all of them back, unless each one is confirmed.
@@ -113,7 +116,7 @@ async fn observe_target(
 }
 
 /// Rolls one workload back and returns the object that the API server stored.
-async fn one(
+async fn roll_back_workload(
     mut observed: Observation,
     request: &Request,
     source: &Source,
@@ -231,9 +234,11 @@ fn show(
     }
     let after = Workload::of_json(undo.patch.after());
     let doubts = doubts(observed, undo.target, &request.to_revision);
-    screen.notes(&doubts.iter().map(|doubt| render::doubt(undo.target, *doubt)).collect::<Vec<_>>());
     let causes = causes_of_revision(observed, undo.target, now);
     let cause = causes.iter().find(|cause| !cause.is_transient);
+    // A cause says more than that no pod is ready.
+    let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
+    screen.notes(&shown.map(|doubt| render::doubt(undo.target, *doubt)).collect::<Vec<_>>());
     if let Some(cause) = cause {
         let (label, pods) = (undo.target.label(), cause.pods.join(", "));
         screen.note(&format!(
@@ -287,7 +292,7 @@ fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen
         // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json => {
-            let patch = crate::model::change::patch::Patch::of(workload.object());
+            let patch = Patch::of(workload.object());
             change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }
     }

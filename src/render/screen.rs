@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::appearance::{Color, can_draw, is_ascii_only, is_build, wants_color, wants_redaction};
 use super::escape;
-use super::frame::Frame;
+use super::frame::{Frame, FrameLine};
 use super::job_summary::{Row, markdown};
 use super::message_writer::MessageWriter;
 use super::style::{Span, text_of};
@@ -204,6 +204,12 @@ impl<'a> Screen<'a> {
         } else {
             self.result(&text_of(spans, false));
         }
+    }
+
+    /// Prints styled lines.
+    pub fn styled_lines(&mut self, lines: &[FrameLine]) {
+        let spans = lines.iter().flat_map(|line| line.spans().iter().cloned().chain([Span::plain("\n")]));
+        self.styled(&spans.collect::<Vec<_>>());
     }
 
     /// Draws a frame in place of the one before it. Messages are printed above the frame. Reads the size of the

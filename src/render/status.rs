@@ -292,18 +292,7 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
 
 /// Returns the types that could not be read. Without them the list of causes is incomplete.
 pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
-    let RolloutStatus { observed, verdict, .. } = status;
-    let mut unknown = Vec::new();
-    if observed.revisions.is_empty() {
-        unknown.push("revisions");
-    }
-    if observed.pods.is_none() {
-        unknown.push("pods");
-    }
-    if observed.events.is_none() && verdict.state != RolloutState::Complete {
-        unknown.push("events");
-    }
-    unknown
+    status.observed.unknown(status.verdict.state)
 }
 
 #[cfg(test)]

@@ -1,7 +1,19 @@
 //! Aligns columns as Go's `text/tabwriter` does, which prints kubectl's tables.
 
-/// The spaces between two columns.
-const PADDING: usize = 2;
+/// The distance of two columns.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// The spaces between them.
+    padding: usize,
+    /// The minimum width of a column with its spaces.
+    width: usize,
+}
+
+/// The columns of `kubectl rollout history`.
+const OF_HISTORY: Columns = Columns { padding: 2, width: 0 };
+
+/// The columns of `kubectl get`.
+const OF_GET: Columns = Columns { padding: 3, width: 6 };
 
 /// Aligns tab-terminated cells. The last cell of a line belongs to no column and is not padded.
 ///
@@ -9,6 +21,16 @@ const PADDING: usize = 2;
 /// have, begins another column, and a newline begins a row.
 #[must_use]
 pub(super) fn aligned(text: &str) -> String {
+    aligned_in(text, OF_HISTORY)
+}
+
+/// Aligns tab-terminated cells as `kubectl get` does.
+#[must_use]
+pub(super) fn aligned_as_get(text: &str) -> String {
+    aligned_in(text, OF_GET)
+}
+
+fn aligned_in(text: &str, columns: Columns) -> String {
     let rows: Vec<Vec<&str>> = text.split('\n').map(|line| line.split('\t').collect()).collect();
     let mut widths: Vec<Vec<usize>> = rows.iter().map(|row| vec![0; row.len() - 1]).collect();
     for start in 0..rows.len() {
@@ -19,7 +41,7 @@ pub(super) fn aligned(text: &str) -> String {
                 let width = block.clone().map(|row| row[column].chars().count()).max().unwrap_or(0);
                 let length = block.count();
                 for row in &mut widths[start..start + length] {
-                    row[column] = width + PADDING;
+                    row[column] = (width + columns.padding).max(columns.width);
                 }
             }
         }

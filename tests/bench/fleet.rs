@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use harness::Run;
-use harness::lab::{Lab, START};
+use harness::test_cluster::{START, TestCluster};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
@@ -35,29 +35,32 @@ pub(crate) fn report(nodes: usize) -> io::Result<()> {
 }
 
 async fn measured(nodes: usize) -> (String, String) {
-    let lab = Lab::built(SimCluster::builder().without_managed_fields().nodes(nodes), Controllers::new());
-    let agent = lab.daemon_set(&json!({}));
-    lab.pass(3_600).await;
-    lab.run("pause daemonset/agent").await;
-    lab.hands().image(&agent, "app:2.0");
-    lab.pass(60).await;
-    lab.cluster.forget_requests();
+    let cluster = TestCluster::from_builder(
+        SimCluster::builder().without_managed_fields().nodes(nodes),
+        Controllers::new(),
+    );
+    let agent = cluster.daemon_set(&json!({}));
+    cluster.advance(3_600).await;
+    cluster.run("pause daemonset/agent").await;
+    cluster.editor().set_image(&agent, "app:2.0");
+    cluster.advance(60).await;
+    cluster.sim.forget_requests();
     let before = memory("VmRSS:");
     let _ = std::fs::write("/proc/self/clear_refs", "5"); // the peak counts from here, where Linux allows that
-    let service = Counted { service: lab.cluster.service(), bytes: Arc::default() };
+    let service = Counted { service: cluster.sim.service(), bytes: Arc::default() };
     let bytes = Arc::clone(&service.bytes);
     let run = Run::of(STEP.split_whitespace()).at(START.parse().unwrap_or_default());
-    let (begun, from) = (Instant::now(), lab.cluster.store(|store| store.now()));
-    let ended = run.run_through(kube::Client::new(service, "default")).await;
+    let (begun, from) = (Instant::now(), cluster.sim.store(|store| store.now()));
+    let output = run.run_against(kube::Client::new(service, "default")).await;
     let wall = begun.elapsed();
-    let took = lab.cluster.store(|store| store.now()).duration_since(from);
-    let requests = lab.cluster.requests();
+    let took = cluster.sim.store(|store| store.now()).duration_since(from);
+    let requests = cluster.sim.requests();
     let of = |verb, kind: &str| requests.iter().filter(|request| is(request, verb, kind)).count();
     let line = format!(
         "{nodes} nodes: exit {}, wall {wall:.1?}, cluster time {}, {} requests: {} lists of pods (pages), {} of nodes, \
          {} reads of the DaemonSet, {} patches, {} deletions; {} MiB answered; memory with the cluster {before} \
          before, {} at most",
-        ended.exit,
+        output.exit,
         took.as_secs(),
         requests.len(),
         of(Verb::List, PODS.kind),
@@ -68,7 +71,7 @@ async fn measured(nodes: usize) -> (String, String) {
         bytes.load(Ordering::Relaxed) >> 20,
         memory("VmHWM:"),
     );
-    let last: Vec<&str> = ended.transcript.lines().rev().take(2).collect();
+    let last: Vec<&str> = output.transcript.lines().rev().take(2).collect();
     (line, last.join("\n"))
 }
 

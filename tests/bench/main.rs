@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use harness::Run;
-use harness::many_workloads::{Crowd, Shape};
+use harness::many_workloads::{Shape, WorkloadGenerator};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
 use rollout2::model::revision::Revisions;
@@ -113,7 +113,7 @@ fn diff() -> std::io::Result<Case> {
 
 /// Written once, and read by the whole program in every run.
 fn snapshot() -> std::io::Result<Case> {
-    let crowd = Crowd::recorded();
+    let crowd = WorkloadGenerator::from_recording();
     let shape = Shape { revisions: 5, pods: 5, crashing: false };
     let mut text = String::from("{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n");
     let mut index = 0;
@@ -143,7 +143,7 @@ impl Drop for Temporary {
 }
 
 fn observed(shape: Shape) -> std::io::Result<Observation> {
-    let objects = Crowd::recorded().deployment("shop", "web", shape).into_iter();
+    let objects = WorkloadGenerator::from_recording().deployment("shop", "web", shape).into_iter();
     let mut objects = objects.map(|object| Object::read(object).map_err(std::io::Error::other));
     let workload = objects.next().transpose()?.and_then(Workload::of);
     let workload = workload.ok_or_else(|| std::io::Error::other("the first object is no workload"))?;

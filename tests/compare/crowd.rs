@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use harness::many_workloads::{Crowd, Shape};
+use harness::many_workloads::{Shape, WorkloadGenerator};
 use serde_json::{Value, json};
 use simcluster::{Clock, Served, SimCluster};
 
@@ -14,7 +14,7 @@ const CRASHING: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
-    let crowd = Crowd::recorded();
+    let crowd = WorkloadGenerator::from_recording();
     let mut items = Vec::new();
     for word in std::env::args().skip(1) {
         let place =
@@ -45,7 +45,7 @@ impl<'a> Place<'a> {
         Some(Self { namespace, deployments, shape: Shape { revisions, pods, crashing: false } })
     }
 
-    fn populate(&self, crowd: &Crowd, items: &mut Vec<Value>) {
+    fn populate(&self, crowd: &WorkloadGenerator, items: &mut Vec<Value>) {
         for index in 0..self.deployments {
             let shape = Shape { crashing: index % CRASHING == CRASHING - 1, ..self.shape };
             items.extend(crowd.deployment(self.namespace, &format!("web-{index:04}"), shape));

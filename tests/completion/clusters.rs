@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{SimCluster, Verb, resource};
@@ -20,13 +20,13 @@ fn kubeconfig(name: &str, kubeconfig: &Value) -> PathBuf {
     path
 }
 
-async fn asked(kubeconfig: &Path, words: &[&str]) -> Ended {
-    Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", kubeconfig).run_here().await
+async fn asked(kubeconfig: &Path, words: &[&str]) -> Output {
+    Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", kubeconfig).run_async().await
 }
 
-fn silent(answer: &str) -> Ended {
+fn silent(answer: &str) -> Output {
     let text = answer.to_owned();
-    Ended { stdout: text.clone(), stderr: String::new(), transcript: text, exit: 0 }
+    Output { stdout: text.clone(), stderr: String::new(), transcript: text, exit: 0 }
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use crate::{answer, in_shop};
 
 /// Returns the output of `kubectl __complete rollout2 WORDS...`, which kubectl's completion scripts call.
 fn kubectl(machine: &Machine, words: &[&str]) -> String {
-    let ended = machine.command("kubectl").args(["__complete", "rollout2"]).args(words).output().unwrap();
-    String::from_utf8(ended.stdout).unwrap()
+    let output = machine.command("kubectl").args(["__complete", "rollout2"]).args(words).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]

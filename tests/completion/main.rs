@@ -13,9 +13,9 @@ use harness::{Run, data};
 
 /// Returns the completions of the last word of `kubectl-rollout2 WORDS...`.
 fn answer(words: &[&str]) -> String {
-    let ended = Run::of(["__complete"].iter().chain(words)).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{words:?}");
-    ended.stdout
+    let output = Run::of(["__complete"].iter().chain(words)).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{words:?}");
+    output.stdout
 }
 
 /// Returns the completions of `typed` from the recorded shop.

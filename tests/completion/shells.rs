@@ -11,9 +11,9 @@ use crate::setup::{Machine, installed};
 /// Writes the script of a shell to a file.
 fn script(machine: &Machine, shell: &str) -> PathBuf {
     let path = machine.bin.join(format!("completion.{shell}"));
-    let ended = Run::of(["completion", shell]).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{shell}");
-    std::fs::write(&path, ended.stdout).unwrap();
+    let output = Run::of(["completion", shell]).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{shell}");
+    std::fs::write(&path, output.stdout).unwrap();
     path
 }
 
@@ -45,8 +45,8 @@ fn typed(machine: &Machine, shell: &str, keys: &str) -> Option<String> {
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(keys.as_bytes()).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    Some(String::from_utf8_lossy(&ended.stdout).replace('\r', ""))
+    let output = child.wait_with_output().unwrap();
+    Some(String::from_utf8_lossy(&output.stdout).replace('\r', ""))
 }
 
 #[test]
@@ -97,10 +97,10 @@ fn fish_offers_the_candidates() {
         ". {}; complete -C '{line}'; complete -C 'kubectl-rollout2 hist'; complete -C 'kubectl-rollout2 status --watch='",
         script(&machine, "fish").display()
     );
-    let ended = machine.command("fish").args(["--no-config", "-c", &asks]).output().unwrap();
-    let shown = String::from_utf8(ended.stdout).unwrap();
+    let output = machine.command("fish").args(["--no-config", "-c", &asks]).output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
     for offered in ["3\timage shop/web:1.1, +env CACHE\n", "history\tShow the rev", "--watch=true\n"] {
-        assert!(shown.contains(offered), "{shown}\n{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(shown.contains(offered), "{shown}\n{}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
@@ -109,8 +109,8 @@ fn the_scripts_are_clean() {
     let Some(machine) = Machine::with(&["shellcheck"]) else { return };
     let files = [(script(&machine, "bash"), "bash"), (script(&machine, "kubectl"), "sh")];
     for (file, dialect) in files {
-        let ended = machine.command("shellcheck").args(["-s", dialect]).arg(&file).output().unwrap();
-        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        let output = machine.command("shellcheck").args(["-s", dialect]).arg(&file).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 }
 

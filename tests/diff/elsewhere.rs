@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Served, SimCluster, Verb, resource};
@@ -14,7 +14,7 @@ use crate::{changes_in, web};
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// A Deployment in a namespace with this live template.
+/// Returns a Deployment in a namespace with this live template.
 fn deployment(namespace: &str, template: &Value) -> Value {
     workload("Deployment", namespace, template)
 }
@@ -29,8 +29,8 @@ fn list(objects: &[Value]) -> String {
     json!({"kind": "List", "items": objects}).to_string()
 }
 
-/// `diff deployment/a ARGS... -n dev --from -` with these objects.
-fn diff_in(objects: &[Value], args: &[&str]) -> Ended {
+/// Runs `diff deployment/a ARGS... -n dev --from -` with these objects.
+fn diff_in(objects: &[Value], args: &[&str]) -> Output {
     Run::of(["diff", "deployment/a", "-n", "dev", "--from", "-"].iter().chain(args))
         .stdin(list(objects))
         .run()
@@ -50,8 +50,8 @@ fn image(image: &str) -> Value {
 #[test]
 fn namespaces_are_compared_with_digests_on_both_sides() {
     let objects = [deployment("dev", &image("web:1")), deployment("prod", &image("web:2"))];
-    let ended = diff_in(&objects, &["--with-namespace", "prod"]);
-    insta::assert_snapshot!(ended.stdout, @"
+    let output = diff_in(&objects, &["--with-namespace", "prod"]);
+    insta::assert_snapshot!(output.stdout, @"
     deployment.apps/a  namespace dev, live -> namespace prod, live
       sha256:0efef207c7 -> sha256:3b2a2add75
       container web   image   web:1 -> web:2
@@ -65,33 +65,33 @@ fn namespaces_are_compared_with_digests_on_both_sides() {
     +  - image: web:2
          name: web
     ");
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(diff_in(&objects, &["--with-namespace", "prod", "--exit-code"]).exit, 1);
 
     let objects = [deployment("dev", &image("web:1")), deployment("prod", &image("web:1"))];
     for args in [&["--with-namespace", "prod"][..], &["--with-namespace", "prod", "--stat", "--exit-code"]] {
-        let ended = diff_in(&objects, args);
+        let output = diff_in(&objects, args);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(ended.stdout, @"
+            insta::assert_snapshot!(output.stdout, @"
             deployment.apps/a  namespace dev, live -> namespace prod, live
             equal: sha256:0efef207c7
             ");
         }
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     }
 }
 
 #[test]
-fn generated_fields_are_reported_and_not_compared() {
+fn generated_fields_are_reported_but_not_compared() {
     let mut restarted = image("web:1");
     restarted["metadata"]["annotations"] =
         json!({"kubectl.kubernetes.io/restartedAt": "2026-11-20T13:00:00Z"});
     restarted["metadata"]["labels"]["pod-template-hash"] = "5f674c965".into();
     let objects = [deployment("dev", &image("web:1")), deployment("prod", &restarted)];
-    let ended = diff_in(&objects, &["--with-namespace", "prod", "--exit-code"]);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
-    let lines: Vec<_> = ended.stdout.lines().collect();
-    assert!(lines[1].starts_with("equal: sha256:"), "{}", ended.stdout);
+    let output = diff_in(&objects, &["--with-namespace", "prod", "--exit-code"]);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert!(lines[1].starts_with("equal: sha256:"), "{}", output.stdout);
     assert_eq!(lines[2], "  not compared: metadata.annotations.\"kubectl.kubernetes.io/restartedAt\"");
     // Between revisions of one workload a restart is a change.
     let document = diff_in(&objects, &["--with-namespace", "prod", "-o", "json"]).stdout;
@@ -104,14 +104,14 @@ fn generated_fields_are_reported_and_not_compared() {
 }
 
 #[test]
-fn the_order_of_a_list_is_another_digest() {
+fn another_order_of_a_list_changes_the_digest() {
     let env = |names: [&str; 2]| {
         web(&json!({"ports": names.map(|name| json!({"containerPort": 80, "name": name, "protocol": name}))}))
     };
     let objects = [deployment("dev", &env(["A", "B"])), deployment("prod", &env(["B", "A"]))];
-    let ended = diff_in(&objects, &["--with-namespace", "prod"]);
-    let lines: Vec<_> = ended.stdout.lines().collect();
-    assert!(lines[1].starts_with("  sha256:") && lines[1].contains(" -> sha256:"), "{}", ended.stdout);
+    let output = diff_in(&objects, &["--with-namespace", "prod"]);
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert!(lines[1].starts_with("  sha256:") && lines[1].contains(" -> sha256:"), "{}", output.stdout);
     assert_eq!(lines[2], "no differences except the order of spec.containers[web].ports");
 }
 
@@ -121,8 +121,8 @@ fn two_workloads_are_compared() {
         deployment("dev", &image("web:1")),
         workload("StatefulSet", "dev", &web(&json!({"image": "web:2"}))),
     ];
-    let ended = diff_in(&objects, &["statefulset/a", "--stat"]);
-    insta::assert_snapshot!(ended.stdout, @"
+    let output = diff_in(&objects, &["statefulset/a", "--stat"]);
+    insta::assert_snapshot!(output.stdout, @"
     deployment.apps/a  live -> statefulset.apps/a, live
       sha256:0efef207c7 -> sha256:3b2a2add75
       container web   image   web:1 -> web:2
@@ -131,21 +131,21 @@ fn two_workloads_are_compared() {
         deployment("dev", &image("web:1")),
         workload("StatefulSet", "prod", &web(&json!({"image": "web:2"}))),
     ];
-    let ended = diff_in(&elsewhere, &["sts/a", "--with-namespace", "prod", "--stat"]);
+    let output = diff_in(&elsewhere, &["sts/a", "--with-namespace", "prod", "--stat"]);
     assert!(
-        ended.stdout.starts_with(
+        output.stdout.starts_with(
             "deployment.apps/a  namespace dev, live -> namespace prod, statefulset.apps/a, live\n"
         ),
         "{}",
-        ended.stdout
+        output.stdout
     );
 }
 
 #[test]
 fn the_json_document_has_both_workloads_and_digests() {
     let objects = [deployment("dev", &image("web:1")), deployment("prod", &image("web:2"))];
-    let ended = diff_in(&objects, &["--with-namespace", "prod", "-o", "json"]);
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = diff_in(&objects, &["--with-namespace", "prod", "-o", "json"]);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(
         (&document["workload"]["namespace"], &document["with"]["workload"]["namespace"]),
         (&json!("dev"), &json!("prod"))
@@ -158,7 +158,7 @@ fn the_json_document_has_both_workloads_and_digests() {
     let digest = |name: &str| document[name].as_str().unwrap().strip_prefix("sha256:").unwrap().to_owned();
     assert_eq!(digest("fromDigest").len(), 64);
     assert_ne!(digest("fromDigest"), digest("toDigest"));
-    assert_eq!(changes_in(&ended.stdout)[0]["to"], "web:2");
+    assert_eq!(changes_in(&output.stdout)[0]["to"], "web:2");
     assert_eq!(document["podUpdate"], Value::Null);
 }
 
@@ -179,10 +179,10 @@ fn recorded_manifests_equal_the_stored_objects_unless_they_were_edited() {
                 format!("{}/{}", item["kind"].as_str().unwrap(), item["metadata"]["name"].as_str().unwrap());
             let manifest = file("manifest.json", manifest);
             let run = Run::of(["diff", &target, "-o", "json"]).arg("--from").arg(&path);
-            let ended = run.arg("--with-file").arg(manifest).run();
-            assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{target}");
+            let output = run.arg("--with-file").arg(manifest).run();
+            assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{target}");
             compared += 1;
-            let changes = changes_in(&ended.stdout);
+            let changes = changes_in(&output.stdout);
             let paths =
                 changes.as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap().to_owned());
             edited.extend(paths);
@@ -216,31 +216,31 @@ fn a_file_can_be_standard_input_and_have_several_objects() {
         "spec": {"template": web(&json!({"image": "web:9"}))}});
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}});
     let run = || Run::of(["diff", "deployment/web", "current", "--stat", "--from"]).arg(&path);
-    let ended = run().args(["--with-file", "-"]).stdin(list(&[service.clone(), manifest])).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run().args(["--with-file", "-"]).stdin(list(&[service.clone(), manifest])).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert!(
-        ended.stdout.starts_with("deployment.apps/web  revision 5 -> file standard input, live\n"),
+        output.stdout.starts_with("deployment.apps/web  revision 5 -> file standard input, live\n"),
         "{}",
-        ended.stdout
+        output.stdout
     );
-    let ended = run().args(["--with-file", "-"]).stdin(service.to_string()).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("error: standard input has no deployment/web\n", 1));
+    let output = run().args(["--with-file", "-"]).stdin(service.to_string()).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("error: standard input has no deployment/web\n", 1));
     let twice = ["dev", "prod"].map(|namespace| {
         let mut manifest = deployment(namespace, &image("web:1"));
         manifest["metadata"]["name"] = "web".into();
         manifest
     });
-    let ended = run().args(["--with-file", "-"]).stdin(list(&twice)).run();
+    let output = run().args(["--with-file", "-"]).stdin(list(&twice)).run();
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "error: standard input has deployment/web in several namespaces\nhint: choose one with --with-namespace\n"
     );
-    let ended = run().args(["--with-file", "-", "--with-namespace", "prod"]).stdin(list(&twice)).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run().args(["--with-file", "-", "--with-namespace", "prod"]).stdin(list(&twice)).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[test]
-fn a_recorded_file_has_revisions() {
+fn a_revision_of_a_snapshot_file_can_be_compared() {
     let path = data().join("shop/snapshot.json");
     let run = |args: &[&str]| {
         Run::of(["diff", "deployment/web"].iter().chain(args))
@@ -250,17 +250,21 @@ fn a_recorded_file_has_revisions() {
             .arg(&path)
             .run()
     };
-    let ended = run(&["4", "--with-revision", "5", "--stat"]);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
-    assert!(ended.stdout.contains("  revision 4 -> file "), "{}", ended.stdout);
-    assert!(ended.stdout.lines().next().unwrap().ends_with("snapshot.json, revision 5"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("CACHE=on removed"), "{}", ended.stdout);
-    let ended = run(&["--with-revision", "77", "--exit-code"]);
-    assert_eq!(ended.exit, 3);
-    assert!(ended.stderr.starts_with("error: no revision 77"), "{}", ended.stderr);
+    let output = run(&["4", "--with-revision", "5", "--stat"]);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert!(output.stdout.contains("  revision 4 -> file "), "{}", output.stdout);
+    assert!(
+        output.stdout.lines().next().unwrap().ends_with("snapshot.json, revision 5"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains("CACHE=on removed"), "{}", output.stdout);
+    let output = run(&["--with-revision", "77", "--exit-code"]);
+    assert_eq!(output.exit, 3);
+    assert!(output.stderr.starts_with("error: no revision 77"), "{}", output.stderr);
 }
 
-/// Two served clusters, which a kubeconfig names as the contexts `dev` and `prod`.
+/// Two served clusters, and a kubeconfig with the contexts `dev` and `prod`.
 struct TwoClusters {
     clusters: [SimCluster; 2],
     _served: [Served; 2],
@@ -295,35 +299,35 @@ impl TwoClusters {
         Self { clusters, _served: served, kubeconfig }
     }
 
-    async fn diff(&self, args: &[&str]) -> Ended {
+    async fn diff(&self, args: &[&str]) -> Output {
         let run = Run::of(["diff", "deployment/web"].iter().chain(args)).env("KUBECONFIG", &self.kubeconfig);
-        run.run_here().await
+        run.run_async().await
     }
 }
 
 #[tokio::test]
 async fn two_contexts_are_compared() {
     let two = TwoClusters::new("two", [&image("web:1"), &image("web:2")]);
-    let ended = two.diff(&["--with-context", "prod", "--stat"]).await;
-    insta::assert_snapshot!(ended.stdout, @"
+    let output = two.diff(&["--with-context", "prod", "--stat"]).await;
+    insta::assert_snapshot!(output.stdout, @"
     deployment.apps/web  namespace shop, live -> context prod, namespace shop-prod, live
       sha256:0efef207c7 -> sha256:3b2a2add75
       container web   image   web:1 -> web:2
     ");
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     for (cluster, namespace) in two.clusters.iter().zip(["shop", "shop-prod"]) {
         let lines: Vec<_> = cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
         let get = format!("GET /apis/apps/v1/namespaces/{namespace}/deployments/web");
         assert_eq!(lines, [get], "the live template needs one request");
     }
-    let ended = two.diff(&["-n", "shop", "--with-context", "prod", "--exit-code"]).await;
+    let output = two.diff(&["-n", "shop", "--with-context", "prod", "--exit-code"]).await;
     assert_eq!(
-        (ended.stderr.as_str(), ended.exit),
+        (output.stderr.as_str(), output.exit),
         ("error: context prod: there is no namespace \"shop\"\n", 3),
         "-n is the namespace in both clusters"
     );
-    let ended = two.diff(&["-n", "shop", "--with-context", "prod", "--with-namespace", "shop-prod"]).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = two.diff(&["-n", "shop", "--with-context", "prod", "--with-namespace", "shop-prod"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -336,41 +340,41 @@ async fn both_clusters_are_read_concurrently() {
         ));
     }
     let begun = Instant::now();
-    let ended = two.diff(&["--with-context", "prod"]).await;
-    assert!(ended.stdout.contains("\nequal: sha256:"), "{}", ended.transcript);
+    let output = two.diff(&["--with-context", "prod"]).await;
+    assert!(output.stdout.contains("\nequal: sha256:"), "{}", output.transcript);
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn credentials_of_the_command_line_stay_with_the_first_cluster() {
+async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     let two = TwoClusters::new("token", [&image("web:1"), &image("web:1")]);
     two.clusters[0].users(|users| users.grant_token("first-only", "admin", None));
-    let ended = two.diff(&["--token", "first-only", "--with-context", "prod", "--exit-code"]).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = two.diff(&["--token", "first-only", "--with-context", "prod", "--exit-code"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     let tokens =
         two.clusters.each_ref().map(|cluster| cluster.requests()[0].header("authorization").to_owned());
     assert_eq!(tokens, ["Bearer first-only", ""]);
 }
 
 #[tokio::test]
-async fn an_error_names_the_context() {
+async fn an_error_contains_the_context() {
     let two = TwoClusters::new("errors", [&image("web:1"), &image("web:1")]);
-    let ended = two.diff(&["--with-context", "staging", "--exit-code"]).await;
-    assert!(ended.stderr.starts_with("error: context staging: "), "{}", ended.stderr);
-    assert_eq!(ended.stdout, "");
-    let ended = two.diff(&["statefulset/web", "--with-context", "prod"]).await;
+    let output = two.diff(&["--with-context", "staging", "--exit-code"]).await;
+    assert!(output.stderr.starts_with("error: context staging: "), "{}", output.stderr);
+    assert_eq!(output.stdout, "");
+    let output = two.diff(&["statefulset/web", "--with-context", "prod"]).await;
     assert_eq!(
-        (ended.stderr.as_str(), ended.exit),
+        (output.stderr.as_str(), output.exit),
         ("error: context prod: no statefulset \"web\" in namespace \"shop-prod\"\n", 1)
     );
     two.clusters[0].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
     two.clusters[1].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
-    let ended = two.diff(&["--with-context", "prod", "--warnings-as-errors"]).await;
-    assert!(ended.stderr.ends_with("error: 2 warnings received\n"), "{}", ended.stderr);
+    let output = two.diff(&["--with-context", "prod", "--warnings-as-errors"]).await;
+    assert!(output.stderr.ends_with("error: 2 warnings received\n"), "{}", output.stderr);
 }
 
 #[test]
-fn mistakes_of_usage_are_refused() {
+fn invalid_arguments_are_refused() {
     for (args, error) in [
         (
             &["--with-revision", "3"][..],
@@ -389,12 +393,12 @@ fn mistakes_of_usage_are_refused() {
              hint: kubectl rollout2 diff --help",
         ),
     ] {
-        let ended = diff_in(&[deployment("dev", &image("web:1"))], args);
-        assert_eq!((ended.stderr, ended.exit), (format!("error: {error}\n"), 2), "{args:?}");
+        let output = diff_in(&[deployment("dev", &image("web:1"))], args);
+        assert_eq!((output.stderr, output.exit), (format!("error: {error}\n"), 2), "{args:?}");
     }
-    let ended = diff_in(&[deployment("dev", &image("web:1"))], &["--with-file", "/does/not/exist"]);
-    assert_eq!(ended.exit, 2);
-    assert!(ended.stderr.starts_with("error: cannot read /does/not/exist: "), "{}", ended.stderr);
-    let ended = diff_in(&[deployment("dev", &image("web:1"))], &["--with-namespace", "prod", "--exit-code"]);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 3));
+    let output = diff_in(&[deployment("dev", &image("web:1"))], &["--with-file", "/does/not/exist"]);
+    assert_eq!(output.exit, 2);
+    assert!(output.stderr.starts_with("error: cannot read /does/not/exist: "), "{}", output.stderr);
+    let output = diff_in(&[deployment("dev", &image("web:1"))], &["--with-namespace", "prod", "--exit-code"]);
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 3));
 }

@@ -36,9 +36,9 @@ fn a_usage_error_exits_with_2() {
         (&["deploy/web", "--bogus"], "unexpected argument '--bogus' found", HELP),
     ] {
         for more in [&[][..], &["--exit-code"]] {
-            let ended = diff("shop", &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
-            assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?}");
-            assert_eq!(ended.stderr, format!("error: {error}\n{hint}"), "{args:?}");
+            let output = diff("shop", &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
+            assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?}");
+            assert_eq!(output.stderr, format!("error: {error}\n{hint}"), "{args:?}");
         }
     }
 }
@@ -52,15 +52,15 @@ fn a_missing_revision_exits_with_1_or_with_3_under_exit_code() {
         ("broken", &["deploy/fresh"], "error: deployment/fresh has only one revision: there is no earlier one to compare\nhint: kubectl rollout2 diff deployment/fresh -n broken current live\n".to_owned()),
     ] {
         for (more, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
-            let ended = diff(namespace, &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
-            assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), ("", stderr.as_str(), exit));
+            let output = diff(namespace, &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
+            assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), ("", stderr.as_str(), exit));
         }
     }
 }
 
 #[test]
 fn an_unreadable_file_exits_with_2() {
-    let ended = harness::Run::of(["diff", "deploy/web", "--exit-code", "--from", "nowhere.yaml"]).run();
-    assert!(ended.stderr.starts_with("error: cannot read nowhere.yaml: "), "{}", ended.stderr);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2));
+    let output = harness::Run::of(["diff", "deploy/web", "--exit-code", "--from", "nowhere.yaml"]).run();
+    assert!(output.stderr.starts_with("error: cannot read nowhere.yaml: "), "{}", output.stderr);
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
 }

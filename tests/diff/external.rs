@@ -1,4 +1,4 @@
-//! `KUBECTL_EXTERNAL_DIFF`, run as `kubectl diff` runs it.
+//! `KUBECTL_EXTERNAL_DIFF` runs as in `kubectl diff`.
 
 #![cfg(unix)]
 
@@ -6,15 +6,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 
 use crate::{diff, diff_of, web};
 
-/// A diff program that runs `script`.
-struct Tool(PathBuf);
+/// A diff program that is a shell script.
+struct DiffProgram(PathBuf);
 
-impl Tool {
+impl DiffProgram {
     fn new(name: &str, script: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -22,7 +22,7 @@ impl Tool {
         Self(path)
     }
 
-    fn run(&self, run: Run, parameters: &str) -> Ended {
+    fn run(&self, run: Run, parameters: &str) -> Output {
         let command = format!("{}{parameters}", self.0.display());
         run.env("KUBECTL_EXTERNAL_DIFF", command)
             .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
@@ -37,12 +37,12 @@ fn image(image: &str) -> Value {
 
 #[test]
 fn the_program_gets_two_directories_its_parameters_and_our_environment() {
-    let tool = Tool::new(
-        "tells.sh",
+    let tool = DiffProgram::new(
+        "prints.sh",
         "echo ${1##*/} ${2##*/} $3 $4; ls $1 $2 | grep apps; cat $1/*; env | grep -c '^KUBECTL\\|^TMP'; exit 1",
     );
-    let ended = tool.run(diff_of(&[image("web:1"), image("web:2")], &[]), "  -u --color=always");
-    insta::assert_snapshot!(ended.stdout, @"
+    let output = tool.run(diff_of(&[image("web:1"), image("web:2")], &[]), "  -u --color=always");
+    insta::assert_snapshot!(output.stdout, @"
     deployment.apps/a  revision 1 -> 2
       container web   image   web:1 -> web:2
     FROM-1 TO-2 -u --color=always
@@ -57,16 +57,16 @@ fn the_program_gets_two_directories_its_parameters_and_our_environment() {
         name: web
     2
     ");
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[test]
 fn a_parameter_that_kubectl_ignores_is_ignored_with_a_note() {
-    let tool = Tool::new("counts.sh", "echo $#");
-    let ended = tool.run(diff_of(&[image("web:1"), image("web:2")], &["--exit-code"]), " -u a;b");
-    assert!(ended.stdout.ends_with("\n3\n"), "{}", ended.stdout);
-    assert_eq!(ended.stderr, "note: KUBECTL_EXTERNAL_DIFF: ignored parameter \"a;b\", as kubectl does\n");
-    assert_eq!(ended.exit, 1, "whether there are differences is ours to say");
+    let tool = DiffProgram::new("counts.sh", "echo $#");
+    let output = tool.run(diff_of(&[image("web:1"), image("web:2")], &["--exit-code"]), " -u a;b");
+    assert!(output.stdout.ends_with("\n3\n"), "{}", output.stdout);
+    assert_eq!(output.stderr, "note: KUBECTL_EXTERNAL_DIFF: ignored parameter \"a;b\", as kubectl does\n");
+    assert_eq!(output.exit, 1, "the exit code does not depend on the diff program");
 }
 
 #[test]
@@ -76,27 +76,27 @@ fn a_failure_of_the_program_is_reported() {
     for (name, script, cause) in
         [("fails.sh", "exit 2", "exit code 2"), ("dies.sh", "kill -9 $$", "killed by a signal")]
     {
-        let tool = Tool::new(name, script);
+        let tool = DiffProgram::new(name, script);
         for (args, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
-            let ended = tool.run(diff_of(&templates, args), "");
+            let output = tool.run(diff_of(&templates, args), "");
             assert_eq!(
-                ended.stderr,
+                output.stderr,
                 format!("error: failed to run {:?}: {cause}\n{hint}", tool.0.display().to_string())
             );
-            assert_eq!(ended.exit, exit);
+            assert_eq!(output.exit, exit);
         }
     }
-    let ended = diff_of(&templates, &[]).env("KUBECTL_EXTERNAL_DIFF", "no-such-program").run();
+    let output = diff_of(&templates, &[]).env("KUBECTL_EXTERNAL_DIFF", "no-such-program").run();
     assert!(
-        ended.stderr.starts_with("error: failed to run \"no-such-program\": No such file"),
+        output.stderr.starts_with("error: failed to run \"no-such-program\": No such file"),
         "{}",
-        ended.stderr
+        output.stderr
     );
 }
 
 #[test]
 fn secrets_are_masked_for_the_program() {
-    let tool = Tool::new("shows.sh", "cat $1/* $2/*");
+    let tool = DiffProgram::new("shows.sh", "cat $1/* $2/*");
     let with = |value: &str| web(&json!({"env": [{"name": "TOKEN", "value": value}]}));
     let templates = [with("hunter1"), with("hunter2")];
     let masked = tool.run(diff_of(&templates, &[]), "").stdout;
@@ -111,7 +111,7 @@ fn secrets_are_masked_for_the_program() {
 
 #[test]
 fn the_program_runs_only_for_the_unified_diff() {
-    let tool = Tool::new("never.sh", "echo never");
+    let tool = DiffProgram::new("never.sh", "echo never");
     for args in [&["deploy/web", "--stat"][..], &["deploy/web", "-o", "json"], &["deploy/web", "5", "live"]] {
         assert!(!tool.run(diff("shop", args), "").stdout.contains("never"), "{args:?}");
     }
@@ -119,7 +119,7 @@ fn the_program_runs_only_for_the_unified_diff() {
 
 #[test]
 fn temporary_files_are_removed_and_have_safe_names() {
-    let tool = Tool::new("where.sh", "echo $1/*");
+    let tool = DiffProgram::new("where.sh", "echo $1/*");
     let object = |kind: &str, name: &str, more: Value| {
         let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "../../n",
             "uid": name, "labels": {"app": "a"}}, "spec": more});
@@ -135,9 +135,9 @@ fn temporary_files_are_removed_and_have_safe_names() {
     let replica_set = object("ReplicaSet", "../$(x)", json!({"template": image("web:1")}));
     let snapshot = json!({"kind": "List", "items": [deployment, replica_set]}).to_string();
     let run = Run::of(["diff", "deploy/a", "current", "live", "--from", "-"]).stdin(snapshot);
-    let ended = tool.run(run, "");
-    let path = PathBuf::from(ended.stdout.lines().last().unwrap());
-    assert!(path.ends_with("FROM-..___x_/apps.v1.Deployment..._.._n.a"), "{}", ended.stdout);
+    let output = tool.run(run, "");
+    let path = PathBuf::from(output.stdout.lines().last().unwrap());
+    assert!(path.ends_with("FROM-..___x_/apps.v1.Deployment..._.._n.a"), "{}", output.stdout);
     assert!(
         path.starts_with(env!("CARGO_TARGET_TMPDIR"))
             && !path.exists()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{diff_of, web};
 
 #[test]
-fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
+fn escape_sequences_are_escaped_and_each_change_is_one_line() {
     let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}txt\tsplit\nbroken\u{9b}31m";
     let from = web(&json!({"image": hostile, "env": [{"name": "A", "value": "1"}]}));
     let mut to = web(&json!({"image": "web:1", "env": [{"name": hostile, "value": hostile}]}));
@@ -14,8 +14,8 @@ fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
     to["spec"]["containers"][0]["name"] = hostile.into();
     let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
     for args in [&[][..], &["--stat"], &["-o", "json"]] {
-        let ended = diff_of(&[from.clone(), to.clone()], args).terminal(80, 24).env("NO_COLOR", "1").run();
-        assert!(!ended.transcript.contains(unsafe_characters), "{args:?}: {:?}", ended.transcript);
+        let output = diff_of(&[from.clone(), to.clone()], args).terminal(80, 24).env("NO_COLOR", "1").run();
+        assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }
     let colored = diff_of(&[from.clone(), to.clone()], &[]).terminal(80, 24).env("TERM", "xterm").run();
     let styles = colored.transcript.split('\u{1b}').skip(1).map(|rest| rest.split_once('m').unwrap().0);
@@ -26,7 +26,7 @@ fn escape_sequences_do_not_reach_a_terminal_and_rows_stay_rows() {
     assert_eq!(words.lines().count(), 4, "each change stays on its row: {words}");
 }
 
-/// Any JSON up to the depth of a template.
+/// Any JSON with the depth of a template.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
         "metadata",
@@ -61,10 +61,10 @@ proptest! {
     #[test]
     fn any_two_templates_can_be_compared(from in any_json(), to in any_json()) {
         for args in [&["1", "2", "--exit-code"][..], &["1", "2", "--exit-code", "-o", "json"]] {
-            let ended = diff_of(&[from.clone(), to.clone()], args).run();
-            prop_assert_eq!(ended.stderr.as_str(), "");
-            let same = ended.stdout.contains("\"changes\": []") || ended.stdout.contains("\nno differences");
-            prop_assert_eq!(ended.exit, u8::from(!same), "{}", ended.stdout);
+            let output = diff_of(&[from.clone(), to.clone()], args).run();
+            prop_assert_eq!(output.stderr.as_str(), "");
+            let same = output.stdout.contains("\"changes\": []") || output.stdout.contains("\nno differences");
+            prop_assert_eq!(output.exit, u8::from(!same), "{}", output.stdout);
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{diff_of, web};
 
-/// Pairs of templates that are slow to compare: many changed keys, one very long line, many
+/// Returns pairs of templates that are slow to compare: many changed keys, one very long line, many
 /// different lines in random order, and many containers.
 fn pairs() -> [(&'static str, [Value; 2]); 4] {
     let env = |salt: usize| -> Value {
@@ -31,7 +31,7 @@ fn pairs() -> [(&'static str, [Value; 2]); 4] {
     ]
 }
 
-/// About 200,000 characters of random words from a list of 5,000.
+/// Returns about 200,000 characters of random words from a list of 5,000.
 fn noise(seed: u64, between: &str) -> String {
     let next = |state: &u64| {
         Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
@@ -41,8 +41,8 @@ fn noise(seed: u64, between: &str) -> String {
     words.join(between)
 }
 
-/// With a deadline in the past the hunks are coarser and still correct. A benchmark measures the
-/// time; a quadratic algorithm would not end here.
+/// With a deadline in the past the hunks are coarser but correct. A quadratic algorithm would take hours. A benchmark
+/// measures the time.
 #[test]
 fn a_large_diff_ends_at_the_deadline() {
     for (name, [from, to]) in pairs() {
@@ -56,7 +56,7 @@ fn a_large_diff_ends_at_the_deadline() {
 #[test]
 fn the_diff_command_ends_at_the_deadline() {
     for (name, templates) in pairs() {
-        let ended = diff_of(&templates, &["--exit-code"]).run();
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 1), "{name}");
+        let output = diff_of(&templates, &["--exit-code"]).run();
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 1), "{name}");
     }
 }

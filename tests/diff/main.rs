@@ -14,7 +14,7 @@ mod secrets;
 use harness::{Run, data};
 use serde_json::{Value, json};
 
-/// The list of changes in a JSON document.
+/// Returns the list of changes in a JSON document.
 fn changes_in(document: &str) -> Value {
     let document: Value = serde_json::from_str(document).unwrap();
     document["changes"].clone()
@@ -25,7 +25,7 @@ fn diff(namespace: &str, args: &[&str]) -> Run {
     Run::of(["diff"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
 }
 
-/// `diff deploy/a ARGS...` of a Deployment whose revisions had these templates; the last one is live.
+/// `diff deploy/a ARGS...` of a Deployment with these templates as revisions. The last one is live.
 fn diff_of(templates: &[Value], args: &[&str]) -> Run {
     let replica_set = |(index, template): (usize, &Value)| {
         json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": format!("a-{index}"),
@@ -42,7 +42,7 @@ fn diff_of(templates: &[Value], args: &[&str]) -> Run {
     Run::of(["diff", "deploy/a", "--from", "-"].iter().chain(args)).stdin(snapshot)
 }
 
-/// A template with one container, `web`, that has these members.
+/// Returns a template with one container `web` that has these fields.
 fn web(members: &Value) -> Value {
     let mut container = members.clone();
     container["name"] = "web".into();

@@ -5,9 +5,9 @@ use serde_json::json;
 use crate::{changes_in, diff, diff_of, web};
 
 fn text(namespace: &str, args: &[&str]) -> String {
-    let ended = diff(namespace, args).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
-    ended.stdout
+    let output = diff(namespace, args).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
+    output.stdout
 }
 
 #[test]
@@ -50,16 +50,20 @@ fn unified_sets_the_number_of_context_lines() {
 }
 
 #[test]
-fn another_order_is_not_a_change() {
+fn another_order_of_a_keyed_list_is_not_a_change() {
     let env = |name: &str| json!({"name": name, "value": "1"});
     let from =
         web(&json!({"env": [env("A"), env("B")], "ports": [{"containerPort": 1}, {"containerPort": 2}]}));
     let to =
         web(&json!({"ports": [{"containerPort": 2}, {"containerPort": 1}], "env": [env("A"), env("B")]}));
     for args in [&[][..], &["--stat"], &["--exit-code"]] {
-        let ended = diff_of(&[from.clone(), to.clone()], args).run();
+        let output = diff_of(&[from.clone(), to.clone()], args).run();
         let stdout = "deployment.apps/a  revision 1 -> 2\nno differences except the order of spec.containers[web].ports\n";
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{args:?}");
+        assert_eq!(
+            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
+            (stdout, "", 0),
+            "{args:?}"
+        );
     }
     assert_eq!(changes_in(&diff_of(&[from, to], &["-o", "json"]).run().stdout), json!([]));
 }
@@ -67,9 +71,9 @@ fn another_order_is_not_a_change() {
 #[test]
 fn a_template_equals_itself() {
     for args in [&["deploy/web", "5", "live"][..], &["deploy/web", "3", "3", "--exit-code"]] {
-        let ended = diff("shop", args).run();
-        assert!(ended.stdout.ends_with("\nno differences\n"), "{}", ended.stdout);
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+        let output = diff("shop", args).run();
+        assert!(output.stdout.ends_with("\nno differences\n"), "{}", output.stdout);
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     }
 }
 
@@ -80,9 +84,9 @@ fn a_restart_is_one_summary_line() {
         template["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/restartedAt": at});
         template
     };
-    let ended =
+    let output =
         diff_of(&[restarted("2026-11-19T10:00:00Z"), restarted("2026-11-20T10:00:00Z")], &["--stat"]).run();
-    insta::assert_snapshot!(ended.stdout, @"
+    insta::assert_snapshot!(output.stdout, @"
     deployment.apps/a  revision 1 -> 2
       pod   restarted   2026-11-19T10:00:00Z -> 2026-11-20T10:00:00Z
     ");
@@ -103,16 +107,16 @@ fn exit_code_reports_differences_only_with_the_flag() {
 
 #[test]
 fn colour_marks_the_changed_words() {
-    let ended =
+    let output =
         diff("shop", &["deploy/web", "1", "3", "-U", "0"]).terminal(80, 24).env("TERM", "xterm").run();
     let line = "\u{1b}[31m-\u{1b}[0m\u{1b}[31m    image: shop/web:\u{1b}[0m\u{1b}[1;7;31m1.0\u{1b}[0m\n";
-    assert!(ended.stdout.contains(line), "{}", ended.stdout);
+    assert!(output.stdout.contains(line), "{}", output.stdout);
     let plain = diff("shop", &["deploy/web", "1", "3", "--color", "never"]).terminal(80, 24).run();
     assert!(!plain.stdout.contains('\u{1b}'));
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(harness::Run::of(["diff", "--help"]).run().stdout);
 }
 

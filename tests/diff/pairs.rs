@@ -10,8 +10,8 @@ use crate::{changes_in, diff};
 /// The target and the revisions of every workload in a namespace, from `history`.
 fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
     let snapshot = data().join(namespace).join("snapshot.json");
-    let ended = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let items = document["items"].as_array().unwrap().iter();
     items
         .map(|item| {
@@ -29,8 +29,8 @@ fn transcript(namespace: &str, target: &str, pairs: &[(&str, &str)]) -> String {
     for (from, to) in pairs {
         let text = diff(namespace, &[target, from, to]).run();
         let json = diff(namespace, &[target, from, to, "-o", "json"]).run();
-        for ended in [&text, &json] {
-            assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{target} {from} {to}");
+        for output in [&text, &json] {
+            assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{target} {from} {to}");
         }
         transcript +=
             &format!("$ diff {target} {from} {to}\n{}{:#}\n\n", text.stdout, changes_in(&json.stdout));
@@ -38,7 +38,7 @@ fn transcript(namespace: &str, target: &str, pairs: &[(&str, &str)]) -> String {
     transcript
 }
 
-fn neighbours(revisions: &[String]) -> Vec<(&str, &str)> {
+fn adjacent_pairs(revisions: &[String]) -> Vec<(&str, &str)> {
     revisions.windows(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect()
 }
 
@@ -47,7 +47,7 @@ fn every_recorded_pair_matches_its_snapshot() {
     let mut seen = 0;
     for namespace in ["shop", "broken", "quota"] {
         for (target, revisions) in histories(namespace) {
-            let pairs = neighbours(&revisions);
+            let pairs = adjacent_pairs(&revisions);
             seen += pairs.len();
             if !pairs.is_empty() {
                 let name = format!("{namespace}-{}", target.replace('/', "-"));
@@ -59,9 +59,9 @@ fn every_recorded_pair_matches_its_snapshot() {
 }
 
 #[test]
-fn of_fifty_five_revisions_the_first_a_middle_and_the_last_pair() {
+fn three_pairs_of_fifty_five_revisions_match_their_snapshot() {
     for (target, revisions) in histories("many") {
-        let pairs = neighbours(&revisions);
+        let pairs = adjacent_pairs(&revisions);
         assert_eq!(pairs.len(), 54);
         let name = format!("many-{}", target.replace('/', "-"));
         insta::assert_snapshot!(name, transcript("many", &target, &[pairs[0], pairs[27], pairs[53]]));
@@ -69,11 +69,11 @@ fn of_fifty_five_revisions_the_first_a_middle_and_the_last_pair() {
 }
 
 #[test]
-fn the_json_list_applied_to_from_gives_to() {
+fn applying_the_json_changes_to_the_first_template_gives_the_second() {
     let mut seen = 0;
     for namespace in ["shop", "broken", "quota", "many"] {
         for (target, revisions) in histories(namespace) {
-            for (from, to) in neighbours(&revisions) {
+            for (from, to) in adjacent_pairs(&revisions) {
                 let document =
                     diff(namespace, &[&target, from, to, "-o", "json", "--show-values"]).run().stdout;
                 let [from, to] = [from, to].map(|revision| template(namespace, &target, revision));
@@ -86,7 +86,7 @@ fn the_json_list_applied_to_from_gives_to() {
     assert_eq!(seen, 24 + 2 * 54);
 }
 
-/// Reads a list of changes as any other program would.
+/// Reads a list of changes as another program would.
 fn read(list: &Value) -> Vec<Change> {
     let value = |value: &Value| Some(value.clone()).filter(|value| !value.is_null());
     list.as_array()

@@ -1,4 +1,4 @@
-//! Secret-looking values are never printed in any format, and their changes always are.
+//! No format prints secret-looking values, but every format prints that they changed.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn a_password_in_a_url_is_masked_under_a_harmless_name() {
 #[test]
 fn a_change_of_a_secret_only_sets_the_exit_code() {
     let with = |password: &str| web(&json!({"env": [{"name": "KEY", "value": password}]}));
-    let ended = diff_of(&[with("hunter1"), with("hunter2")], &["--exit-code", "--stat"]).run();
-    assert!(ended.stdout.contains("env   KEY=*** -> *** (changed)"), "{}", ended.stdout);
-    assert_eq!(ended.exit, 1);
+    let output = diff_of(&[with("hunter1"), with("hunter2")], &["--exit-code", "--stat"]).run();
+    assert!(output.stdout.contains("env   KEY=*** -> *** (changed)"), "{}", output.stdout);
+    assert_eq!(output.exit, 1);
 }

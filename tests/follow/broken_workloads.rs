@@ -1,5 +1,4 @@
-//! The recorded failures on the simulated cluster: each ends with its cause, as soon as an event
-//! shows it.
+//! The recorded failures on the simulated cluster. Each run prints the cause as soon as an event shows it.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use simcluster::controller::Quota;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Controllers, Key, Resource};
 
-use harness::lab::{Lab, observed};
+use harness::test_cluster::{TestCluster, observed};
 
-/// A workload of the fixtures, how it fails, and the expected outcome.
-struct Case {
+/// A workload, the change that breaks it, and the expected outcome.
+struct BrokenWorkload {
     resource: &'static Resource,
     spec: Value,
     change: Value,
-    words: &'static str,
+    args: &'static str,
     exit: u8,
     cause: Option<CauseId>,
 }
@@ -25,41 +24,41 @@ fn image(image: &str) -> Value {
     json!({"template": {"spec": {"containers": [{"name": "app", "image": image}]}}})
 }
 
-fn deployment(change: Value, exit: u8, cause: Option<CauseId>) -> Case {
+fn deployment(change: Value, exit: u8, cause: Option<CauseId>) -> BrokenWorkload {
     let spec = json!({"replicas": 3, "progressDeadlineSeconds": 8});
-    Case { resource: &DEPLOYMENTS, spec, change, words: "", exit, cause }
+    BrokenWorkload { resource: &DEPLOYMENTS, spec, change, args: "", exit, cause }
 }
 
 /// A Deployment with a deadline long enough to report a container that is not ready.
-fn patient(change: Value, exit: u8, cause: Option<CauseId>) -> Case {
+fn deployment_with_long_deadline(change: Value, exit: u8, cause: Option<CauseId>) -> BrokenWorkload {
     let spec = json!({"replicas": 3, "progressDeadlineSeconds": 60});
-    Case { spec, ..deployment(change, exit, cause) }
+    BrokenWorkload { spec, ..deployment(change, exit, cause) }
 }
 
-fn stateful_set(spec: &Value, change: Value, exit: u8, cause: Option<CauseId>) -> Case {
-    let spec = harness::lab::with(json!({"replicas": 3, "serviceName": "db"}), spec);
-    Case { resource: &STATEFULSETS, spec, change, words: "--fail-fast=5s --timeout 2m", exit, cause }
+fn stateful_set(spec: &Value, change: Value, exit: u8, cause: Option<CauseId>) -> BrokenWorkload {
+    let spec = harness::test_cluster::with(json!({"replicas": 3, "serviceName": "db"}), spec);
+    BrokenWorkload { resource: &STATEFULSETS, spec, change, args: "--fail-fast=5s --timeout 2m", exit, cause }
 }
 
-fn daemon_set(spec: Value, change: Value, exit: u8, cause: Option<CauseId>) -> Case {
-    Case { resource: &DAEMONSETS, spec, change, words: "--fail-fast=5s --timeout 2m", exit, cause }
+fn daemon_set(spec: Value, change: Value, exit: u8, cause: Option<CauseId>) -> BrokenWorkload {
+    BrokenWorkload { resource: &DAEMONSETS, spec, change, args: "--fail-fast=5s --timeout 2m", exit, cause }
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_broken_workload_ends_with_its_cause() {
+async fn every_broken_workload_has_its_cause() {
     use CauseId::{
         CrashLoop, ImageNotFound, MissingConfigMap, NotReady, OnDelete, OutOfMemory, Paused, Unschedulable,
     };
     let on_delete = || json!({"updateStrategy": {"type": "OnDelete"}});
     let surge = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}});
     let selected = json!({"template": {"spec": {"nodeSelector": {"disk": "nvme"}}}});
-    let paused = harness::lab::with(json!({"paused": true}), &image("app:2.0"));
-    for (name, case) in [
+    let paused = harness::test_cluster::with(json!({"paused": true}), &image("app:2.0"));
+    for (name, broken) in [
         ("badimage", deployment(image("app:2.0-bad"), 4, Some(ImageNotFound))),
         ("config", deployment(image("app:2.0-config"), 4, Some(MissingConfigMap))),
         ("crash", deployment(image("app:2.0-crash"), 4, Some(CrashLoop))),
         ("oom", deployment(image("app:2.0-oom"), 4, Some(OutOfMemory))),
-        ("notready", patient(image("app:2.0-notready"), 4, Some(NotReady))),
+        ("notready", deployment_with_long_deadline(image("app:2.0-notready"), 4, Some(NotReady))),
         ("unschedulable", deployment(selected, 4, Some(Unschedulable))),
         ("paused", deployment(paused, 5, Some(Paused))),
         ("good", deployment(image("app:2.0"), 0, None)),
@@ -78,42 +77,43 @@ async fn every_broken_workload_ends_with_its_cause() {
         ("ds-surge", daemon_set(surge, image("app:2.0-notready"), 3, Some(NotReady))),
         ("ds-ondelete", daemon_set(on_delete(), image("app:2.0"), 5, Some(OnDelete))),
     ] {
-        follow(name, &case).await;
+        follow(name, &broken).await;
     }
 }
 
-async fn follow(name: &str, case: &Case) {
-    let lab = Lab::new();
-    let key = lab.hands().workload(case.resource, name, &case.spec);
-    lab.pass(60).await;
+async fn follow(name: &str, broken: &BrokenWorkload) {
+    let cluster = TestCluster::new();
+    let key = cluster.editor().create_workload(broken.resource, name, &broken.spec);
+    cluster.advance(60).await;
     let started = tokio::time::Instant::now();
-    let patch = json!({"spec": case.change});
-    lab.patch_when_followed(&key, &patch);
-    let first = case.cause.map(|cause| first_sight(&lab, &key, cause));
-    let ended = lab.status(&format!("{}/{name} -o json {}", case.resource.singular, case.words)).await;
-    assert_eq!(ended.exit, case.exit, "{name}\n{}", ended.transcript);
-    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.last().unwrap()["exitCode"], case.exit, "{name}");
+    let patch = json!({"spec": broken.change});
+    cluster.patch_on_first_read(&key, &patch);
+    let appearance = broken.cause.map(|cause| first_appearance(&cluster, &key, cause));
+    let output =
+        cluster.status(&format!("{}/{name} -o json {}", broken.resource.singular, broken.args)).await;
+    assert_eq!(output.exit, broken.exit, "{name}\n{}", output.transcript);
+    let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.last().unwrap()["exitCode"], broken.exit, "{name}");
     let printed = lines.iter().filter(|line| line["change"] == "appeared");
     let printed: Vec<_> = printed
         .map(|line| (line["cause"]["id"].as_str().unwrap(), line["elapsedMilliseconds"].as_u64().unwrap()))
         .collect();
-    match case.cause.zip(first) {
+    match broken.cause.zip(appearance) {
         None => assert!(printed.is_empty(), "{name}: {printed:?}"),
-        Some((id, first)) => {
+        Some((id, appearance)) => {
             let at = printed
                 .iter()
                 .find(|(printed, _)| *printed == id.name())
                 .ok_or(format!("{name}: {printed:?}"))
                 .unwrap()
                 .1;
-            let first = first.await.unwrap().duration_since(started);
-            let late = Duration::from_millis(at).saturating_sub(first);
+            let appearance = appearance.await.unwrap().duration_since(started);
+            let late = Duration::from_millis(at).saturating_sub(appearance);
             // This cause appears without an event, and the follower evaluates every five seconds.
             let allowed = if id == CauseId::NotReady { 5_100 } else { 5 };
             assert!(
                 late <= Duration::from_millis(allowed),
-                "{name}: {at} ms, but it was there after {first:?}"
+                "{name}: printed after {at} ms, but the store had it after {appearance:?}"
             );
             assert_eq!(lines.last().unwrap()["workloads"][0]["causes"][0]["id"], id.name(), "{name}");
         }
@@ -121,44 +121,50 @@ async fn follow(name: &str, case: &Case) {
 }
 
 /// Returns when a cause was first visible in the store.
-fn first_sight(lab: &Lab, key: &Key, cause: CauseId) -> tokio::task::JoinHandle<tokio::time::Instant> {
-    let (cluster, key) = (lab.cluster.clone(), key.clone());
+fn first_appearance(
+    cluster: &TestCluster,
+    key: &Key,
+    cause: CauseId,
+) -> tokio::task::JoinHandle<tokio::time::Instant> {
+    let (cluster, key) = (cluster.sim.clone(), key.clone());
     tokio::spawn(async move {
-        let mut moved = cluster.revisions();
+        let mut revisions = cluster.revisions();
         loop {
             let now = cluster.store(|store| store.now());
-            let seen = observed(&cluster, &key).map(|observed| causes(&observed, now)).unwrap_or_default();
-            if seen.iter().any(|seen| seen.id == cause) {
+            let found = observed(&cluster, &key).map(|observed| causes(&observed, now)).unwrap_or_default();
+            if found.iter().any(|found| found.id == cause) {
                 return tokio::time::Instant::now();
             }
             // Some causes appear without a change.
-            let _ = tokio::time::timeout(Duration::from_secs(1), moved.changed()).await;
+            let _ = tokio::time::timeout(Duration::from_secs(1), revisions.changed()).await;
         }
     })
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
-    let lab = Lab::with(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }));
-    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 8}));
-    lab.pass(60).await;
-    lab.hands().image(&web, "app:2.0");
-    let ended = lab.status("deployment/web --timeout 5m").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(ended.stderr.contains("pods refused, quota q is used up"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("exceeded its progress deadline"), "{}", ended.transcript);
+    let cluster = TestCluster::with_controllers(
+        Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }),
+    );
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    let output = cluster.status("deployment/web --timeout 5m").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert!(output.stderr.contains("pods refused, quota q is used up"), "{}", output.transcript);
+    assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_first_release_and_its_undo() {
-    let lab = Lab::new();
+async fn a_failed_first_rollout_can_be_undone() {
+    let cluster = TestCluster::new();
     let containers = json!([{"name": "app", "image": "app:1.0-bad"}]);
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}});
-    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(ended.stderr.contains("ImagePullBackOff, no image app:1.0-bad"), "{}", ended.transcript);
-    lab.hands().image(&web, "app:1.0");
-    let ended = lab.status("deployment/web --until old-gone --stable 10s").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert!(output.stderr.contains("ImagePullBackOff, no image app:1.0-bad"), "{}", output.transcript);
+    cluster.editor().set_image(&web, "app:1.0");
+    let output = cluster.status("deployment/web --until old-gone --stable 10s").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
 }

@@ -1,5 +1,4 @@
-//! `status` and `--wait` against an API server and controllers in the same process, with simulated
-//! time.
+//! `status` and `--wait` against an API server and controllers in the same process, with a simulated clock.
 
 // The futures of whole commands nest deeper than the compiler's default limit.
 #![recursion_limit = "256"]

@@ -1,46 +1,46 @@
-//! Faulty watches: each rollout still gets its verdict, with at most one note on stderr.
+//! Watches that fail: each rollout still gets its verdict, with at most one note on stderr.
 
 use std::time::Duration;
 
-use harness::Ended;
+use harness::Output;
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, NAMESPACES, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
 
-use harness::lab::{Hands, Lab};
+use harness::test_cluster::{Editor, TestCluster};
 
 /// Follows a rollout that succeeds and one that fails, with these faults from the start.
-async fn both_ends(faults: impl Fn() -> Vec<Fault>) {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
+async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
     for fault in faults() {
-        lab.cluster.fault(fault);
+        cluster.sim.fault(fault);
     }
-    lab.hands().image(&web, "app:2.0-slow");
-    let ended = lab.status("deployment/web --timeout 10m").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert_eq!(ended.stdout.lines().last(), Some("deployment \"web\" successfully rolled out"));
-    assert!(notes(&ended).len() <= 1, "{}", ended.transcript);
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(output.stdout.lines().last(), Some("deployment \"web\" successfully rolled out"));
+    assert!(notes(&output).len() <= 1, "{}", output.transcript);
 
-    lab.cluster.clear_faults();
-    lab.hands().patch(&web, &json!({"spec": {"progressDeadlineSeconds": 60}}));
-    lab.pass(30).await;
+    cluster.sim.clear_faults();
+    cluster.editor().patch(&web, &json!({"spec": {"progressDeadlineSeconds": 60}}));
+    cluster.advance(30).await;
     for fault in faults() {
-        lab.cluster.fault(fault);
+        cluster.sim.fault(fault);
     }
-    lab.hands().image(&web, "app:3.0-bad");
-    let ended = lab.status("deployment/web --timeout 10m").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
-    assert!(notes(&ended).len() <= 1, "{}", ended.transcript);
-    assert!(ended.stderr.contains("no image app:3.0-bad"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("exceeded its progress deadline"), "{}", ended.transcript);
+    cluster.editor().set_image(&web, "app:3.0-bad");
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert!(notes(&output).len() <= 1, "{}", output.transcript);
+    assert!(output.stderr.contains("no image app:3.0-bad"), "{}", output.transcript);
+    assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
 }
 
 /// Returns the notes about the connection.
-fn notes(ended: &Ended) -> Vec<&str> {
-    ended.stderr.lines().filter(|line| line.starts_with("note: ")).collect()
+fn notes(output: &Output) -> Vec<&str> {
+    output.stderr.lines().filter(|line| line.starts_with("note: ")).collect()
 }
 
 fn watches(act: FaultAction) -> Fault {
@@ -52,132 +52,134 @@ fn lists(act: FaultAction) -> Fault {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_close_every_few_events() {
-    both_ends(|| vec![watches(FaultAction::CloseWatch(2))]).await;
+async fn watches_that_close_every_few_events_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(2))]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_close_immediately() {
-    both_ends(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
+async fn watches_that_close_immediately_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_expire() {
-    both_ends(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
+async fn expired_watches_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_go_silent() {
-    both_ends(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
+async fn silent_watches_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_overloaded() {
+async fn an_overloaded_server_hides_no_verdict() {
     let busy = || FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
-    both_ends(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
+    assert_verdicts_despite(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_fail_in_bursts_of_500_and_503() {
+async fn bursts_of_500_and_503_hide_no_verdict() {
     for code in [500, 503] {
         let broken = || FaultAction::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
-        both_ends(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)]).await;
+        assert_verdicts_despite(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)])
+            .await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_answers_with_a_web_page() {
-    both_ends(|| vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)])
-        .await;
-    both_ends(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
+async fn web_pages_of_a_proxy_hide_no_verdict() {
+    assert_verdicts_despite(|| {
+        vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)]
+    })
+    .await;
+    assert_verdicts_despite(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn response_bodies_are_truncated() {
-    both_ends(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
-    both_ends(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
-    both_ends(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
+async fn truncated_responses_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
+    assert_verdicts_despite(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
+    assert_verdicts_despite(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_is_reset_in_the_middle_of_an_event() {
-    both_ends(|| vec![watches(FaultAction::CutBody(3_000))]).await;
-    both_ends(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
+async fn a_connection_reset_within_an_event_hides_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CutBody(3_000))]).await;
+    assert_verdicts_despite(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_unreachable_and_forgets_its_history() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.later(3_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
-    lab.later(45_000, move |hands| hands.image(&web, "app:3.0"));
-    lab.later(70_000, |hands| {
-        hands.cluster.store(simcluster::Store::compact);
-        hands.cluster.clear_faults();
+async fn an_outage_with_compaction_hides_no_verdict() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.later(3_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
+    cluster.later(45_000, move |editor| editor.set_image(&web, "app:3.0"));
+    cluster.later(70_000, |editor| {
+        editor.sim.store(simcluster::Store::compact);
+        editor.sim.clear_faults();
     });
-    let ended = lab.status("deployment/web --timeout 10m").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
     let line = "note: in-process:80: the connection was lost (the simulated connection is lost); following continues when it answers";
-    assert_eq!(notes(&ended), [line], "{}", ended.transcript);
+    assert_eq!(notes(&output), [line], "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_is_unreachable_when_the_timeout_expires() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.later(3_000, |hands| hands.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall)));
+async fn an_outage_at_the_timeout_is_a_timeout() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.later(3_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let started = tokio::time::Instant::now();
-    let ended = lab.status("deployment/web --timeout 40s").await;
-    assert_eq!(ended.exit, 3, "{}", ended.transcript);
+    let output = cluster.status("deployment/web --timeout 40s").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
     assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
 }
 
 /// A silent watch hides the success; the final refresh before the timeout finds it.
 #[tokio::test(start_paused = true)]
 async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
-    let lab = Lab::new();
-    let web = lab.deployment(1, &json!({}));
-    lab.pass(30).await;
-    lab.cluster.fault(watches(FaultAction::SilenceWatch(0)));
-    lab.hands().image(&web, "app:2.0-slow");
-    let ended = lab.status("deployment/web --timeout 20s").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(1, &json!({}));
+    cluster.advance(30).await;
+    cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    let output = cluster.status("deployment/web --timeout 20s").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
 }
 
 /// Only the server's `Date` and the monotonic clock are compared.
 #[tokio::test(start_paused = true)]
-async fn the_local_clock_is_wrong() {
+async fn a_wrong_local_clock_changes_nothing() {
     for now in ["2026-11-20T03:00:00Z", "2001-01-01T00:00:00Z", "2040-01-01T00:00:00Z"] {
-        let lab = Lab::new();
-        let web = lab.deployment(3, &json!({"minReadySeconds": 5}));
-        lab.pass(60).await;
-        lab.hands().image(&web, "app:2.0");
-        let client = kube::Client::new(lab.cluster.service(), "default");
+        let cluster = TestCluster::new();
+        let web = cluster.deployment(3, &json!({"minReadySeconds": 5}));
+        cluster.advance(60).await;
+        cluster.editor().set_image(&web, "app:2.0");
+        let client = kube::Client::new(cluster.sim.service(), "default");
         let run = harness::Run::of(["status", "deployment/web", "--stable", "20s", "--fail-fast"]);
-        let ended = run.at(now.parse().unwrap()).run_through(client).await;
-        assert_eq!(ended.exit, 0, "{}", ended.transcript);
-        assert!(!ended.stderr.contains("note: "), "{}", ended.transcript);
+        let output = run.at(now.parse().unwrap()).run_against(client).await;
+        assert_eq!(output.exit, 0, "{}", output.transcript);
+        assert!(!output.stderr.contains("note: "), "{}", output.transcript);
     }
 }
 
-/// The machine is suspended while the cluster continues. After the resume only the present state
-/// counts.
+/// The machine is suspended while the cluster continues. After the resume only the current state counts.
 #[tokio::test(start_paused = true)]
-async fn the_process_is_suspended() {
+async fn a_suspended_process_continues_with_the_current_state() {
     for (image, our_clock_sleeps, exit) in
         [("app:2.0-slow", true, 0), ("app:2.0-slow", false, 0), ("app:2.0-crash", false, 4)]
     {
         let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(3);
         let cluster = builder.history(100_000).build();
-        let hands = Hands { cluster: cluster.clone() };
-        let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
+        let editor = Editor::new(&cluster);
+        let db = editor.create_workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
         let mut controllers = Controllers::new();
         controllers.run_for(&cluster, Duration::from_secs(60));
-        hands.image(&db, image);
+        editor.set_image(&db, image);
         controllers.run_for(&cluster, Duration::from_secs(1));
         let asleep = async {
             tokio::time::sleep(Duration::from_secs(4)).await;
@@ -187,92 +189,92 @@ async fn the_process_is_suspended() {
             }
         };
         let client = kube::Client::new(cluster.service(), "default");
-        let words = "status statefulset/db --deadline 30s --fail-fast --stable 1m --timeout 24h".split(' ');
-        let (ended, ()) = tokio::join!(harness::Run::of(words).run_through(client), asleep);
-        assert_eq!(ended.exit, exit, "{}", ended.transcript);
+        let args = "status statefulset/db --deadline 30s --fail-fast --stable 1m --timeout 24h".split(' ');
+        let (output, ()) = tokio::join!(harness::Run::of(args).run_against(client), asleep);
+        assert_eq!(output.exit, exit, "{}", output.transcript);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_is_deleted() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.later(5_000, move |hands| hands.delete(&web));
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+async fn a_deleted_target_is_an_error() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.later(5_000, move |editor| editor.delete(&web));
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(
-        ended.stderr.ends_with("error: object has been deleted: deployment.apps/web\n"),
+        output.stderr.ends_with("error: object has been deleted: deployment.apps/web\n"),
         "{}",
-        ended.transcript
+        output.transcript
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_is_deleted_during_an_outage() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.cluster.fault(watches(FaultAction::SilenceWatch(1)).times(8));
-    lab.later(5_000, move |hands| {
-        hands.delete(&web);
-        hands.cluster.store(simcluster::Store::compact);
+async fn a_target_deleted_during_an_outage_is_an_error() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
+    cluster.later(5_000, move |editor| {
+        editor.delete(&web);
+        editor.sim.store(simcluster::Store::compact);
     });
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
-    assert!(ended.stderr.contains("error: object has been deleted: "), "{}", ended.transcript);
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
+    assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_is_recreated_during_an_outage() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.cluster.fault(watches(FaultAction::SilenceWatch(1)).times(8));
-    lab.later(5_000, move |hands| {
-        hands.delete(&web);
-        hands.workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
-        hands.cluster.store(simcluster::Store::compact);
+async fn a_target_recreated_during_an_outage_is_an_error() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
+    cluster.later(5_000, move |editor| {
+        editor.delete(&web);
+        editor.create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
+        editor.sim.store(simcluster::Store::compact);
     });
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(
-        ended.stderr.contains("error: object has been deleted, and created again: deployment.apps/web"),
+        output.stderr.contains("error: object has been deleted, and created again: deployment.apps/web"),
         "{}",
-        ended.transcript
+        output.transcript
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_is_deleted() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.later(5_000, |hands| hands.delete(&Key::new(&NAMESPACES, "", "default")));
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
-    assert!(ended.stderr.contains("error: object has been deleted: "), "{}", ended.transcript);
+async fn a_deleted_namespace_is_an_error() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.later(5_000, |editor| editor.delete(&Key::new(&NAMESPACES, "", "default")));
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
+    assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
 }
 
 /// One watch for each resource and namespace, whatever the number of targets.
 #[tokio::test(start_paused = true)]
 async fn targets_share_their_watches() {
-    let lab = Lab::new();
+    let cluster = TestCluster::new();
     let spec = json!({"replicas": 2, "template": {
         "metadata": {"labels": {"app": "other"}}, "spec": {"containers": [{"name": "app", "image": "app:1.0-slow"}]},
     }, "selector": {"matchLabels": {"app": "other"}}});
-    lab.deployment(2, &json!({}));
-    lab.hands().workload(&DEPLOYMENTS, "other", &spec);
-    let ended = lab.status("deployment").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(ended.stdout.contains("deployment \"web\" successfully"), "{}", ended.transcript);
-    assert!(ended.stdout.contains("deployment \"other\" successfully"), "{}", ended.transcript);
+    cluster.deployment(2, &json!({}));
+    cluster.editor().create_workload(&DEPLOYMENTS, "other", &spec);
+    let output = cluster.status("deployment").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(output.stdout.contains("deployment \"web\" successfully"), "{}", output.transcript);
+    assert!(output.stdout.contains("deployment \"other\" successfully"), "{}", output.transcript);
     for resource in [&DEPLOYMENTS, &REPLICASETS, &PODS] {
-        let requests = lab.cluster.requests();
+        let requests = cluster.sim.requests();
         let path = format!("/{}?watch=true", resource.plural);
         let opened = requests
             .iter()
@@ -286,14 +288,14 @@ fn is_watch(request: &simcluster::RecordedRequest, resource: &simcluster::Resour
     request.path.ends_with(&format!("/{}", resource.plural)) && request.query.get("watch") == "true"
 }
 
-/// A proxy between may hand on the beginning of every watch and then nothing.
+/// A proxy may forward only the beginning of every watch.
 #[tokio::test(start_paused = true)]
 async fn silent_watches_are_replaced_by_lists() {
-    let lab = Lab::new();
-    let web = lab.deployment(4, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0");
-    lab.cluster.fault(watches(FaultAction::SilenceWatch(1)));
-    let ended = lab.status("deployment/web --timeout 150s").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(4, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.sim.fault(watches(FaultAction::SilenceWatch(1)));
+    let output = cluster.status("deployment/web --timeout 150s").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
 }

@@ -1,4 +1,4 @@
-//! The output of following: lines, JSON, logs, and usage errors.
+//! The output of `status` while it follows a rollout: lines, JSON, logs, and usage errors.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS};
 use simcluster::{Verb, object};
 
-use harness::lab::Lab;
+use harness::test_cluster::TestCluster;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -17,21 +17,21 @@ fn fields(value: &Value) -> BTreeSet<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-fn set<'a>(words: &'a str, more: &'a str) -> BTreeSet<&'a str> {
-    words.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
+fn names<'a>(some: &'a str, more: &'a str) -> BTreeSet<&'a str> {
+    some.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
 }
 
 /// Exactly the fields that docs/json.md documents.
 #[tokio::test(start_paused = true)]
 async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 60}));
-    lab.pass(30).await;
-    write_logs(&lab);
-    lab.hands().image(&web, "app:2.0-crash");
-    let ended = lab.status("deployment/web -o json --fail-fast=5s").await;
-    assert_eq!((ended.exit, ended.stderr.as_str()), (4, ""), "{}", ended.transcript);
-    let lines = lines(&ended.stdout);
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
+    cluster.advance(30).await;
+    write_logs(&cluster);
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    let output = cluster.status("deployment/web -o json --fail-fast=5s").await;
+    assert_eq!((output.exit, output.stderr.as_str()), (4, ""), "{}", output.transcript);
+    let lines = lines(&output.stdout);
     let common = "apiVersion kind event elapsedMilliseconds";
     let of_event = |event: &str| lines.iter().filter(move |line| line["event"] == event).collect::<Vec<_>>();
     for (event, more, at_least) in [
@@ -42,8 +42,8 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
         ("summary", "exitCode workloads", 1),
     ] {
         let of_event = of_event(event);
-        assert!(of_event.len() >= at_least, "{event}: {}", ended.stdout);
-        assert!(of_event.iter().all(|line| fields(line) == set(common, more)), "{event}: {of_event:?}");
+        assert!(of_event.len() >= at_least, "{event}: {}", output.stdout);
+        assert!(of_event.iter().all(|line| fields(line) == names(common, more)), "{event}: {of_event:?}");
         assert!(
             of_event.iter().all(|line| line["apiVersion"] == "rollout2/v1" && line["kind"] == "StatusEvent")
         );
@@ -53,19 +53,22 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let workload = &last["workloads"][0];
     let known =
         "workload outcome reason limitSeconds error message rollback pods outage revision causes unknown";
-    assert_eq!(fields(workload), set(known, ""));
+    assert_eq!(fields(workload), names(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");
-    assert_eq!(fields(&workload["workload"]), set("apiVersion kind namespace name uid generation", ""));
-    assert_eq!(fields(&workload["pods"]), set("wanted expectedUpdated total updated ready available", ""));
+    assert_eq!(fields(&workload["workload"]), names("apiVersion kind namespace name uid generation", ""));
+    assert_eq!(fields(&workload["pods"]), names("wanted expectedUpdated total updated ready available", ""));
     let cause = &of_event("cause")[0]["cause"];
-    assert_eq!(fields(cause), set("id transient hold summary container pods example restarts evidence", ""));
+    assert_eq!(
+        fields(cause),
+        names("id transient hold summary container pods example restarts evidence", "")
+    );
     let elapsed: Vec<_> = lines.iter().map(|line| line["elapsedMilliseconds"].as_u64().unwrap()).collect();
     assert!(elapsed.is_sorted(), "{elapsed:?}");
 }
 
 /// Writes a log for the previous instance of every container.
-fn write_logs(lab: &Lab) {
+fn write_logs(cluster: &TestCluster) {
     let write = FaultAction::write_before(|store| {
         let pods: Vec<String> =
             store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
@@ -74,54 +77,54 @@ fn write_logs(lab: &Lab) {
                 .map(|number| format!("line {number}"))
                 .chain(["panic: DB_URL is not set\u{1b}[31m".to_owned()]);
             let output = store.logs_mut().of_mut(&pod, "app");
-            // A container that waits to be restarted has its last lines in the log of its present instance.
+            // The last lines of a container that waits for its restart are in the log of its current instance.
             output.current = Some(lines.collect());
             output.previous = Some(vec!["the crash before that".to_owned()]);
         }
     });
-    lab.cluster.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), write));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), write));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_last_log_lines_of_a_crash_follow_its_cause() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({"progressDeadlineSeconds": 60}));
-    lab.pass(30).await;
-    write_logs(&lab);
-    lab.hands().image(&web, "app:2.0-crash");
-    lab.pass(30).await;
-    let ended = lab.status("deployment/web").await;
-    let log: Vec<_> = ended.stderr.lines().filter(|line| line.contains(" app| ")).collect();
-    assert_eq!(log.len(), 10, "{}", ended.transcript);
-    assert!(log[0].ends_with(" app| line 22"), "{}", ended.transcript);
-    assert!(log[9].ends_with(" app| panic: DB_URL is not set^[[31m"), "{}", ended.transcript);
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
+    cluster.advance(30).await;
+    write_logs(&cluster);
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(30).await;
+    let output = cluster.status("deployment/web").await;
+    let log: Vec<_> = output.stderr.lines().filter(|line| line.contains(" app| ")).collect();
+    assert_eq!(log.len(), 10, "{}", output.transcript);
+    assert!(log[0].ends_with(" app| line 22"), "{}", output.transcript);
+    assert!(log[9].ends_with(" app| panic: DB_URL is not set^[[31m"), "{}", output.transcript);
     let asked: Vec<_> =
-        lab.cluster.requests().into_iter().filter(|request| request.path.ends_with("/log")).collect();
+        cluster.sim.requests().into_iter().filter(|request| request.path.ends_with("/log")).collect();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].query.get("previous"), "false");
 }
 
 #[tokio::test(start_paused = true)]
 async fn with_several_targets_every_line_has_a_name() {
-    let lab = Lab::new();
-    let web = lab.deployment(2, &json!({}));
-    let db = lab.stateful_set(2, &json!({}));
-    let agent = lab.daemon_set(&json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0");
-    lab.hands().image(&db, "app:2.0-bad");
-    lab.hands().image(&agent, "app:2.0");
-    let ended = lab.status("deployment/web statefulset/db daemonset/agent --timeout 2m").await;
-    assert_eq!(ended.exit, 3, "{}", ended.transcript);
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({}));
+    let db = cluster.stateful_set(2, &json!({}));
+    let agent = cluster.daemon_set(&json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.editor().set_image(&agent, "app:2.0");
+    let output = cluster.status("deployment/web statefulset/db daemonset/agent --timeout 2m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
     let names =
         ["deployment.apps/web: ", "\"web\"", "statefulset.apps/db", "daemonset.apps/agent: ", "\"agent\""];
     assert!(
-        ended.stdout.lines().all(|line| names.iter().any(|name| line.contains(name))),
+        output.stdout.lines().all(|line| names.iter().any(|name| line.contains(name))),
         "{}",
-        ended.transcript
+        output.transcript
     );
-    let timed_out: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
-    assert_eq!(timed_out.len(), 1, "{}", ended.transcript);
+    let timed_out: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(timed_out.len(), 1, "{}", output.transcript);
     assert!(timed_out[0].starts_with(
         "error: timed out waiting for the condition: statefulset.apps/db after 2m0s (--timeout): "
     ));
@@ -131,71 +134,71 @@ async fn with_several_targets_every_line_has_a_name() {
 /// end.
 #[tokio::test(start_paused = true)]
 async fn compat_follows_one_target_after_another() {
-    let lab = Lab::new();
-    let web = lab.deployment(2, &json!({}));
-    let db = lab.stateful_set(2, &json!({}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-notready");
-    lab.hands().image(&db, "app:2.0-bad");
-    lab.pass(10).await;
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({}));
+    let db = cluster.stateful_set(2, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.advance(10).await;
     let started = tokio::time::Instant::now();
-    let ended = lab.status("deployment/web statefulset/db --timeout 20s --compat").await;
+    let output = cluster.status("deployment/web statefulset/db --timeout 20s --compat").await;
     assert_eq!(started.elapsed().as_secs(), 40);
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
     let twice = "timed out waiting for the condition\n".repeat(2);
-    assert_eq!(ended.stderr, twice, "{}", ended.transcript);
-    let watches = lab.cluster.requests().into_iter().filter(|request| request.query.get("watch") == "true");
+    assert_eq!(output.stderr, twice, "{}", output.transcript);
+    let watches = cluster.sim.requests().into_iter().filter(|request| request.query.get("watch") == "true");
     assert!(watches.into_iter().all(|request| !request.path.ends_with("/pods")), "kubectl reads no pods");
 }
 
 #[tokio::test(start_paused = true)]
-async fn compat_ends_as_kubectl_ends() {
-    let lab = Lab::new();
-    let web = lab.deployment(2, &json!({"progressDeadlineSeconds": 5}));
-    lab.pass(30).await;
-    lab.hands().image(&web, "app:2.0-bad");
-    let ended = lab.status("deployment/web --compat").await;
+async fn compat_has_the_outcomes_of_kubectl() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({"progressDeadlineSeconds": 5}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    let output = cluster.status("deployment/web --compat").await;
     assert_eq!(
-        (ended.exit, ended.stderr.as_str()),
+        (output.exit, output.stderr.as_str()),
         (1, "error: deployment \"web\" exceeded its progress deadline\n")
     );
-    lab.later(1_000, move |hands| hands.delete(&web));
-    lab.hands().image(&harness::lab::key(&DEPLOYMENTS, "web"), "app:3.0-slow");
-    let ended = lab.status("deployment/web --compat").await;
+    cluster.later(1_000, move |editor| editor.delete(&web));
+    cluster.editor().set_image(&harness::test_cluster::key(&DEPLOYMENTS, "web"), "app:3.0-slow");
+    let output = cluster.status("deployment/web --compat").await;
     assert_eq!(
-        (ended.exit, ended.stderr.as_str()),
+        (output.exit, output.stderr.as_str()),
         (1, "error: object has been deleted\n"),
         "{}",
-        ended.transcript
+        output.transcript
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_future_revision_is_awaited_and_a_replacement_fails() {
-    let lab = Lab::new();
-    let web = lab.deployment(3, &json!({}));
-    lab.pass(30).await;
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
     let target = web.clone();
-    lab.later(5_000, move |hands| hands.image(&target, "app:2.0"));
-    let ended = lab.status("deployment/web --revision 2").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert_eq!(ended.stderr, "note: deployment.apps/web: waiting for the controller to number revision 2\n");
+    cluster.later(5_000, move |editor| editor.set_image(&target, "app:2.0"));
+    let output = cluster.status("deployment/web --revision 2").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(output.stderr, "note: deployment.apps/web: waiting for the controller to number revision 2\n");
 
-    lab.hands().image(&web, "app:3.0-notready");
-    lab.later(5_000, move |hands| hands.image(&web, "app:4.0"));
-    let ended = lab.status("deployment/web --revision 3").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    cluster.editor().set_image(&web, "app:3.0-notready");
+    cluster.later(5_000, move |editor| editor.set_image(&web, "app:4.0"));
+    let output = cluster.status("deployment/web --revision 3").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
     assert!(
-        ended.stderr.contains("desired revision (3) is different from the running revision"),
+        output.stderr.contains("desired revision (3) is different from the running revision"),
         "{}",
-        ended.transcript
+        output.transcript
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mistake_never_reaches_the_cluster() {
-    let lab = Lab::new();
-    for (words, message) in [
+async fn invalid_arguments_send_no_request() {
+    let cluster = TestCluster::new();
+    for (args, message) in [
         (
             "deployment/web --timeout 5",
             "invalid value '5' for '--timeout <DURATION>': expected a duration with a unit",
@@ -211,59 +214,59 @@ async fn a_mistake_never_reaches_the_cluster() {
         ("deployment/web --fail-on gremlins=5s", "\"gremlins\" is not a cause"),
         ("deployment/web --until never", "invalid value"),
     ] {
-        let ended = lab.status(words).await;
-        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
-        assert!(ended.stderr.contains(message), "{words}: {}", ended.transcript);
+        let output = cluster.status(args).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
-    assert!(lab.cluster.requests().is_empty());
+    assert!(cluster.sim.requests().is_empty());
 }
 
 /// One GET of the workload and the first request of each watch.
 #[tokio::test(start_paused = true)]
 async fn a_complete_rollout_takes_at_most_seven_requests() {
-    let lab = Lab::new();
-    lab.deployment(3, &json!({}));
-    lab.pass(30).await;
-    let ended = lab.status("deployment/web").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let requests: Vec<_> = lab.cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
+    let cluster = TestCluster::new();
+    cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let requests: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
     assert!(requests.len() <= 7, "{requests:#?}");
     assert!(!requests.iter().any(|line| line.contains("/events")), "{requests:#?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn secrets_in_container_logs_are_masked() {
-    let lab = Lab::new();
-    let web = lab.deployment(1, &json!({"progressDeadlineSeconds": 30}));
-    lab.pass(30).await;
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(1, &json!({"progressDeadlineSeconds": 30}));
+    cluster.advance(30).await;
     let env = json!([{"name": "DB_PASSWORD", "value": "hunter2hunter2"}]);
     let container = json!([{"name": "app", "image": "app:2.0-crash", "env": env}]);
-    lab.hands().patch(&web, &json!({"spec": {"template": {"spec": {"containers": container}}}}));
-    lab.cluster.fault(Fault::on(
+    cluster.editor().patch(&web, &json!({"spec": {"template": {"spec": {"containers": container}}}}));
+    cluster.sim.fault(Fault::on(
         Requests::of(Verb::Get, &PODS).part("log"),
         FaultAction::write_before(|store| {
             let pods: Vec<String> =
                 store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
             for pod in pods {
-                let said = vec!["cannot log in with hunter2hunter2".to_owned()];
+                let log = vec!["cannot log in with hunter2hunter2".to_owned()];
                 let output = store.logs_mut().of_mut(&pod, "app");
-                (output.current, output.previous) = (Some(said.clone()), Some(said));
+                (output.current, output.previous) = (Some(log.clone()), Some(log));
             }
         }),
     ));
-    let ended = lab.status("deployment/web").await;
-    assert!(ended.stderr.contains(" app| cannot log in with ***"), "{}", ended.transcript);
-    assert!(!ended.transcript.contains("hunter2"), "{}", ended.transcript);
+    let output = cluster.status("deployment/web").await;
+    assert!(output.stderr.contains(" app| cannot log in with ***"), "{}", output.transcript);
+    assert!(!output.transcript.contains("hunter2"), "{}", output.transcript);
 }
 
 /// The last line has the exit code of the process.
 #[tokio::test(start_paused = true)]
-async fn a_missing_target_counts_in_the_summary_too() {
-    let lab = Lab::new();
-    lab.deployment(1, &json!({}));
-    let ended = lab.status("deployment/web deployment/nope -o json").await;
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
-    assert_eq!(lines(&ended.stdout).last().unwrap()["exitCode"], 1);
-    let ended = lab.status("deployment -l app=nope -o json").await;
-    assert_eq!((ended.exit, ended.stdout.as_str()), (1, ""), "{}", ended.transcript);
+async fn a_missing_target_is_part_of_the_summary() {
+    let cluster = TestCluster::new();
+    cluster.deployment(1, &json!({}));
+    let output = cluster.status("deployment/web deployment/nope -o json").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
+    assert_eq!(lines(&output.stdout).last().unwrap()["exitCode"], 1);
+    let output = cluster.status("deployment -l app=nope -o json").await;
+    assert_eq!((output.exit, output.stdout.as_str()), (1, ""), "{}", output.transcript);
 }

@@ -1,11 +1,11 @@
-//! What real nodes did, followed by the whole program: which cause is shown from when to when, with which words
-//! and log lines, and how it ends. Times are seconds of the recording.
+//! `status` on replayed recordings of real nodes: the causes with their times, texts and log lines, and the outcome.
+//! Times are seconds of the recording.
 
 #![expect(clippy::panic, reason = "a recording without a description is a failed test")]
 
 use std::fmt::Write as _;
 
-use harness::Ended;
+use harness::Output;
 use harness::replay::Replay;
 use serde_json::Value;
 
@@ -42,8 +42,8 @@ const RECORDINGS: [&str; 30] = [
     "restartall",
 ];
 
-/// What a recording is about.
-fn truth(recording: &str) -> &'static str {
+/// Returns what happened in a recording.
+fn description(recording: &str) -> &'static str {
     match recording {
         "good" => "every pod starts",
         "crash" => "exits with 1 at once; no readiness probe",
@@ -79,37 +79,38 @@ fn truth(recording: &str) -> &'static str {
     }
 }
 
-/// Follows a recording from the change on, or from a later second, to its end or for so many seconds.
-async fn follow(recording: &str, from: Option<f64>, words: &str) -> (Replay, Ended) {
+/// Runs `status` on a recording from the change under test or from a later second. `REST` in the arguments is the
+/// remaining time.
+async fn follow(recording: &str, from: Option<f64>, args: &str) -> (Replay, Output) {
     let replay = Replay::of(recording);
     replay.changed().await;
     if let Some(from) = from {
         replay.at(from).await;
     }
-    let words = words.replace("REST", &format!("{}s", replay.remaining()));
-    let ended = replay.status(&words).await;
-    (replay, ended)
+    let args = args.replace("REST", &format!("{}s", replay.remaining()));
+    let output = replay.status(&args).await;
+    (replay, output)
 }
 
-/// The causes that a run in JSON printed, a line each: from, to, id, container.
-fn spans(stdout: &str, began: f64) -> String {
-    let mut spans: Vec<(f64, Option<f64>, String)> = Vec::new();
+/// Returns the causes in the JSON events of a run, one a line: start, end, id, container.
+fn cause_periods(stdout: &str, began: f64) -> String {
+    let mut cause_periods: Vec<(f64, Option<f64>, String)> = Vec::new();
     let events = stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     for event in events.filter(|event| event["event"] == "cause") {
         let at = began + event["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
         let text = |member: &str| event["cause"][member].as_str().unwrap_or_default();
         let what = format!("{} {}", text("id"), text("container"));
         match event["change"].as_str().unwrap() {
-            "appeared" => spans.push((at, None, what)),
+            "appeared" => cause_periods.push((at, None, what)),
             "gone" => {
-                let open = spans.iter_mut().rfind(|span| span.1.is_none() && span.2 == what).unwrap();
+                let open = cause_periods.iter_mut().rfind(|span| span.1.is_none() && span.2 == what).unwrap();
                 open.1 = Some(at);
             }
             _ => {}
         }
     }
     let mut text = String::new();
-    for (from, to, what) in spans {
+    for (from, to, what) in cause_periods {
         let to = to.map_or("end".to_owned(), |to| format!("{to:.1}"));
         writeln!(text, "  {from:5.1} - {to:5}  {}", what.trim_end()).unwrap();
     }
@@ -124,8 +125,9 @@ async fn every_recording_shows_its_cause_while_it_lasts() {
         replay.changed().await;
         let began = replay.elapsed().as_secs_f64();
         let rest = replay.remaining();
-        let ended = replay.status(&format!("-o json --stable 5m --timeout {rest}s")).await;
-        writeln!(table, "{recording}: {}\n{}", truth(recording), spans(&ended.stdout, began)).unwrap();
+        let output = replay.status(&format!("-o json --stable 5m --timeout {rest}s")).await;
+        writeln!(table, "{recording}: {}\n{}", description(recording), cause_periods(&output.stdout, began))
+            .unwrap();
     }
     insta::assert_snapshot!(table);
 }
@@ -134,12 +136,12 @@ async fn every_recording_shows_its_cause_while_it_lasts() {
 async fn every_recording_prints_few_lines() {
     let mut transcripts = String::new();
     for recording in RECORDINGS {
-        let (_, ended) = follow(recording, None, "--stable 5m --timeout REST").await;
-        writeln!(transcripts, "# {recording}: {}\n{}", truth(recording), ended.transcript).unwrap();
-        let lines = ended.transcript.lines().count();
-        assert!(lines <= 32, "{lines} lines: {}", ended.transcript);
+        let (_, output) = follow(recording, None, "--stable 5m --timeout REST").await;
+        writeln!(transcripts, "# {recording}: {}\n{}", description(recording), output.transcript).unwrap();
+        let lines = output.transcript.lines().count();
+        assert!(lines <= 32, "{lines} lines: {}", output.transcript);
         for answer in ["unable to retrieve container logs", "failed to try resolving symlinks"] {
-            assert!(!ended.transcript.contains(answer), "{}", ended.transcript);
+            assert!(!output.transcript.contains(answer), "{}", output.transcript);
         }
     }
     insta::assert_snapshot!(transcripts);
@@ -154,8 +156,8 @@ async fn fail_fast_fails_a_recording_only_for_its_own_cause() {
         ("prestop", None),
         ("stubborn", None),
         ("crash", None),
-        ("crash", Some(9.8)),   // ready for an instant after the first crash
-        ("crash", Some(11.55)), // the same after the second
+        ("crash", Some(9.8)),   // briefly ready after the first crash
+        ("crash", Some(11.55)), // briefly ready after the second crash
         ("oom", Some(15.5)),
         ("two", Some(5.3)),
         ("oldcrash", None),
@@ -179,78 +181,78 @@ async fn fail_fast_fails_a_recording_only_for_its_own_cause() {
         ("sandbox", None),
         ("restartall", Some(17.0)),
     ] {
-        let (replay, ended) = follow(recording, from, "--fail-fast --timeout REST").await;
+        let (replay, output) = follow(recording, from, "--fail-fast --timeout REST").await;
         let at = replay.elapsed().as_secs_f64();
         let from = from.map(|from| format!(" from {from} on")).unwrap_or_default();
-        let why = ended.stderr.lines().last().filter(|line| line.starts_with("error: ")).unwrap_or("done");
+        let why = output.stderr.lines().last().filter(|line| line.starts_with("error: ")).unwrap_or("done");
         let why = why.split(": Waiting").next().unwrap_or_default();
-        writeln!(table, "{recording}{from}: exit {} at {at:.1}, {why}", ended.exit).unwrap();
+        writeln!(table, "{recording}{from}: exit {} at {at:.1}, {why}", output.exit).unwrap();
     }
-    let (_, ended) = follow("sysctl", None, "--fail-fast=5s --timeout REST").await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let (_, output) = follow("sysctl", None, "--fail-fast=5s --timeout REST").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
     insta::assert_snapshot!(table);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_old_crash_is_not_a_cause() {
-    let (_, ended) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
-    assert_eq!(ended.exit, 3, "{}", ended.transcript);
-    assert!(ended.stderr.contains("app: readiness probe fails, GET :8080/healthz"), "{}", ended.transcript);
-    assert!(!ended.stderr.contains("exit 3"), "{}", ended.transcript);
+async fn a_crash_before_a_long_run_is_not_a_cause() {
+    let (_, output) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    assert!(output.stderr.contains("app: readiness probe fails, GET :8080/healthz"), "{}", output.transcript);
+    assert!(!output.stderr.contains("exit 3"), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_loop_without_a_readiness_probe_is_not_a_success() {
     for from in [8.4, 9.8, 10.1] {
-        let (_, ended) = follow("crash", Some(from), "--fail-fast --timeout REST").await;
-        assert_eq!(ended.exit, 4, "{}", ended.transcript);
-        assert!(!ended.stdout.contains("successfully rolled out"), "{}", ended.transcript);
+        let (_, output) = follow("crash", Some(from), "--fail-fast --timeout REST").await;
+        assert_eq!(output.exit, 4, "{}", output.transcript);
+        assert!(!output.stdout.contains("successfully rolled out"), "{}", output.transcript);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_eviction_is_not_reported_as_a_crash() {
-    let (_, ended) = follow("evict", Some(15.0), "--stable 5m --timeout REST").await;
-    assert!(ended.stderr.contains("Evicted   \"Usage of EmptyDir volume"), "{}", ended.transcript);
-    assert!(!ended.stderr.contains("crashed"), "{}", ended.transcript);
-    let (_, ended) = follow("restartall", None, "--stable 5m --timeout REST").await;
+    let (_, output) = follow("evict", Some(15.0), "--stable 5m --timeout REST").await;
+    assert!(output.stderr.contains("Evicted   \"Usage of EmptyDir volume"), "{}", output.transcript);
+    assert!(!output.stderr.contains("crashed"), "{}", output.transcript);
+    let (_, output) = follow("restartall", None, "--stable 5m --timeout REST").await;
     assert!(
-        ended.stderr.contains("log: crashed, and all containers of its pod restart"),
+        output.stderr.contains("log: crashed, and all containers of its pod restart"),
         "{}",
-        ended.transcript
+        output.transcript
     );
-    assert!(!ended.stderr.contains("app: "), "{}", ended.transcript);
+    assert!(!output.stderr.contains("app: "), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn old_gone_waits_until_no_old_pod_is_listed() {
-    let (replay, ended) = follow("slow", None, "--until old-gone --timeout REST").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(
-        ended.stderr.contains("note: deployment.apps/web: waiting for 2 old pods to end"),
+        output.stderr.contains("note: deployment.apps/web: waiting for 2 old pods to end"),
         "{}",
-        ended.transcript
+        output.transcript
     );
     let is_old = |pod: &Value| pod["spec"]["containers"][0]["image"] == "app:1-slow";
     let old = replay.cluster.store(|store| {
         store.list(&simcluster::resource::PODS, Some("slow")).filter(|(_, pod)| is_old(pod)).count()
     });
-    assert_eq!(old, 0, "{}", ended.transcript);
+    assert_eq!(old, 0, "{}", output.transcript);
 }
 
 /// The kubelet reports the first crash with `Error` and exit 137, and the next one with `OOMKilled`.
 #[tokio::test(start_paused = true)]
-async fn one_lack_of_memory_is_one_cause() {
-    let (_, ended) = follow("oom", Some(14.0), "-o json --stable 5m --timeout REST").await;
-    let causes = spans(&ended.stdout, 14.0);
+async fn error_137_and_oom_killed_are_one_cause() {
+    let (_, output) = follow("oom", Some(14.0), "-o json --stable 5m --timeout REST").await;
+    let causes = cause_periods(&output.stdout, 14.0);
     assert_eq!(causes.lines().count(), 1, "{causes}");
     assert!(causes.contains("out-of-memory app"), "{causes}");
 }
 
-/// A pod that runs for a moment between two crashes is no news: the next line comes with the next restart.
+/// A pod that runs briefly between two crashes prints nothing. The next line is printed at the next restart.
 #[tokio::test(start_paused = true)]
 async fn a_crash_loop_prints_one_line_for_each_restart() {
-    let (_, ended) = follow("crash", Some(20.0), "--stable 5m --timeout REST").await;
-    let lines: Vec<_> = ended.stderr.lines().filter(|line| line.contains("app: crashed, exit 1")).collect();
-    assert!(lines.iter().all(|line| line.contains(" and 1 more ")), "{}", ended.transcript);
+    let (_, output) = follow("crash", Some(20.0), "--stable 5m --timeout REST").await;
+    let lines: Vec<_> = output.stderr.lines().filter(|line| line.contains("app: crashed, exit 1")).collect();
+    assert!(lines.iter().all(|line| line.contains(" and 1 more ")), "{}", output.transcript);
 }

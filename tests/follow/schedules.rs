@@ -1,5 +1,5 @@
-//! Seeded schedules of controllers, pods and faults: the verdict always follows from the final
-//! state of the cluster, whatever events were missed.
+//! Seeded schedules of controllers, pods and faults: the verdict depends only on the final state of the cluster, whatever
+//! events were missed.
 //!
 //! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test follow schedules` runs more of them.
 
@@ -13,26 +13,26 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Controllers, Key, KubeletTiming, Order, Refusal, Resource, Verb};
 
-use harness::lab::{Hands, Lab, observed, with};
 use harness::random::Dice;
+use harness::test_cluster::{Editor, TestCluster, observed, with};
 
 /// The number of schedules in a plain `cargo test`.
 const SCHEDULES: u64 = 300;
 
 #[test]
-fn schedules_end_with_the_verdict_of_their_final_state_even() {
+fn even_schedules_have_the_verdict_of_their_final_state() {
     run(0);
 }
 
 #[test]
-fn schedules_end_with_the_verdict_of_their_final_state_odd() {
+fn odd_schedules_have_the_verdict_of_their_final_state() {
     run(1);
 }
 
 /// The resources that a follower watches.
 static RESOURCES: [&Resource; 6] = [&DEPLOYMENTS, &REPLICASETS, &PODS, &EVENTS, &STATEFULSETS, &DAEMONSETS];
 
-/// Half of the schedules, so that two threads share them.
+/// Runs every second schedule, so that two threads share them.
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 fn run(half: u64) {
     let asked = std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok());
@@ -40,7 +40,7 @@ fn run(half: u64) {
     for seed in (half..asked.unwrap_or(SCHEDULES)).step_by(2) {
         let builder = &mut tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build().unwrap();
-        ends[usize::from(runtime.block_on(one(seed)))] += 1;
+        ends[usize::from(runtime.block_on(run_schedule(seed)))] += 1;
     }
     // Every exit code must occur.
     assert!([0, 3, 4, 5].iter().all(|exit| ends[*exit] > 0), "{ends:?}");
@@ -48,58 +48,62 @@ fn run(half: u64) {
 }
 
 /// Runs one schedule and returns its exit code.
-async fn one(seed: u64) -> u8 {
+async fn run_schedule(seed: u64) -> u8 {
     let mut dice = Dice::new(seed);
     let spread = Duration::from_millis(dice.below(2_000));
     let controllers = Controllers::in_order(Order::Seeded(seed))
         .kubelet_timing(KubeletTiming { spread, ..KubeletTiming::default() });
-    let lab = Lab::unattributed(controllers);
-    let plan = Plan::draw(&mut dice);
-    let key = lab.hands().workload(plan.resource, "app", &plan.spec);
-    lab.pass(60).await;
-    for fault in &plan.faults {
-        lab.cluster.fault(fault.clone());
+    let cluster = TestCluster::without_managed_fields(controllers);
+    let schedule = Schedule::random(&mut dice);
+    let key = cluster.editor().create_workload(schedule.resource, "app", &schedule.spec);
+    cluster.advance(60).await;
+    for fault in &schedule.faults {
+        cluster.sim.fault(fault.clone());
     }
-    let patch = json!({"spec": plan.change});
-    lab.later(plan.changed_after, {
+    let patch = json!({"spec": schedule.change});
+    cluster.later(schedule.changed_after, {
         let key = key.clone();
-        move |hands| hands.patch(&key, &patch)
+        move |editor| editor.patch(&key, &patch)
     });
-    lab.pass(dice.below(2)).await;
-    for (milliseconds, disturbance) in plan.disturbances.clone() {
+    cluster.advance(dice.below(2)).await;
+    for (milliseconds, disturbance) in schedule.disturbances.clone() {
         let key = key.clone();
-        lab.later(milliseconds, move |hands| disturbance.happen(hands, &key));
+        cluster.later(milliseconds, move |editor| disturbance.apply(editor, &key));
     }
-    let words = format!("{}/app --timeout 5m {}", plan.resource.singular, plan.words);
-    let ended = lab.status(&words).await;
-    lab.cluster.clear_faults();
-    lab.pass(200).await;
-    let at_rest = observed(&lab.cluster, &key).unwrap();
-    let expected = expected(&at_rest, &words, lab.cluster.store(|store| store.now()));
+    let args = format!("{}/app --timeout 5m {}", schedule.resource.singular, schedule.args);
+    let output = cluster.status(&args).await;
+    cluster.sim.clear_faults();
+    cluster.advance(200).await;
+    let final_state = observed(&cluster.sim, &key).unwrap();
+    let expected = expected(&final_state, &args, cluster.sim.store(|store| store.now()));
     assert_eq!(
-        ended.exit,
+        output.exit,
         expected,
-        "seed {seed}: {words}\n{plan:#?}\n{}\n{:?}",
-        ended.transcript,
-        verdict(&at_rest)
+        "seed {seed}: {args}\n{schedule:#?}\n{}\n{:?}",
+        output.transcript,
+        verdict(&final_state)
     );
-    let notes = ended.stderr.lines().filter(|line| line.starts_with("note: in-process")).count();
-    assert!(notes <= 2, "seed {seed}\n{}", ended.transcript); // two outages that are a minute apart count as two
-    ended.exit
+    let notes = output.stderr.lines().filter(|line| line.starts_with("note: in-process")).count();
+    assert!(notes <= 2, "seed {seed}\n{}", output.transcript); // two outages that are a minute apart count as two
+    output.exit
 }
 
 /// Returns the exit code for the final state of a rollout.
-fn expected(at_rest: &Observation, words: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
-    let state = verdict(at_rest).state;
-    let counts = Counts::of(&at_rest.workload);
-    let is_a_set = !at_rest.workload.kind().has_progress_deadline;
+fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
+    let state = verdict(final_state).state;
+    let counts = Counts::of(&final_state.workload);
+    let is_a_set = !final_state.workload.kind().has_progress_deadline;
     // A StatefulSet can be stuck with a surplus pod and have all others updated.
-    let is_all_new = counts.outdated() == 0 && (!is_a_set || counts.total <= counts.wanted);
+    let is_updated = counts.outdated() == 0 && (!is_a_set || counts.total <= counts.wanted);
     match state {
         RolloutState::Failed => 4,
         RolloutState::Held | RolloutState::Paused => 5,
-        RolloutState::Complete if is_all_new || !words.contains("--until") => 0,
-        RolloutState::Complete if rollout2::model::workload::strategy::partition(&at_rest.workload) > 0 => 5,
+        RolloutState::Complete if is_updated || !args.contains("--until") => 0,
+        RolloutState::Complete
+            if rollout2::model::workload::strategy::partition(&final_state.workload) > 0 =>
+        {
+            5
+        }
         RolloutState::Complete | RolloutState::Progressing | RolloutState::Unobserved => {
             let fails = |id| {
                 matches!(
@@ -110,27 +114,27 @@ fn expected(at_rest: &Observation, words: &str, now: k8s_openapi::jiff::Timestam
                         | CauseId::OutOfMemory
                 )
             };
-            let doomed =
-                words.contains("--fail-fast") && causes(at_rest, now).iter().any(|cause| fails(cause.id));
-            if doomed || (words.contains("--deadline") && is_a_set) { 4 } else { 3 }
+            let has_fatal_cause =
+                args.contains("--fail-fast") && causes(final_state, now).iter().any(|cause| fails(cause.id));
+            if has_fatal_cause || (args.contains("--deadline") && is_a_set) { 4 } else { 3 }
         }
     }
 }
 
-/// The events of a schedule.
+/// A workload, its change, and the disturbances of a schedule.
 #[derive(Debug)]
-struct Plan {
+struct Schedule {
     resource: &'static Resource,
     spec: Value,
     change: Value,
-    /// In milliseconds after the start of the follower.
+    /// Milliseconds after the start of `status`.
     changed_after: u64,
-    words: String,
+    args: String,
     faults: Vec<Fault>,
     disturbances: Vec<(u64, Disturbance)>,
 }
 
-/// What other clients do meanwhile.
+/// A change by another client or the server.
 #[derive(Clone, Copy, Debug)]
 enum Disturbance {
     /// A client deletes a pod.
@@ -142,27 +146,27 @@ enum Disturbance {
 }
 
 impl Disturbance {
-    fn happen(self, hands: &Hands, key: &Key) {
+    fn apply(self, editor: &Editor, key: &Key) {
         match self {
-            Self::Compacted => hands.cluster.store(simcluster::Store::compact),
+            Self::Compacted => editor.sim.store(simcluster::Store::compact),
             Self::Scaled(replicas) if key.resource != &DAEMONSETS => {
-                hands.patch(key, &json!({"spec": {"replicas": replicas}}));
+                editor.patch(key, &json!({"spec": {"replicas": replicas}}));
             }
             Self::Scaled(_) => {}
             Self::PodLost(index) => {
-                let pods = hands.cluster.store(|store| {
+                let pods = editor.sim.store(|store| {
                     store.list(&PODS, Some("default")).map(|(key, _)| key.clone()).collect::<Vec<_>>()
                 });
                 if let Some(pod) = pods.get(index % pods.len().max(1)) {
-                    hands.delete(pod);
+                    editor.delete(pod);
                 }
             }
         }
     }
 }
 
-impl Plan {
-    fn draw(dice: &mut Dice) -> Self {
+impl Schedule {
+    fn random(dice: &mut Dice) -> Self {
         let resource = *dice.one_of(&[&DEPLOYMENTS, &DEPLOYMENTS, &STATEFULSETS, &DAEMONSETS]);
         let tag = dice.one_of(&[
             "2.0",
@@ -181,9 +185,9 @@ impl Plan {
         // A disturbance could end a hold before it begins.
         let held = !disturbed && dice.below(4) == 0;
         let change = if held { with(hold(resource, dice), &image) } else { image };
-        let mut words = vec![dice.one_of(&["--stable 40s", "--stable 45s --until complete"]).to_string()];
-        words.extend((dice.below(2) == 0).then(|| "--fail-fast=40s".to_owned()));
-        words.extend((dice.below(3) == 0).then(|| "--deadline 150s".to_owned()));
+        let mut args = vec![dice.one_of(&["--stable 40s", "--stable 45s --until complete"]).to_string()];
+        args.extend((dice.below(2) == 0).then(|| "--fail-fast=40s".to_owned()));
+        args.extend((dice.below(3) == 0).then(|| "--deadline 150s".to_owned()));
         let disturbances = (0..dice.below(4)).filter(|_| disturbed).map(|_| {
             let what = match dice.below(4) {
                 0 => Disturbance::Compacted,
@@ -198,7 +202,7 @@ impl Plan {
             spec: spec(resource, dice),
             change,
             changed_after: dice.below(1_000),
-            words: words.join(" "),
+            args: args.join(" "),
             faults: (0..dice.below(4)).map(|_| fault(dice)).collect(),
             disturbances,
         }

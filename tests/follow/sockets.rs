@@ -1,10 +1,10 @@
-//! Following over a real socket and in real time, which an in-process client cannot test.
+//! `status` over a real socket and in real time, which a client in the same process cannot test.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
@@ -12,45 +12,45 @@ use simcluster::{
     Clock, Controllers, Finalization, Key, Protocols, Served, ServerCertificate, SimCluster, Verb,
 };
 
-use harness::lab::Hands;
+use harness::test_cluster::Editor;
 
-/// A simulated cluster on a socket, with controllers and a Deployment of three pods.
-struct Ground {
+/// A simulated cluster on a socket, with controllers and a Deployment `web` of three pods.
+struct ServedCluster {
     cluster: SimCluster,
     served: Served,
     web: Key,
 }
 
-impl Ground {
+impl ServedCluster {
     fn over(protocols: Protocols) -> Self {
         let builder = SimCluster::builder().clock(Clock::System).finalization(Finalization::ByControllers);
         let cluster = builder.nodes(3).history(100_000).build();
         tokio::spawn(Controllers::new().run(cluster.clone()));
-        let web = hands(&cluster).workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
+        let web = editor(&cluster).create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
         let served = cluster.serve_with(ServerCertificate::Good, protocols).unwrap();
         Self { cluster, served, web }
     }
 
-    async fn status(&self, kubeconfig: &Value, words: &str) -> Ended {
-        let words = ["status", "deployment/web"].into_iter().chain(words.split_whitespace());
-        Run::of(words).env("KUBECONFIG", file("kubeconfig", &kubeconfig.to_string())).run_here().await
+    async fn status(&self, kubeconfig: &Value, args: &str) -> Output {
+        let args = ["status", "deployment/web"].into_iter().chain(args.split_whitespace());
+        Run::of(args).env("KUBECONFIG", file("kubeconfig", &kubeconfig.to_string())).run_async().await
     }
 }
 
-fn hands(cluster: &SimCluster) -> Hands {
-    Hands { cluster: cluster.clone() }
+fn editor(cluster: &SimCluster) -> Editor {
+    Editor::new(cluster)
 }
 
-/// Each protocol has its own way to carry responses that do not end.
+/// HTTP/2 multiplexes watches on one connection. HTTP/1.1 needs a connection for each.
 #[tokio::test]
 async fn watches_use_http2_streams_or_separate_connections() {
     for (protocols, connections) in [(Protocols::Http2AndHttp1, 1), (Protocols::Http1, 4)] {
-        let ground = Ground::over(protocols);
-        hands(&ground.cluster).image(&ground.web, "app:2.0");
-        let kubeconfig = ground.served.kubeconfig("admin", "default").unwrap();
-        let ended = ground.status(&kubeconfig, "--timeout 1m").await;
-        assert_eq!(ended.exit, 0, "{}", ended.transcript);
-        let requests = ground.cluster.requests();
+        let server = ServedCluster::over(protocols);
+        editor(&server.cluster).set_image(&server.web, "app:2.0");
+        let kubeconfig = server.served.kubeconfig("admin", "default").unwrap();
+        let output = server.status(&kubeconfig, "--timeout 1m").await;
+        assert_eq!(output.exit, 0, "{}", output.transcript);
+        let requests = server.cluster.requests();
         assert!(requests.iter().filter(|request| request.query.get("watch") == "true").count() >= 3);
         let used: BTreeSet<_> = requests.iter().map(|request| request.connection).collect();
         assert!(used.len() <= connections, "{protocols:?}: {used:?}");
@@ -58,7 +58,7 @@ async fn watches_use_http2_streams_or_separate_connections() {
 }
 
 /// Waits until `times` watches were opened.
-async fn watched(cluster: &SimCluster, times: usize) {
+async fn wait_for_watches(cluster: &SimCluster, times: usize) {
     let is_watch = |request: &&simcluster::RecordedRequest| request.query.get("watch") == "true";
     while cluster.requests().iter().filter(is_watch).count() < times {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -66,62 +66,62 @@ async fn watched(cluster: &SimCluster, times: usize) {
 }
 
 #[tokio::test]
-async fn following_survives_a_restarted_api_server() {
+async fn status_continues_after_a_restart_of_the_api_server() {
     for protocols in Protocols::EACH {
-        survives_restarts(Ground::over(protocols)).await;
+        assert_survives_restarts(ServedCluster::over(protocols)).await;
     }
 }
 
-async fn survives_restarts(ground: Ground) {
-    let Ground { cluster, mut served, web } = ground;
+async fn assert_survives_restarts(server: ServedCluster) {
+    let ServedCluster { cluster, mut served, web } = server;
     let kubeconfig = file("kubeconfig", &served.kubeconfig("admin", "default").unwrap().to_string());
-    hands(&cluster).image(&web, "app:2.0-slow");
+    editor(&cluster).set_image(&web, "app:2.0-slow");
     let restarts = async {
         for watches in [3, 7] {
-            watched(&cluster, watches).await;
+            wait_for_watches(&cluster, watches).await;
             served.restart().await.unwrap();
         }
     };
     let run = Run::of(["status", "deployment/web", "--timeout", "1m"]).env("KUBECONFIG", kubeconfig);
-    let (ended, ()) = tokio::join!(run.run_here(), restarts);
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(!ended.stderr.contains("note: "), "{}", ended.transcript);
+    let (output, ()) = tokio::join!(run.run_async(), restarts);
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(!output.stderr.contains("note: "), "{}", output.transcript);
 }
 
 /// The plugin prints the content of a file; the first credential expires.
 #[tokio::test]
 async fn an_expired_token_is_renewed_by_its_plugin() {
     for protocols in Protocols::EACH {
-        renews_its_token(Ground::over(protocols)).await;
+        assert_token_is_renewed(ServedCluster::over(protocols)).await;
     }
 }
 
-async fn renews_its_token(ground: Ground) {
+async fn assert_token_is_renewed(server: ServedCluster) {
     let token = file("token", &credential("first"));
-    ground.cluster.users(|users| users.grant_token("first", "admin", None));
-    let mut kubeconfig = ground.served.kubeconfig("admin", "default").unwrap();
+    server.cluster.users(|users| users.grant_token("first", "admin", None));
+    let mut kubeconfig = server.served.kubeconfig("admin", "default").unwrap();
     kubeconfig["users"][0]["user"] = json!({"exec": {
         "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
         "command": "/bin/cat", "args": [token],
     }});
-    assert_eq!(ground.status(&kubeconfig, "--timeout 1m").await.exit, 0);
-    ground.cluster.forget_requests();
+    assert_eq!(server.status(&kubeconfig, "--timeout 1m").await.exit, 0);
+    server.cluster.forget_requests();
     // One pod after the other, so that much happens after the token expired.
-    hands(&ground.cluster).image(&ground.web, "app:2.0");
+    editor(&server.cluster).set_image(&server.web, "app:2.0");
     // Open watches outlive their token, so the test closes them.
-    ground.cluster.fault(Fault::on(Requests::verb(Verb::Watch), FaultAction::CloseWatch(1)));
+    server.cluster.fault(Fault::on(Requests::verb(Verb::Watch), FaultAction::CloseWatch(1)));
     let ends = async {
-        watched(&ground.cluster, 6).await;
+        wait_for_watches(&server.cluster, 6).await;
         std::fs::write(&token, credential("second")).unwrap();
-        ground.cluster.users(|users| {
+        server.cluster.users(|users| {
             users.grant_token("second", "admin", None);
             users.revoke_token("first");
         });
     };
-    let (ended, ()) = tokio::join!(ground.status(&kubeconfig, "--timeout 1m"), ends);
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(!ended.stderr.contains("note: "), "{}", ended.transcript);
-    let requests = ground.cluster.requests();
+    let (output, ()) = tokio::join!(server.status(&kubeconfig, "--timeout 1m"), ends);
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(!output.stderr.contains("note: "), "{}", output.transcript);
+    let requests = server.cluster.requests();
     assert!(requests.iter().any(|request| request.header("authorization") == "Bearer second"));
 }
 
@@ -132,7 +132,7 @@ fn credential(token: &str) -> String {
     credential.to_string()
 }
 
-/// Writes a file into cargo's directory for tests.
+/// Writes a file in cargo's directory for tests.
 fn file(name: &str, content: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! `undo --replace-stuck-pods`: which pods are deleted, when, and what stops it.
 
-use harness::lab::Lab;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{PODS, STATEFULSETS};
@@ -11,23 +11,23 @@ use simcluster::{Key, RecordedRequest, Verb};
 const UNDO: &str = "undo statefulset/db --replace-stuck-pods";
 
 fn pod(ordinal: u8) -> Key {
-    harness::lab::key(&PODS, &format!("db-{ordinal}"))
+    harness::test_cluster::key(&PODS, &format!("db-{ordinal}"))
 }
 
-/// A StatefulSet of three pods of `old`, of which db-0 and db-2 are stuck on an image that does not exist.
-async fn stuck(lab: &Lab, old: &str) -> Key {
-    let db = lab.stateful_set(3, &json!({}));
-    lab.hands().image(&db, old);
-    lab.pass(300).await;
-    lab.hands().image(&db, "app:2.0-bad");
-    lab.pass(60).await;
-    lab.hands().delete(&pod(0));
-    lab.pass(60).await;
+/// Creates a StatefulSet of three pods of the image `old`. db-0 and db-2 are stuck on an image that does not exist.
+async fn stuck(cluster: &TestCluster, old: &str) -> Key {
+    let db = cluster.stateful_set(3, &json!({}));
+    cluster.editor().set_image(&db, old);
+    cluster.advance(300).await;
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.advance(60).await;
+    cluster.editor().delete(&pod(0));
+    cluster.advance(60).await;
     db
 }
 
-fn deletions(lab: &Lab) -> Vec<RecordedRequest> {
-    let requests = lab.cluster.requests().into_iter();
+fn deletions(cluster: &TestCluster) -> Vec<RecordedRequest> {
+    let requests = cluster.sim.requests().into_iter();
     requests.filter(|request| request.method == "DELETE").collect()
 }
 
@@ -35,23 +35,26 @@ fn names(deletions: &[RecordedRequest]) -> Vec<&str> {
     deletions.iter().filter_map(|request| request.path.rsplit('/').next()).collect()
 }
 
-/// Runs the undo while another client changes something just before the first deletion arrives.
-async fn undo_while(lab: &Lab, act: impl Fn(&mut Store) + Send + Sync + 'static) -> harness::Ended {
-    lab.cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), FaultAction::write_before(act)).once());
-    lab.run(UNDO).await
+/// Runs the undo. Another client changes objects just before the first deletion arrives.
+async fn undo_while(
+    cluster: &TestCluster,
+    act: impl Fn(&mut Store) + Send + Sync + 'static,
+) -> harness::Output {
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), FaultAction::write_before(act)).once());
+    cluster.run(UNDO).await
 }
 
-/// The replacement of db-0 is slow. While it is not ready the controller does not continue, and neither do we.
+/// The replacement of db-0 is slow. Until it is ready, neither the controller nor the program continues.
 #[tokio::test(start_paused = true)]
-async fn the_next_pod_is_deleted_after_the_last_one_is_ready() {
-    let lab = Lab::new();
-    stuck(&lab, "app:1.0-slow").await;
-    let ended = lab.run(UNDO).await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let deletions = deletions(&lab);
-    assert_eq!(names(&deletions), ["db-0", "db-2"], "{}", ended.transcript);
+async fn the_next_pod_is_deleted_after_the_previous_one_is_ready() {
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0-slow").await;
+    let output = cluster.run(UNDO).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let deletions = deletions(&cluster);
+    assert_eq!(names(&deletions), ["db-0", "db-2"], "{}", output.transcript);
     let [first, second] = [&deletions[0], &deletions[1]];
-    let was_ready = lab.cluster.store(|store| {
+    let was_ready = cluster.sim.store(|store| {
         let changes = store.changes_after(first.arrived).unwrap();
         let until = changes.filter(|change| change.revision <= second.arrived && change.key == pod(0));
         let last = until.last().and_then(|change| change.after.clone()).unwrap();
@@ -67,13 +70,13 @@ fn is_ready(pod: &Value) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn every_deletion_has_a_uid_precondition() {
-    let lab = Lab::new();
-    stuck(&lab, "app:1.0").await;
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
     let uid =
-        |ordinal| lab.cluster.store(|store| store.get(&pod(ordinal)).unwrap()["metadata"]["uid"].clone());
+        |ordinal| cluster.sim.store(|store| store.get(&pod(ordinal)).unwrap()["metadata"]["uid"].clone());
     let stuck = [uid(0), uid(2)];
-    assert_eq!(lab.run(UNDO).await.exit, 0);
-    let preconditions: Vec<Value> = deletions(&lab)
+    assert_eq!(cluster.run(UNDO).await.exit, 0);
+    let preconditions: Vec<Value> = deletions(&cluster)
         .iter()
         .map(|request| {
             serde_json::from_slice::<Value>(&request.body).unwrap()["preconditions"]["uid"].clone()
@@ -84,24 +87,24 @@ async fn every_deletion_has_a_uid_precondition() {
 
 #[tokio::test(start_paused = true)]
 async fn a_template_change_stops_the_deletions() {
-    let lab = Lab::new();
-    let db = stuck(&lab, "app:1.0").await;
-    let ended = undo_while(&lab, move |store| {
+    let cluster = TestCluster::new();
+    let db = stuck(&cluster, "app:1.0").await;
+    let output = undo_while(&cluster, move |store| {
         let edit = |db: &mut Value| {
             db["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
         };
         store.edit(&db, Part::Object, &Author::new("colleague"), edit).unwrap();
     })
     .await;
-    assert_eq!(names(&deletions(&lab)), ["db-0"], "{}", ended.transcript);
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+    assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
+    assert_eq!(output.exit, 1, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recreated_stateful_set_is_left_alone() {
-    let lab = Lab::new();
-    let db = stuck(&lab, "app:1.0").await;
-    let ended = undo_while(&lab, move |store| {
+async fn no_pod_of_a_recreated_stateful_set_is_deleted() {
+    let cluster = TestCluster::new();
+    let db = stuck(&cluster, "app:1.0").await;
+    let output = undo_while(&cluster, move |store| {
         let mut set = Value::clone(store.get(&db).unwrap());
         let orphan = Deletion::of_options(&json!({"propagationPolicy": "Orphan"}));
         store.delete(&db, &orphan, &Author::new("colleague")).unwrap();
@@ -118,29 +121,29 @@ async fn a_recreated_stateful_set_is_left_alone() {
         store.create(&STATEFULSETS, "default", set, &Author::new("colleague")).unwrap();
     })
     .await;
-    assert_eq!(names(&deletions(&lab)), ["db-0"], "{}", ended.transcript);
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+    assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
+    assert_eq!(output.exit, 1, "{}", output.transcript);
 }
 
-/// Another client deleted the stuck pod already, and its node takes a long time to stop it.
+/// Another client already deleted the stuck pod, and the kubelet takes a long time to terminate it.
 #[tokio::test(start_paused = true)]
 async fn a_terminating_pod_is_not_deleted_again() {
-    let lab = Lab::new();
-    stuck(&lab, "app:1.0").await;
-    lab.cluster.store(|store| {
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
+    cluster.sim.store(|store| {
         let mark = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
         store.edit(&pod(0), Part::Object, &Author::new("backup"), mark).unwrap();
         store.delete(&pod(0), &Deletion::default(), &Author::new("colleague")).unwrap();
     });
-    lab.pass(5).await;
+    cluster.advance(5).await;
     let release = pod(0);
-    lab.later(60_000, move |hands| {
-        hands.cluster.store(|store| {
+    cluster.later(60_000, move |editor| {
+        editor.sim.store(|store| {
             let release_it = |pod: &mut Value| pod["metadata"]["finalizers"] = json!([]);
             store.edit(&release, Part::Object, &Author::new("backup"), release_it).unwrap();
         });
     });
-    let ended = lab.run(UNDO).await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert!(!names(&deletions(&lab)).contains(&"db-0"), "{}", ended.transcript);
+    let output = cluster.run(UNDO).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(!names(&deletions(&cluster)).contains(&"db-0"), "{}", output.transcript);
 }

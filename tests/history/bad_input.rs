@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 
 use crate::history;
 
-fn refused(ended: &Ended, exit: u8, stderr: &str) {
-    assert_eq!(ended.stdout, "");
-    assert_eq!(ended.stderr, stderr);
-    assert_eq!(ended.exit, exit, "{stderr}");
+fn refused(output: &Output, exit: u8, stderr: &str) {
+    assert_eq!(output.stdout, "");
+    assert_eq!(output.stderr, stderr);
+    assert_eq!(output.exit, exit, "{stderr}");
 }
 
-fn from_stdin(text: &str, target: &str) -> Ended {
+fn from_stdin(text: &str, target: &str) -> Output {
     Run::of(["history", target, "--from", "-"]).stdin(text).run()
 }
 
@@ -73,10 +73,10 @@ fn the_nearest_name_is_suggested_for_a_missing_workload() {
 }
 
 #[test]
-fn a_selector_that_matches_nothing_is_an_error_unless_it_may() {
+fn a_selector_without_matches_is_an_error_without_allow_empty() {
     for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0)] {
-        let ended = history("shop", &["deploy", "-l", "app=none"]).args(args).run();
-        refused(&ended, exit, "No resources found in shop namespace.\n");
+        let output = history("shop", &["deploy", "-l", "app=none"]).args(args).run();
+        refused(&output, exit, "No resources found in shop namespace.\n");
     }
     refused(&history("shop", &["deploy", "-l", "app=none", "--compat"]).run(), 0, "");
 }
@@ -116,13 +116,16 @@ fn missing_objects_are_errors() {
         1,
         "error: no deployment \"nope\" in namespace \"shop\"\n", // with a cluster the hint would suggest another namespace
     );
-    let ended = history("shop", &["deploy/nope", "deploy/web", "sts/nope", "--compat"]).run();
-    assert!(ended.stdout.starts_with("deployment.apps/web"), "one that fails does not stop the rest");
+    let output = history("shop", &["deploy/nope", "deploy/web", "sts/nope", "--compat"]).run();
+    assert!(
+        output.stdout.starts_with("deployment.apps/web"),
+        "an error of one target does not stop the others"
+    );
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "Error from server (NotFound): deployments.apps \"nope\" not found\nError from server (NotFound): statefulsets.apps \"nope\" not found\n"
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
     let nothing = history("shop", &["deploy", "-l", "app=nope"]).run();
     assert_eq!(
         (nothing.stdout.as_str(), nothing.stderr.as_str(), nothing.exit),
@@ -149,9 +152,9 @@ fn kinds_missing_from_the_snapshot_are_reported() {
     );
     let replica_set =
         r#"{"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "other", "namespace": "n"}}"#;
-    let ended = from_stdin(&format!("{deployment}{replica_set}"), "deploy/a");
-    assert_eq!(ended.stdout, "deployment.apps/a\nNo rollout history found.\n");
-    assert_eq!(ended.stderr, "note: pods are not counted: standard input has no pods\n");
+    let output = from_stdin(&format!("{deployment}{replica_set}"), "deploy/a");
+    assert_eq!(output.stdout, "deployment.apps/a\nNo rollout history found.\n");
+    assert_eq!(output.stderr, "note: pods are not counted: standard input has no pods\n");
     let all = history("quota", &["all"]).run();
     assert!(all.stdout.starts_with("deployment.apps/quota"), "{}", all.stdout);
     assert_eq!(
@@ -165,7 +168,7 @@ fn kinds_missing_from_the_snapshot_are_reported() {
 }
 
 #[test]
-fn a_snapshot_with_several_namespaces_needs_n() {
+fn a_snapshot_with_several_namespaces_needs_the_namespace_flag() {
     let object = |namespace: &str| {
         format!("kind: Deployment\napiVersion: apps/v1\nmetadata: {{name: a, namespace: {namespace}}}\n---\n")
     };
@@ -192,17 +195,17 @@ fn unusable_files_are_errors() {
         ("binary", "is not UTF-8 text"),
         ("values.yaml", "does not contain Kubernetes objects: it has a value that has no kind"),
     ] {
-        let ended = Run::of(["history", "deploy/a", "--from"]).arg(directory.join(name)).run();
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{name}: {}", ended.stderr);
+        let output = Run::of(["history", "deploy/a", "--from"]).arg(directory.join(name)).run();
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{name}: {}", output.stderr);
         assert!(
-            ended.stderr.starts_with("error: ") && ended.stderr.contains(message),
+            output.stderr.starts_with("error: ") && output.stderr.contains(message),
             "{name}: {}",
-            ended.stderr
+            output.stderr
         );
         assert!(
-            ended.stderr.lines().filter(|line| !line.starts_with("hint: ")).count() == 1,
+            output.stderr.lines().filter(|line| !line.starts_with("hint: ")).count() == 1,
             "{}",
-            ended.stderr
+            output.stderr
         );
     }
     refused(&from_stdin("", "deploy"), 2, "error: standard input is empty\n");
@@ -215,7 +218,7 @@ fn a_directory_of_files_is_one_snapshot() {
     fs::create_dir_all(&directory).unwrap();
     fs::copy(data().join("shop/snapshot.json"), directory.join("a.json")).unwrap();
     fs::write(directory.join("notes.txt"), "not an object").unwrap();
-    let ended = Run::of(["history", "deploy/web", "--from"]).arg(&directory).run();
-    assert_eq!(ended, history("shop", &["deploy/web"]).run());
+    let output = Run::of(["history", "deploy/web", "--from"]).arg(&directory).run();
+    assert_eq!(output, history("shop", &["deploy/web"]).run());
     fs::remove_dir_all(directory).unwrap();
 }

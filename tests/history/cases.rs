@@ -1,8 +1,8 @@
-//! kubectl's own unit tests of `rollout history`, with their inputs and expectations.
+//! The unit tests of `kubectl rollout history`, with their inputs and expected outputs.
 //!
-//! The numbers are those of CASES.md beside this file, which lists where each case is covered.
+//! CASES.md in this directory explains the numbers, and lists the test of each case.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 
 fn template(image: &str) -> Value {
@@ -14,7 +14,7 @@ fn workload(kind: &str, image: &str) -> Value {
         "spec": {"selector": {"matchLabels": {"foo": "bar"}}, "template": template(image)}})
 }
 
-fn kept(kind: &str, number: i64, cause: Option<&str>, rest: &Value) -> Value {
+fn stored_revision(kind: &str, number: i64, cause: Option<&str>, rest: &Value) -> Value {
     let mut object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": format!("rev{number}"), "namespace": "test",
         "labels": {"foo": "bar"}, "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
         "ownerReferences": [{"apiVersion": "apps/v1", "controller": true, "kind": "x", "name": "foo", "uid": "u"}]}});
@@ -26,13 +26,18 @@ fn kept(kind: &str, number: i64, cause: Option<&str>, rest: &Value) -> Value {
 }
 
 fn replica_set(number: i64, cause: Option<&str>) -> Value {
-    kept("ReplicaSet", number, cause, &json!({"spec": {"template": template(&format!("foo:{number}"))}}))
+    stored_revision(
+        "ReplicaSet",
+        number,
+        cause,
+        &json!({"spec": {"template": template(&format!("foo:{number}"))}}),
+    )
 }
 
 fn controller_revision(number: i64, template: &Value) -> Value {
     let mut template = template.clone();
     template["$patch"] = "replace".into();
-    kept(
+    stored_revision(
         "ControllerRevision",
         number,
         None,
@@ -40,15 +45,15 @@ fn controller_revision(number: i64, template: &Value) -> Value {
     )
 }
 
-fn compat(objects: &[Value], args: &[&str]) -> Ended {
+fn compat(objects: &[Value], args: &[&str]) -> Output {
     let snapshot = json!({"kind": "List", "items": objects}).to_string();
     Run::of(["--compat", "history", "--from", "-"].iter().chain(args)).stdin(snapshot).run()
 }
 
 fn printed(objects: &[Value], args: &[&str]) -> String {
-    let ended = compat(objects, args);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
-    ended.stdout
+    let output = compat(objects, args);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
+    output.stdout
 }
 
 fn deployment() -> Vec<Value> {
@@ -74,19 +79,19 @@ fn cases_5_to_8_documents_of_one_revision_and_of_all() {
 }
 
 #[test]
-fn cases_9_and_10_a_revision_that_is_not_there() {
+fn cases_9_and_10_a_missing_revision_is_an_error() {
     for form in ["yaml", "json"] {
-        let ended = compat(&deployment(), &["deployment/foo", "-o", form, "--revision=999"]);
+        let output = compat(&deployment(), &["deployment/foo", "-o", form, "--revision=999"]);
         assert_eq!(
-            (ended.stdout.as_str(), ended.stderr.as_str()),
+            (output.stdout.as_str(), output.stderr.as_str()),
             ("", "error: unable to find the specified revision\n")
         );
-        assert_eq!(ended.exit, 1);
+        assert_eq!(output.exit, 1);
     }
 }
 
 #[test]
-fn cases_11_to_13_what_is_checked_first() {
+fn cases_11_to_13_invalid_arguments_are_reported_in_the_order_of_kubectl() {
     assert_eq!(compat(&deployment(), &["deployment/foo", "--revision=0"]).exit, 0);
     assert_eq!(
         compat(&deployment(), &["deployment/foo", "--revision=-1"]).stderr,
@@ -132,7 +137,7 @@ fn cases_30_to_35_statefulsets_and_daemonsets() {
 }
 
 #[test]
-fn cases_36_to_38_and_43_to_45_the_old_template_replaces_the_new_one_completely() {
+fn cases_36_to_38_and_43_to_45_an_undo_replaces_the_whole_template() {
     let small = json!({"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": "a"}]}});
     let big = json!({"metadata": {"labels": {"foo": "bar", "more": "x"}, "annotations": {"n": "1"}},
         "spec": {"containers": [{"name": "c", "image": "b", "args": ["x"]}, {"name": "d", "image": "e"}], "nodeSelector": {"disk": "ssd"}}});

@@ -1,14 +1,14 @@
-//! Flags in every notation that kubectl accepts.
+//! Flags in every form that kubectl accepts.
 
 use harness::Run;
 
 use crate::history;
 
-/// The output for deployment/web of shop with these flags.
+/// Returns the output for `deployment/web` of the shop with these flags.
 fn shown(args: &[&str]) -> String {
-    let ended = history("shop", &[&["deploy/web"], args].concat()).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
-    ended.stdout
+    let output = history("shop", &[&["deploy/web"], args].concat()).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
+    output.stdout
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn output_formats_ignore_case() {
             Run::of(args).arg("--from").arg(harness::data().join("shop/snapshot.json")).run()
         };
         let lower = args.iter().map(|word| word.to_lowercase()).collect();
-        let ended = run(args.iter().map(ToString::to_string).collect());
-        assert_eq!(ended, run(lower), "{args:?}");
-        assert_ne!(ended.stdout, "", "{args:?}: {}", ended.stderr);
+        let output = run(args.iter().map(ToString::to_string).collect());
+        assert_eq!(output, run(lower), "{args:?}");
+        assert_ne!(output.stdout, "", "{args:?}: {}", output.stderr);
     }
 }
 
@@ -68,9 +68,9 @@ fn an_empty_namespace_is_the_default() {
 fn invalid_names_are_refused_before_any_request() {
     let refused = |args: &[&str]| {
         // There is no cluster here, so a request would be another error.
-        let ended = Run::of(["history"].iter().chain(args)).run();
-        assert_eq!(ended.stdout, "", "{args:?}");
-        (ended.stderr, ended.exit)
+        let output = Run::of(["history"].iter().chain(args)).run();
+        assert_eq!(output.stdout, "", "{args:?}");
+        (output.stderr, output.exit)
     };
     let hint = "hint: use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends\n";
     for namespace in ["..", ".", "a/b", "Shop", "a.b", "a-", "a%2fb", "a b", &"a".repeat(64)] {
@@ -107,9 +107,9 @@ fn invalid_names_are_refused_before_any_request() {
 fn invalid_names_in_manifests_are_refused_too() {
     let refused = |metadata: &str| {
         let manifest = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{{metadata}}}");
-        let ended = history("shop", &["-f", "-"]).stdin(manifest).run();
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{metadata}: {}", ended.stderr);
-        ended.stderr
+        let output = history("shop", &["-f", "-"]).stdin(manifest).run();
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{metadata}: {}", output.stderr);
+        output.stderr
     };
     assert_eq!(refused("name: .."), "error: invalid resource name \"..\": [may not be '..']\n");
     assert_eq!(refused("name: a/b"), "error: invalid resource name \"a/b\": [may not contain '/']\n");

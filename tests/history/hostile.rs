@@ -1,7 +1,7 @@
-//! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a
-//! megabyte, a thousand revisions, and any JSON.
+//! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a megabyte, a thousand
+//! revisions, and any JSON.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn revision(number: &str) -> Value {
 }
 
 #[test]
-fn numbers_may_be_missing_unreadable_or_doubled() {
+fn missing_invalid_and_duplicate_revision_numbers_are_accepted() {
     let objects = [
         deployment(),
         replica_set("a-1", &json!(null), "x:0"),
@@ -54,12 +54,16 @@ fn an_empty_history_is_not_an_error() {
         (&["--compat"], "deployment.apps/a \nNo rollout history found.\n"),
         (&["--compat", "--revision", "5"], "deployment.apps/a \nNo rollout history found.\n"),
     ] {
-        let ended = history_of(&objects, args).run();
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{args:?}");
+        let output = history_of(&objects, args).run();
+        assert_eq!(
+            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
+            (stdout, "", 0),
+            "{args:?}"
+        );
     }
-    let ended = history_of(&objects, &["--revision", "5"]).run();
-    assert_eq!(ended.stderr, "error: no revision 5 in the history; there are none\n");
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    let output = history_of(&objects, &["--revision", "5"]).run();
+    assert_eq!(output.stderr, "error: no revision 5 in the history; there are none\n");
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
 }
 
 #[test]
@@ -70,12 +74,12 @@ fn escape_sequences_do_not_reach_a_terminal() {
     let forms: [&[&str]; 6] =
         [&[], &["-o", "wide"], &["-o", "yaml"], &["-o", "json"], &["--revision", "1"], &["--compat"]];
     for args in forms {
-        let ended = history_of(&objects, args).arg("--color=never").terminal(80, 24).run();
+        let output = history_of(&objects, args).arg("--color=never").terminal(80, 24).run();
         let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
-        assert!(!ended.transcript.contains(unsafe_characters), "{args:?}: {:?}", ended.transcript);
+        assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }
     let piped = history_of(&objects, &["--compat"]).run();
-    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets kubectl's very bytes");
+    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets the bytes of kubectl");
     let table = history_of(&objects, &[]).run();
     assert_eq!(table.stdout.lines().count(), 3, "a cause stays on its row: {}", table.stdout);
 }
@@ -87,12 +91,12 @@ fn a_thousand_revisions_and_a_template_of_a_megabyte() {
     objects.extend(
         (1..=1000).map(|index| replica_set(&format!("a-{index}"), &number(index), &format!("x:{index}"))),
     );
-    let ended = history_of(&objects, &[]).run();
-    assert_eq!((ended.stdout.lines().count(), ended.exit), (1002, 0));
+    let output = history_of(&objects, &[]).run();
+    assert_eq!((output.stdout.lines().count(), output.exit), (1002, 0));
     let huge = replica_set("a-big", &number(1001), &"x".repeat(1 << 20));
-    let ended = history_of(&[deployment(), huge, pod()], &["--revision", "1001"]).run();
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
-    assert!(ended.stdout.len() > 1 << 20);
+    let output = history_of(&[deployment(), huge, pod()], &["--revision", "1001"]).run();
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    assert!(output.stdout.len() > 1 << 20);
 }
 
 #[test]
@@ -103,24 +107,24 @@ fn an_altered_revision_of_a_statefulset_is_marked_and_explained() {
     let items = snapshot["items"].as_array_mut().unwrap();
     let altered = items.iter_mut().find(|item| item["metadata"]["name"] == "db-7b668f8c8b").unwrap();
     altered["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/db:evil".into();
-    let ended = Run::of(["history", "sts/db", "--from", "-"]).stdin(snapshot.to_string()).run();
-    assert!(ended.stdout.lines().nth(3).is_some_and(|row| row.contains("altered")), "{}", ended.stdout);
-    assert!(ended.stderr.starts_with(
+    let output = Run::of(["history", "sts/db", "--from", "-"]).stdin(snapshot.to_string()).run();
+    assert!(output.stdout.lines().nth(3).is_some_and(|row| row.contains("altered")), "{}", output.stdout);
+    assert!(output.stderr.starts_with(
         "warning: revision 2 was altered, or restored from another cluster: the data of db-7b668f8c8b hashes to "
     ));
-    assert_eq!(ended.exit, 0);
+    assert_eq!(output.exit, 0);
 }
 
-fn well_told(ended: &Ended) -> bool {
-    ended.exit <= 2
-        && ended.stderr.lines().all(|line| {
+fn has_only_known_lines(output: &Output) -> bool {
+    output.exit <= 2
+        && output.stderr.lines().all(|line| {
             ["error: ", "hint: ", "note: ", "warning: ", "No resources found"]
                 .iter()
                 .any(|start| line.starts_with(start))
         })
 }
 
-/// Any JSON, in which known names are more likely than others.
+/// Any JSON, with known names more likely than others.
 fn arbitrary_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -157,16 +161,16 @@ proptest! {
         whole["metadata"]["name"] = "b".into();
         workload["spec"]["template"] = template;
         for args in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "yaml"], &["--revision", "current"], &["--compat"]] {
-            let ended = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
-            prop_assert!(well_told(&ended), "{args:?}: {}", ended.stderr);
+            let output = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
+            prop_assert!(has_only_known_lines(&output), "{args:?}: {}", output.stderr);
         }
     }
 
     #[test]
     fn arbitrary_documents_are_parsed_or_rejected_with_a_message(document in arbitrary_json(), text in any::<String>()) {
         for input in [document.to_string(), text] {
-            let ended = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
-            prop_assert!(well_told(&ended), "{}", ended.stderr);
+            let output = Run::of(["history", "all", "-A", "--from", "-"]).stdin(input).run();
+            prop_assert!(has_only_known_lines(&output), "{}", output.stderr);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The output formats of `history`: table, wide, JSON, YAML, names, on terminals of several widths.
+//! The output formats of `history`: table, wide, JSON, YAML and names, on terminals of several widths.
 
 use harness::Run;
 use serde_json::Value;
@@ -6,28 +6,28 @@ use serde_json::Value;
 use crate::history;
 
 fn table(namespace: &str, args: &[&str]) -> String {
-    let ended = history(namespace, args).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{args:?}");
-    ended.stdout
+    let output = history(namespace, args).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
+    output.stdout
 }
 
 #[test]
-fn a_deployment_with_a_restored_revision() {
+fn the_table_of_a_deployment_with_a_restored_revision() {
     insta::assert_snapshot!(table("shop", &["deployment/web"]));
 }
 
 #[test]
-fn a_statefulset_held_at_a_partition() {
+fn the_table_of_a_statefulset_held_at_a_partition() {
     insta::assert_snapshot!(table("shop", &["sts", "db"]));
 }
 
 #[test]
-fn a_daemonset_rolled_back() {
+fn the_table_of_a_daemonset_that_was_rolled_back() {
     insta::assert_snapshot!(table("shop", &["ds/agent"]));
 }
 
 #[test]
-fn several_workloads_in_the_order_asked() {
+fn several_workloads_are_printed_in_the_order_of_the_arguments() {
     insta::assert_snapshot!(table(
         "broken",
         &["ds/ds-bad", "deploy/undone", "sts/sts-ondelete", "deploy/zero"]
@@ -40,34 +40,34 @@ fn wide_adds_names_digests_and_images() {
 }
 
 #[test]
-fn all_namespaces_are_named_in_the_header() {
+fn with_all_namespaces_the_header_contains_the_namespace() {
     let text = table("quota", &["deployment", "-A"]);
     assert!(text.starts_with("deployment.apps/quota  in quota  template last changed by "), "{text}");
 }
 
 #[test]
 fn a_change_made_while_paused_has_no_revision_and_a_note() {
-    let ended = history("broken", &["deployment/paused"]).run();
+    let output = history("broken", &["deployment/paused"]).run();
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "note: the live template of deployment/paused has no revision yet: it is paused; its pods run revision 1\n"
     );
-    assert!(ended.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", ended.stdout);
+    assert!(output.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", output.stdout);
 }
 
 #[test]
 fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
     for width in [80, 100] {
-        let ended = history("shop", &["deployment/web", "--color=never"]).terminal(width, 24).run();
-        let widest = ended.stdout.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(width.into()), "{width}: {}", ended.stdout);
-        assert!(ended.stdout.contains('…'), "{}", ended.stdout);
+        let output = history("shop", &["deployment/web", "--color=never"]).terminal(width, 24).run();
+        let widest = output.stdout.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(width.into()), "{width}: {}", output.stdout);
+        assert!(output.stdout.contains('…'), "{}", output.stdout);
     }
     assert!(!table("shop", &["deployment/web"]).contains('…'));
 }
 
 #[test]
-fn json_is_one_document_with_the_facts_of_the_table() {
+fn json_is_one_document_with_the_content_of_the_table() {
     let document: Value =
         serde_json::from_str(&table("shop", &["deploy/web", "sts/db", "-o", "json"])).unwrap();
     assert_eq!((&document["apiVersion"], &document["kind"]), (&"rollout2/v1".into(), &"HistoryList".into()));
@@ -78,7 +78,7 @@ fn json_is_one_document_with_the_facts_of_the_table() {
 }
 
 #[test]
-fn names_and_documents_are_kubectls() {
+fn names_and_documents_match_kubectl() {
     assert_eq!(
         table("shop", &["deployment/web", "-o", "name"]),
         "replicaset.apps/web-54f998f4bf\nreplicaset.apps/web-795cb74d74\nreplicaset.apps/web-69cc54bbb7\nreplicaset.apps/web-66464758f4\n"
@@ -94,10 +94,10 @@ fn names_and_documents_are_kubectls() {
 
 #[test]
 fn compat_has_no_wide_format() {
-    let ended = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    let output = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     assert!(
-        ended
+        output
             .stderr
             .starts_with("error: unable to match a printer suitable for the output format \"wide\", allowed")
     );
@@ -119,18 +119,18 @@ fn compat_can_be_set_in_the_environment() {
 }
 
 #[test]
-fn without_a_verb_help_is_shown() {
+fn without_a_verb_the_help_is_printed() {
     let usage = "Usage: kubectl rollout2";
-    let ended = Run::of([""; 0]).run();
-    assert!(ended.stdout.is_empty() && ended.stderr.contains(usage), "{}{}", ended.stdout, ended.stderr);
-    assert_eq!(ended.exit, 2);
-    let ended = Run::of(["--compat"]).run();
-    assert!(ended.stdout.contains(usage) && ended.stderr.is_empty(), "{}{}", ended.stdout, ended.stderr);
-    assert_eq!(ended.exit, 1);
-    let ended = Run::of(["history", "--help"]).run();
-    assert!(ended.stdout.contains("Examples:"), "{}", ended.stdout);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
-    assert_eq!(Run::of(["help", "history"]).run(), ended);
+    let output = Run::of([""; 0]).run();
+    assert!(output.stdout.is_empty() && output.stderr.contains(usage), "{}{}", output.stdout, output.stderr);
+    assert_eq!(output.exit, 2);
+    let output = Run::of(["--compat"]).run();
+    assert!(output.stdout.contains(usage) && output.stderr.is_empty(), "{}{}", output.stdout, output.stderr);
+    assert_eq!(output.exit, 1);
+    let output = Run::of(["history", "--help"]).run();
+    assert!(output.stdout.contains("Examples:"), "{}", output.stdout);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(Run::of(["help", "history"]).run(), output);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn the_version_is_printed_as_text_and_as_json() {
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(Run::of(["history", "--help"]).run().stdout);
 }
 
@@ -163,7 +163,7 @@ fn yaml_documents_are_separated_across_workloads() {
 }
 
 #[test]
-fn notes_accompany_only_the_table_and_its_json() {
+fn notes_are_printed_only_with_the_table_and_its_json() {
     for (args, noted) in [
         (&[][..], true),
         (&["-o", "wide"], true),
@@ -173,12 +173,12 @@ fn notes_accompany_only_the_table_and_its_json() {
         (&["--revision", "1"], false),
         (&["--revision", "1", "-o", "json"], false),
     ] {
-        let ended = history("broken", &[&["deployment/paused"], args].concat()).run();
+        let output = history("broken", &[&["deployment/paused"], args].concat()).run();
         assert_eq!(
-            ended.stderr.starts_with("note: the live template of"),
+            output.stderr.starts_with("note: the live template of"),
             noted,
             "{args:?}: {}",
-            ended.stderr
+            output.stderr
         );
     }
 }

@@ -1,34 +1,34 @@
-//! Revision words.
+//! The values of `--revision`: numbers, words, names, hashes and digests.
 
 use harness::Run;
 use serde_json::{Value, json};
 
 use crate::history;
 
-/// The revision of shop's deployment/web that `--revision WORD` prints.
+/// Returns the revision of `deployment/web` in the shop that `--revision WORD` prints.
 fn shown(word: &str) -> String {
-    let ended = history("shop", &["deployment/web", "--revision", word]).run();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{word}");
-    ended.stdout.lines().next().unwrap_or_default().to_owned()
+    let output = history("shop", &["deployment/web", "--revision", word]).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{word}");
+    output.stdout.lines().next().unwrap_or_default().to_owned()
 }
 
 fn refused(word: &str) -> (String, u8) {
-    let ended = history("shop", &["deployment/web", "--revision", word]).run();
-    assert_eq!(ended.stdout, "", "{word}");
-    (ended.stderr, ended.exit)
+    let output = history("shop", &["deployment/web", "--revision", word]).run();
+    assert_eq!(output.stdout, "", "{word}");
+    (output.stderr, output.exit)
 }
 
-/// The digest of a revision of deployment/web, from the JSON output.
+/// Returns the digest of a revision of `deployment/web` from the JSON output.
 fn digest(number: i64) -> String {
-    let ended = history("shop", &["deployment/web", "-o", "json"]).run();
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = history("shop", &["deployment/web", "-o", "json"]).run();
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let revisions = document["items"][0]["revisions"].as_array().unwrap();
     let revision = revisions.iter().find(|revision| revision["revision"] == number).unwrap();
     revision["digest"].as_str().unwrap().to_owned()
 }
 
 #[test]
-fn a_revision_has_many_names() {
+fn a_revision_can_be_selected_in_many_forms() {
     let digest = digest(3);
     let prefix = digest.strip_prefix("sha256:").unwrap();
     for (word, number) in [
@@ -75,7 +75,7 @@ fn an_invalid_revision_word_is_a_usage_error() {
     }
 }
 
-/// A Deployment with ReplicaSets of these names, numbers, hashes and images.
+/// Returns a snapshot of a Deployment with ReplicaSets of these names, numbers, hashes and images.
 fn snapshot(replica_sets: &[(&str, &str, &str, &str)]) -> String {
     let template = |image: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
     let live = replica_sets.last().unwrap().3;
@@ -102,12 +102,12 @@ fn an_ambiguous_word_lists_the_candidates() {
     for (word, candidates) in
         [("b1", ["a-b1", "a-b2"]), ("hash:b1", ["a-b1", "a-b2"]), ("2", ["a-b2", "a-b3"])]
     {
-        let ended =
+        let output =
             Run::of(["history", "deploy/a", "--from", "-", "--revision", word]).stdin(snapshot.clone()).run();
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{word}");
-        assert!(ended.stderr.contains(&format!("revision {word} could be any of")), "{}", ended.stderr);
-        assert!(candidates.iter().all(|name| ended.stderr.contains(name)), "{}", ended.stderr);
-        assert!(ended.stderr.contains("\nhint: use the full name"), "{}", ended.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{word}");
+        assert!(output.stderr.contains(&format!("revision {word} could be any of")), "{}", output.stderr);
+        assert!(candidates.iter().all(|name| output.stderr.contains(name)), "{}", output.stderr);
+        assert!(output.stderr.contains("\nhint: use the full name"), "{}", output.stderr);
     }
 }
 
@@ -116,8 +116,8 @@ fn a_duplicate_number_means_the_current_revision() {
     let snapshot = snapshot(&[("a-b1", "2", "b1", "x:1"), ("a-b2", "2", "b2", "x:2")]);
     for compat in [&[][..], &["--compat"]] {
         let run = Run::of(["history", "deploy/a", "--from", "-", "--revision", "2"].iter().chain(compat));
-        let ended = run.stdin(snapshot.clone()).run();
-        assert!(ended.stdout.contains("Image:\tx:2"), "{}{}", ended.stdout, ended.stderr);
+        let output = run.stdin(snapshot.clone()).run();
+        assert!(output.stdout.contains("Image:\tx:2"), "{}{}", output.stdout, output.stderr);
     }
 }
 
@@ -133,13 +133,13 @@ fn compat_accepts_numbers_only() {
              See 'kubectl rollout history --help' for usage.\n",
         ),
     ] {
-        let ended = ask(word);
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), ("", stderr, 1));
+        let output = ask(word);
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), ("", stderr, 1));
     }
 }
 
 #[test]
-fn a_past_number_finds_the_renumbered_revision() {
+fn the_error_for_a_former_number_contains_the_current_one() {
     let (stderr, exit) = refused("2");
     assert_eq!(stderr, "error: no revision 2 in the history; it has number 5 now\nhint: use --revision 5\n");
     assert_eq!(exit, 1);

@@ -14,9 +14,9 @@ fn hash(name: &Value) -> &str {
 #[test]
 fn every_recorded_step_has_its_revisions_with_their_pods() {
     for step in Step::all() {
-        let ended = step.run(&["history", step.target(), "-o", "json"]);
+        let output = step.run(&["history", step.target(), "-o", "json"]);
         let document: Value =
-            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}: {ended:?}", step.name));
+            serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}: {output:?}", step.name));
         let revisions = document["items"][0]["revisions"].as_array().unwrap();
         let mut stored: Vec<_> = step.objects("ControllerRevision").collect();
         stored.sort_by_key(|revision| revision["revision"].as_i64());

@@ -15,8 +15,8 @@ fn step(scenario: &str, number: &str) -> Step {
 fn a_diff_says_what_it_does_to_a_pod() {
     let step = step("master-cs-inplace", "11");
     let document = |from: &str, to: &str| -> Value {
-        let ended = step.run(&["diff", "cloneset/web", from, to, "-o", "json"]);
-        serde_json::from_str(&ended.stdout).unwrap()
+        let output = step.run(&["diff", "cloneset/web", from, to, "-o", "json"]);
+        serde_json::from_str(&output.stdout).unwrap()
     };
     for (from, to, expected) in [
         ("1", "2", json!({"kind": "in-place", "containers": ["main"], "because": []})),
@@ -59,17 +59,17 @@ fn an_undo_shows_whether_pods_stay() {
         ),
         ("master-ads-standard", "01", &["undo", "ads/web"], "replaces 6 of 6 pods: those on node-0"),
     ] {
-        let ended = step(scenario, number).run(&[args, &["--dry-run"]].concat());
-        assert!(ended.stdout.contains(expected), "{scenario} {number}: {ended:?}");
-        assert_eq!(ended.exit, 0, "{scenario}");
+        let output = step(scenario, number).run(&[args, &["--dry-run"]].concat());
+        assert!(output.stdout.contains(expected), "{scenario} {number}: {output:?}");
+        assert_eq!(output.exit, 0, "{scenario}");
     }
 }
 
 #[test]
 fn an_undo_replaces_the_template_exactly() {
     let step = step("master-cs-inplace", "14");
-    let ended = step.run(&["undo", "cloneset/web", "--dry-run", "-o", "json"]);
-    let object: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = step.run(&["undo", "cloneset/web", "--dry-run", "-o", "json"]);
+    let object: Value = serde_json::from_str(&output.stdout).unwrap();
     let containers = object["spec"]["template"]["spec"]["containers"].as_array().unwrap();
     assert_eq!(containers.len(), 2, "the container that the later revision added is gone");
     assert_eq!(object["spec"]["updateStrategy"], step.workload()["spec"]["updateStrategy"]);
@@ -83,14 +83,18 @@ fn a_restart_is_refused_where_it_restarts_nothing() {
         ("master-ads-inplace", "ads/web", "kubectl kruise restart ads/web"),
         ("master-cs-inplaceonly", "cloneset/web", "kubectl delete pod POD"),
     ] {
-        let ended = step(scenario, "01").run(&["restart", target, "--dry-run"]);
-        assert_eq!(ended.exit, 1, "{scenario}");
-        assert!(ended.stderr.contains("restarts nothing") && ended.stderr.contains(hint), "{}", ended.stderr);
+        let output = step(scenario, "01").run(&["restart", target, "--dry-run"]);
+        assert_eq!(output.exit, 1, "{scenario}");
+        assert!(
+            output.stderr.contains("restarts nothing") && output.stderr.contains(hint),
+            "{}",
+            output.stderr
+        );
     }
     for (scenario, target) in [("master-asts-recreate", "asts/web"), ("master-ads-standard", "ads/web")] {
-        let ended = step(scenario, "01").run(&["restart", target, "--dry-run"]);
-        assert_eq!(ended.exit, 0, "{scenario}: {ended:?}");
-        assert!(ended.stdout.contains("replaces "), "{}", ended.stdout);
+        let output = step(scenario, "01").run(&["restart", target, "--dry-run"]);
+        assert_eq!(output.exit, 0, "{scenario}: {output:?}");
+        assert!(output.stdout.contains("replaces "), "{}", output.stdout);
     }
 }
 
@@ -103,9 +107,9 @@ fn a_pause_sets_the_field_of_its_version() {
         ("master-ads-inplace", "03", "ads/web", "/spec/updateStrategy/rollingUpdate/paused"),
     ] {
         let step = step(scenario, number);
-        let ended = step.run(&["pause", target, "--dry-run", "-o", "json"]);
+        let output = step.run(&["pause", target, "--dry-run", "-o", "json"]);
         let paused: Value =
-            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{scenario}: {ended:?}"));
+            serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{scenario}: {output:?}"));
         assert_eq!(paused.pointer(path), Some(&true.into()), "{scenario}: {paused:#}");
         let list = json!({"kind": "List", "apiVersion": "v1", "items": [paused]}).to_string();
         let resumed = Run::of(["resume", target, "--dry-run", "-o", "json", "--from", "-"]).stdin(list).run();
@@ -117,8 +121,8 @@ fn a_pause_sets_the_field_of_its_version() {
 #[test]
 fn a_pod_that_waits_for_kruise_daemon_has_a_cause() {
     let step = step("master-cs-envref", "01");
-    let ended = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let cause = &document["causes"][0];
     assert_eq!((&cause["id"], &cause["pods"]), (&json!("kruise-daemon"), &json!(2)), "{document:#}");
     assert_eq!(
@@ -130,8 +134,8 @@ fn a_pod_that_waits_for_kruise_daemon_has_a_cause() {
 #[test]
 fn a_stuck_update_in_place_is_explained_by_its_image() {
     let step = step("master-cs-stuck", "01");
-    let ended = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let ids: Vec<_> = document["causes"].as_array().unwrap().iter().map(|cause| &cause["id"]).collect();
     assert!(ids.iter().any(|id| id.as_str().unwrap().starts_with("image-")), "{document:#}");
     let undo = step.run(&["undo", "cloneset/web", "--dry-run"]);
@@ -143,14 +147,14 @@ fn a_stuck_update_in_place_is_explained_by_its_image() {
 fn other_kinds_of_open_kruise_are_refused_by_name() {
     let step = step("master-cs-inplace", "03");
     for word in ["sidecarset", "uniteddeployments", "broadcastjob", "rollouts.rollouts.kruise.io"] {
-        let ended = step.run(&["status", &format!("{word}/web")]);
+        let output = step.run(&["status", &format!("{word}/web")]);
         assert!(
-            ended.stderr.contains("are not supported") && ended.stderr.contains("kubectl kruise"),
-            "{ended:?}"
+            output.stderr.contains("are not supported") && output.stderr.contains("kubectl kruise"),
+            "{output:?}"
         );
-        assert_eq!(ended.exit, 2, "{word}");
+        assert_eq!(output.exit, 2, "{word}");
     }
-    let ended = step.run(&["step", "cloneset/web", "--all", "--dry-run"]);
-    assert_eq!(ended.exit, 2, "{ended:?}");
-    assert!(ended.stderr.contains("step does not support the kinds of OpenKruise yet"), "{}", ended.stderr);
+    let output = step.run(&["step", "cloneset/web", "--all", "--dry-run"]);
+    assert_eq!(output.exit, 2, "{output:?}");
+    assert!(output.stderr.contains("step does not support the kinds of OpenKruise yet"), "{}", output.stderr);
 }

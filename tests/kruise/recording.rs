@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::{Value, json};
 
 /// The cluster after one step of a recording.
@@ -92,7 +92,7 @@ impl Step {
     }
 
     /// Runs a command on these objects.
-    pub(crate) fn run(&self, args: &[&str]) -> Ended {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         let items: Vec<_> = self.objects.values().collect();
         let list = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
         Run::of(args).args(["--from", "-"]).stdin(list).run()

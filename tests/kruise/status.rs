@@ -78,12 +78,12 @@ fn every_recorded_step_has_its_verdict_and_counters() {
     let others: Vec<_> = steps.iter().filter_map(Step::in_other_version).collect();
     assert!(others.len() > 80, "{}", others.len());
     for step in steps.iter().chain(&others) {
-        let ended = step.run(&["status", step.target(), "--watch=false", "-o", "json"]);
+        let output = step.run(&["status", step.target(), "--watch=false", "-o", "json"]);
         let document: Value =
-            serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}: {ended:?}", step.name));
+            serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}: {output:?}", step.name));
         let expected = expected_verdict(step);
         assert_eq!(document["verdict"], expected, "{}: {document:#}", step.name);
-        assert_eq!(ended.exit, exit_code(expected), "{}", step.name);
+        assert_eq!(output.exit, exit_code(expected), "{}", step.name);
         let workload = step.workload();
         assert_eq!(document["workload"]["apiVersion"], workload["apiVersion"], "{}", step.name);
         let pods = &document["pods"];

@@ -12,8 +12,8 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
 use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
 
-/// The cluster of the recorded shop with three pods of a StatefulSet, as a user sees it.
-fn seen_by(cluster: &SimCluster, user: &str) -> Cluster {
+/// Connects to a cluster as a user.
+fn connect_as(cluster: &SimCluster, user: &str) -> Cluster {
     let client = kube::Client::new(cluster.service_for(user), "shop");
     Cluster::in_process(client, Clock::System, Listener::new(|_| {}))
 }
@@ -29,7 +29,7 @@ fn shop() -> SimCluster {
 }
 
 /// A PodDisruptionBudget for the database with this status.
-fn budget(cluster: &SimCluster, name: &str, status: &Value) {
+fn create_budget(cluster: &SimCluster, name: &str, status: &Value) {
     let metadata = json!({"name": name, "namespace": "shop", "uid": name, "generation": 1});
     let spec = json!({"selector": {"matchLabels": {"app": "db"}}, "maxUnavailable": 1});
     let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata,
@@ -44,13 +44,13 @@ fn uid(cluster: &SimCluster, pod: &str) -> String {
 
 async fn evict(cluster: &SimCluster, pod: &str) -> Result<(), WriteFailure> {
     let uid = uid(cluster, pod);
-    seen_by(cluster, "admin").evict("shop", pod, &uid).await
+    connect_as(cluster, "admin").evict("shop", pod, &uid).await
 }
 
 #[tokio::test]
 async fn an_eviction_has_a_uid_precondition() {
     let cluster = shop();
-    let failure = seen_by(&cluster, "admin").evict("shop", "db-4", "another").await.unwrap_err();
+    let failure = connect_as(&cluster, "admin").evict("shop", "db-4", "another").await.unwrap_err();
     assert_eq!(failure.outcome, WriteOutcome::Conflict);
     assert!(!uid(&cluster, "db-4").is_empty());
     evict(&cluster, "db-4").await.unwrap();
@@ -61,7 +61,11 @@ async fn an_eviction_has_a_uid_precondition() {
 #[tokio::test]
 async fn a_budget_refusal_is_reported_with_the_servers_message() {
     let cluster = shop();
-    budget(&cluster, "db", &json!({"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4}));
+    create_budget(
+        &cluster,
+        "db",
+        &json!({"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4}),
+    );
     let failure = evict(&cluster, "db-4").await.unwrap_err();
     assert_eq!(failure.outcome, WriteOutcome::RetryLater);
     let words = "The disruption budget db needs 4 healthy pods and has 4 currently";
@@ -72,8 +76,8 @@ async fn a_budget_refusal_is_reported_with_the_servers_message() {
 #[tokio::test]
 async fn several_budgets_for_a_pod_are_a_refusal() {
     let cluster = shop();
-    budget(&cluster, "one", &json!({}));
-    budget(&cluster, "two", &json!({}));
+    create_budget(&cluster, "one", &json!({}));
+    create_budget(&cluster, "two", &json!({}));
     let failure = evict(&cluster, "db-4").await.unwrap_err();
     assert_eq!(failure.outcome, WriteOutcome::Unchanged);
     assert!(failure.error.sentence().contains("more than one PodDisruptionBudget"), "{failure:?}");
@@ -84,7 +88,7 @@ async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
     let cluster = shop();
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), FaultAction::LoseAnswer).once());
     let pod = uid(&cluster, "db-4");
-    let failure = seen_by(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
+    let failure = connect_as(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
     assert_eq!((failure.outcome, uid(&cluster, "db-4").is_empty()), (WriteOutcome::Unknown, true));
     let evictions = cluster.requests().iter().filter(|asked| asked.line().contains("eviction")).count();
     assert_eq!(evictions, 1);
@@ -101,12 +105,12 @@ async fn a_429_without_a_budget_cause_is_not_an_eviction() {
 #[tokio::test]
 async fn nodes_and_budgets_are_read_or_reported_as_withheld() {
     let cluster = shop();
-    budget(&cluster, "db", &json!({}));
-    let admin = Source::Cluster(Box::new(seen_by(&cluster, "admin")));
+    create_budget(&cluster, "db", &json!({}));
+    let admin = Source::Cluster(Box::new(connect_as(&cluster, "admin")));
     let read = nodes(&admin).await.unwrap();
     assert!(read.iter().any(|node| node.ready && node.labels["topology.kubernetes.io/zone"] == "z2"));
     assert_eq!(disruption_budgets(&admin, "shop").await.unwrap().len(), 1);
-    let gina = Source::Cluster(Box::new(seen_by(&cluster, "gina")));
+    let gina = Source::Cluster(Box::new(connect_as(&cluster, "gina")));
     let error = nodes(&gina).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotReadable);
     assert!(error.sentence().starts_with("cannot read nodes: forbidden"), "{}", error.sentence());

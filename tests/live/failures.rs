@@ -1,32 +1,32 @@
-//! Connection errors: one line and a hint, in time, with exit code 1.
+//! Connection errors: one line and a hint, within the request timeout, with exit code 1.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Rule, ServerCertificate, User};
 
-use crate::setup::{Ground, run_with};
+use crate::setup::{TestServer, run_with};
 
 /// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    let ended = run_with(kubeconfig, args).run_here().await;
-    let lines: Vec<_> = ended.stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    let output = run_with(kubeconfig, args).run_async().await;
+    let lines: Vec<_> = output.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", output.stderr);
     assert!(lines[0].starts_with("error: ") && lines[0].contains(error), "{error:?} is not in {}", lines[0]);
     assert!(lines[1].starts_with("hint: ") && lines[1].contains(hint), "{hint:?} is not in {}", lines[1]);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
-    let ended = run_with(kubeconfig, args.into_iter().chain(["--compat"])).run_here().await;
-    assert!(ended.stderr.starts_with(compat), "{compat:?} is not the beginning of {}", ended.stderr);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    let output = run_with(kubeconfig, args.into_iter().chain(["--compat"])).run_async().await;
+    assert!(output.stderr.starts_with(compat), "{compat:?} is not the beginning of {}", output.stderr);
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
 }
 
 #[tokio::test]
-async fn connection_refused() {
-    let mut ground = Ground::of("shop");
-    ground.served.stop().await;
-    let address = ground.served.address();
+async fn a_refused_connection_is_an_error() {
+    let mut server = TestServer::of("shop");
+    server.served.stop().await;
+    let address = server.served.address();
     fails(
-        &ground.kubeconfig(),
+        &server.kubeconfig(),
         &format!("{address} refuses connections"),
         "the server comes from context \"simcluster\"",
         &format!(
@@ -37,9 +37,9 @@ async fn connection_refused() {
 }
 
 #[tokio::test]
-async fn unknown_host_name() {
-    let ground = Ground::of("shop");
-    let mut kubeconfig = ground.kubeconfig();
+async fn an_unknown_host_name_is_an_error() {
+    let server = TestServer::of("shop");
+    let mut kubeconfig = server.kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!("https://cluster.invalid:6443");
     fails(
         &kubeconfig,
@@ -51,32 +51,32 @@ async fn unknown_host_name() {
 }
 
 #[tokio::test]
-async fn unknown_certificate_authority() {
-    let ground = Ground::of("shop");
-    let mut kubeconfig = ground.kubeconfig();
-    let other = Ground::of("shop").kubeconfig();
+async fn an_unknown_certificate_authority_is_an_error() {
+    let server = TestServer::of("shop");
+    let mut kubeconfig = server.kubeconfig();
+    let other = TestServer::of("shop").kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"] =
         other["clusters"][0]["cluster"]["certificate-authority-data"].clone();
     // Both authorities have the same name, so the signature check fails.
     let compat = "Unable to connect to the server: tls: failed to verify certificate: x509: ";
-    fails(&kubeconfig, &format!("the certificate of {}", ground.served.address()), "", compat).await;
+    fails(&kubeconfig, &format!("the certificate of {}", server.served.address()), "", compat).await;
     kubeconfig["clusters"][0]["cluster"].as_object_mut().unwrap().remove("certificate-authority-data");
     fails(&kubeconfig, "is not trusted", "--certificate-authority FILE", compat).await;
 }
 
 #[tokio::test]
-async fn expired_or_mismatched_certificate() {
-    let ground = Ground::with("shop", ServerCertificate::Expired, &[]);
+async fn an_expired_or_mismatched_certificate_is_an_error() {
+    let server = TestServer::with("shop", ServerCertificate::Expired, &[]);
     fails(
-        &ground.kubeconfig(),
+        &server.kubeconfig(),
         "has expired (",
         "clock",
         "Unable to connect to the server: tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
     )
     .await;
-    let ground = Ground::with("shop", ServerCertificate::ForAnotherName, &[]);
+    let server = TestServer::with("shop", ServerCertificate::ForAnotherName, &[]);
     fails(
-        &ground.kubeconfig(),
+        &server.kubeconfig(),
         "is not valid for 127.0.0.1, only for elsewhere.example",
         "--tls-server-name",
         "Unable to connect to the server: tls: failed to verify certificate: x509: certificate is valid for ",
@@ -85,13 +85,13 @@ async fn expired_or_mismatched_certificate() {
 }
 
 #[tokio::test]
-async fn login_page_of_a_proxy() {
-    let ground = Ground::of("shop");
+async fn the_login_page_of_a_proxy_is_an_error() {
+    let server = TestServer::of("shop");
     for status in [200, 403, 404] {
-        ground.cluster.clear_faults();
-        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
+        server.cluster.clear_faults();
+        server.cluster.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
         fails(
-            &ground.kubeconfig(),
+            &server.kubeconfig(),
             "does not respond like an API server",
             "a login proxy may be in between",
             "Unable to connect to the server: ",
@@ -101,11 +101,11 @@ async fn login_page_of_a_proxy() {
 }
 
 #[tokio::test]
-async fn forbidden() {
+async fn a_forbidden_request_is_an_error() {
     let gina = User::limited("gina", [Rule::allow(&["list"], &["deployments"])]);
-    let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
+    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
     fails(
-        &ground.served.kubeconfig("gina", "shop").unwrap(),
+        &server.served.kubeconfig("gina", "shop").unwrap(),
         "forbidden: User \"gina\" cannot get resource \"deployments\" in API group \"apps\" in the namespace \"shop\"",
         "to see what is allowed: kubectl auth can-i --list -n shop",
         "Error from server (Forbidden): deployments.apps \"web\" is forbidden: User \"gina\" cannot get",
@@ -114,10 +114,10 @@ async fn forbidden() {
 }
 
 #[tokio::test]
-async fn forbidden_revisions_are_kubectls_error() {
+async fn forbidden_revisions_are_the_same_error_as_in_kubectl() {
     let gina = User::limited("gina", [Rule::allow(&["get"], &["*"])]);
-    let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
-    let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
+    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
+    let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
     fails(
         &kubeconfig,
         "cannot read replicasets: forbidden: User \"gina\" cannot list",
@@ -125,20 +125,20 @@ async fn forbidden_revisions_are_kubectls_error() {
         "error: failed to retrieve replica sets from deployment web: replicasets.apps is forbidden: User \"gina\"",
     )
     .await;
-    let ended = run_with(&kubeconfig, ["history", "sts/db", "--compat"]).run_here().await;
+    let output = run_with(&kubeconfig, ["history", "sts/db", "--compat"]).run_async().await;
     let begin =
         "error: unable to find history controlled by StatefulSet db: controllerrevisions.apps is forbidden";
-    assert!(ended.stderr.starts_with(begin), "{}", ended.stderr);
+    assert!(output.stderr.starts_with(begin), "{}", output.stderr);
 }
 
 #[tokio::test]
 async fn forbidden_pods_are_skipped_with_one_note() {
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
-    let ground = Ground::with("shop", ServerCertificate::Good, &[User::limited("gina", rules)]);
-    let kubeconfig = ground.served.kubeconfig("gina", "shop").unwrap();
-    let ended = run_with(&kubeconfig, ["history", "deployment"]).run_here().await;
-    let notes: Vec<_> = ended.stderr.lines().collect();
-    assert_eq!(notes.len(), 1, "{}", ended.stderr);
+    let server = TestServer::with("shop", ServerCertificate::Good, &[User::limited("gina", rules)]);
+    let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
+    let output = run_with(&kubeconfig, ["history", "deployment"]).run_async().await;
+    let notes: Vec<_> = output.stderr.lines().collect();
+    assert_eq!(notes.len(), 1, "{}", output.stderr);
     assert!(
         notes[0].starts_with(
             "note: pods are not counted: cannot read pods: forbidden: User \"gina\" cannot list"
@@ -146,16 +146,22 @@ async fn forbidden_pods_are_skipped_with_one_note() {
         "{}",
         notes[0]
     );
-    assert_eq!(ended.exit, 0);
-    let rows = ended.stdout.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
-    assert!(rows.map(|row| row.split_whitespace().nth(2)).all(|pods| pods == Some("-")), "{}", ended.stdout);
+    assert_eq!(output.exit, 0);
+    let rows = output.stdout.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let rows = rows.map(|row| row.replace(" (was 2)", ""));
+    assert!(
+        rows.map(|row| row.split_whitespace().nth(2).map(str::to_owned))
+            .all(|pods| pods.as_deref() == Some("-")),
+        "{}",
+        output.stdout
+    );
 }
 
 #[tokio::test]
-async fn unauthorized() {
-    let ground = Ground::of("shop");
+async fn an_unauthorized_request_is_an_error() {
+    let server = TestServer::of("shop");
     fails(
-        &ground.served.kubeconfig_with_token("admin", "forged", "shop"),
+        &server.served.kubeconfig_with_token("admin", "forged", "shop"),
         "does not accept the credentials",
         "log in again",
         "error: You must be logged in to the server (Unauthorized)",
@@ -165,9 +171,9 @@ async fn unauthorized() {
 
 #[tokio::test]
 async fn an_x509_v1_certificate_has_its_own_message() {
-    let ground = Ground::of("shop");
-    let (_, key) = ground.served.client_certificate("admin").unwrap();
-    let mut kubeconfig = ground.kubeconfig();
+    let server = TestServer::of("shop");
+    let (_, key) = server.served.client_certificate("admin").unwrap();
+    let mut kubeconfig = server.kubeconfig();
     let certificate = crate::setup::file("v1.crt", include_str!("x509-v1.crt"));
     let key = crate::setup::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
@@ -175,26 +181,26 @@ async fn an_x509_v1_certificate_has_its_own_message() {
 }
 
 #[tokio::test]
-async fn a_missing_client_certificate_is_named() {
-    let ground = Ground::of("shop");
-    let run = ground.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
-    let ended = run.run_here().await;
+async fn the_error_contains_the_path_of_a_missing_client_certificate() {
+    let server = TestServer::of("shop");
+    let run = server.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
+    let output = run.run_async().await;
     assert!(
-        ended.stderr.starts_with("error: cannot read the client certificate /no/cert: "),
+        output.stderr.starts_with("error: cannot read the client certificate /no/cert: "),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!((ended.exit, ground.lines().len()), (2, 0));
+    assert_eq!((output.exit, server.lines().len()), (2, 0));
 }
 
 #[tokio::test]
-async fn no_configuration() {
-    let ended = harness::Run::of(["history", "deployment/web"]).run_here().await;
-    assert!(ended.stderr.starts_with("error: no cluster is configured"), "{}", ended.stderr);
-    assert_eq!(ended.exit, 1);
-    let ended = harness::Run::of(["history", "deployment/web", "--compat"]).run_here().await;
+async fn without_a_kubeconfig_the_server_is_localhost() {
+    let output = harness::Run::of(["history", "deployment/web"]).run_async().await;
+    assert!(output.stderr.starts_with("error: no cluster is configured"), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
+    let output = harness::Run::of(["history", "deployment/web", "--compat"]).run_async().await;
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "The connection to the server localhost:8080 was refused - did you specify the right host or port?\n"
     );
 }

@@ -5,7 +5,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::failures::fails;
-use crate::setup::{Ground, run_with};
+use crate::setup::{TestServer, run_with};
 
 /// Serves one fixed response to every request and returns the address.
 async fn serve(answer: impl Into<Vec<u8>>) -> String {
@@ -45,7 +45,7 @@ async fn each_foreign_response_has_its_own_message() {
         ("https", "HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak TLS", "http://HOST:PORT"),
     ] {
         let address = serve(text).await;
-        let mut kubeconfig = Ground::of("shop").kubeconfig();
+        let mut kubeconfig = TestServer::of("shop").kubeconfig();
         kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("{scheme}://{address}"));
         kubeconfig["users"][0]["user"] = json!({});
         fails(&kubeconfig, error, hint, "").await;
@@ -69,9 +69,9 @@ async fn compressed_responses_are_decompressed() {
     .into_bytes();
     answer.extend(PACKED);
     let address = serve(answer).await;
-    let mut kubeconfig = Ground::of("shop").kubeconfig();
+    let mut kubeconfig = TestServer::of("shop").kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("http://{address}"));
     kubeconfig["users"][0]["user"] = json!({});
-    let ended = run_with(&kubeconfig, ["history", "deploy/web", "--compat"]).run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("Error from server (BadRequest): unpacked\n", 1));
+    let output = run_with(&kubeconfig, ["history", "deploy/web", "--compat"]).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("Error from server (BadRequest): unpacked\n", 1));
 }

@@ -2,20 +2,20 @@
 
 use harness::Recorded;
 
-use crate::setup::Ground;
+use crate::setup::TestServer;
 
 #[tokio::test]
 async fn every_recorded_history_matches_kubectl_over_http() {
     let mut wrong = Vec::new();
     let mut compared = 0;
     for namespace in ["broken", "many", "quota", "shop"] {
-        let ground = Ground::of(namespace);
+        let server = TestServer::of(namespace);
         for recorded in Recorded::of_verb("history") {
             if !recorded.name.starts_with(&format!("{namespace}/")) {
                 continue;
             }
-            let ended = ground.run(&recorded.args).arg("--compat").run_here().await;
-            let ours = (ended.stdout.as_str(), ended.stderr.as_str(), ended.exit);
+            let output = server.run(&recorded.args).arg("--compat").run_async().await;
+            let ours = (output.stdout.as_str(), output.stderr.as_str(), output.exit);
             let theirs = (recorded.stdout.as_str(), recorded.stderr.as_str(), recorded.exit);
             compared += 1;
             if ours != theirs {

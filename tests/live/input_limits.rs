@@ -1,5 +1,5 @@
-//! Servers and files that never end. The program runs as a process of its own, whose memory is limited: what
-//! takes more is an abort, and that is no exit code.
+//! Responses and files without an end. The program runs as a process with limited memory. If it allocates more, it
+//! aborts without an exit code.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,31 +12,30 @@ use serde_json::json;
 
 use crate::setup::{directory, file};
 
-/// The address space that the process may have, in KiB: twice what one list may keep, and some for the rest.
+/// The address space of the process in KiB: twice the limit of one list, and more for the rest of the program.
 const ADDRESS_SPACE: u64 = 3 << 20;
 
-struct Ended {
+struct ProcessOutput {
     stderr: String,
     exit: Option<i32>,
     took: Duration,
 }
 
 /// Runs the program with limited memory.
-fn run(words: &[&str], kubeconfig: Option<&Path>) -> Ended {
+fn run(args: &[&str], kubeconfig: Option<&Path>) -> ProcessOutput {
     let begun = Instant::now();
     let mut command = Command::new("/bin/sh");
     let script = format!("ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")]).args(words).env_clear();
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")]).args(args).env_clear();
     if let Some(kubeconfig) = kubeconfig {
         command.env("KUBECONFIG", kubeconfig);
     }
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ended { stderr, exit: output.status.code(), took: begun.elapsed() }
+    ProcessOutput { stderr, exit: output.status.code(), took: begun.elapsed() }
 }
 
-/// Serves connections, one request each, with what `answer` writes after the request's first line; returns a
-/// kubeconfig for it.
+/// Starts a server that reads one request from each connection and responds with `answer`. Returns its kubeconfig.
 fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> std::path::PathBuf {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -75,8 +74,8 @@ fn page(body: &str, socket: &mut TcpStream) {
     );
 }
 
-/// A gzip stream of blanks: its beginning, and what makes 2064 more of them each time, in 13 bytes. It is one
-/// block of deflate with fixed codes (RFC 1951, 3.2.6): a blank, and then "258 bytes as the one before".
+/// Returns the beginning of a gzip stream of blanks, and 13 bytes that add 2064 blanks each time. The stream is one
+/// block of deflate with fixed codes (RFC 1951, 3.2.6): a blank, and then copies of 258 bytes at distance 1.
 fn bomb() -> (Vec<u8>, Vec<u8>) {
     let mut bits: Vec<bool> = vec![false, true, false]; // not the last block, fixed codes
     let code = |value: u16, length: u32| (0..length).rev().map(move |bit| value >> bit & 1 == 1);
@@ -90,18 +89,18 @@ fn bomb() -> (Vec<u8>, Vec<u8>) {
     ([head.to_vec(), bytes(&bits)].concat(), bytes(&again.repeat(8)))
 }
 
-fn says(ended: &Ended, error: &str) {
-    assert!(ended.stderr.contains(error), "{error:?} is not in {}", ended.stderr);
-    assert_eq!(ended.exit, Some(1), "{}", ended.stderr);
+fn assert_fails(output: &ProcessOutput, error: &str) {
+    assert!(output.stderr.contains(error), "{error:?} is not in {}", output.stderr);
+    assert_eq!(output.exit, Some(1), "{}", output.stderr);
 }
 
 #[test]
 fn an_endless_response_is_an_error() {
     let one =
         serve(|_, socket| endless("", b"{\"items\": [", b"{\"a\": \"bcdefghijklmnopqrstuvwxyz\"},", socket));
-    says(&run(&["history", "deployment/web"], Some(&one)), "has more than 64 MiB");
-    says(&run(&["history", "deployments"], Some(&one)), "has more than 256 MiB");
-    says(&run(&["status", "deployments", "--timeout", "20s"], Some(&one)), "has more than 256 MiB");
+    assert_fails(&run(&["history", "deployment/web"], Some(&one)), "has more than 64 MiB");
+    assert_fails(&run(&["history", "deployments"], Some(&one)), "has more than 256 MiB");
+    assert_fails(&run(&["status", "deployments", "--timeout", "20s"], Some(&one)), "has more than 256 MiB");
 }
 
 #[test]
@@ -110,22 +109,22 @@ fn a_decompression_bomb_is_an_error() {
         let (first, again) = bomb();
         endless("content-encoding: gzip\r\n", &first, &again, socket);
     });
-    says(&run(&["history", "deployments"], Some(&bomb)), "has more than 256 MiB");
+    assert_fails(&run(&["history", "deployments"], Some(&bomb)), "has more than 256 MiB");
 }
 
 #[test]
 fn an_endless_list_ends_with_the_request_timeout() {
     let pages = AtomicU64::new(0);
-    let on = serve(move |_, socket| {
+    let kubeconfig = serve(move |_, socket| {
         let token = pages.fetch_add(1, Ordering::Relaxed).to_string();
         let item = json!({"metadata": {"name": "a", "namespace": "shop"}, "spec": {}});
         let items: Vec<_> = (0..20).map(|_| &item).collect();
         page(&json!({"items": items, "metadata": {"continue": token}}).to_string(), socket);
     });
     for verb in ["history", "status"] {
-        let ended = run(&[verb, "deployments", "--request-timeout", "2s"], Some(&on));
-        says(&ended, "did not send a complete response within 2s");
-        assert!(ended.took < Duration::from_secs(20), "{:?}", ended.took);
+        let output = run(&[verb, "deployments", "--request-timeout", "2s"], Some(&kubeconfig));
+        assert_fails(&output, "did not send a complete response within 2s");
+        assert!(output.took < Duration::from_secs(20), "{:?}", output.took);
     }
 }
 
@@ -140,7 +139,7 @@ fn empty_or_circular_pages_are_an_error() {
             let token = token.unwrap_or(&next);
             page(&json!({"items": items, "metadata": {"continue": token}}).to_string(), socket);
         });
-        says(&run(&["history", "deployments"], Some(&kubeconfig)), error);
+        assert_fails(&run(&["history", "deployments"], Some(&kubeconfig)), error);
     }
 }
 
@@ -149,7 +148,7 @@ fn a_list_of_tiny_objects_is_an_error_before_it_exhausts_memory() {
     let many = serve(|_, socket| {
         page(&format!("{{\"metadata\": {{}}, \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000)), socket);
     });
-    says(&run(&["history", "deployments"], Some(&many)), "takes more than 1 GiB of memory");
+    assert_fails(&run(&["history", "deployments"], Some(&many)), "takes more than 1 GiB of memory");
 }
 
 #[test]
@@ -157,7 +156,7 @@ fn endless_files_are_refused() {
     let tiny = directory().join("tiny.json");
     let text = format!("{{\"kind\": \"List\", \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000));
     std::fs::write(&tiny, text).unwrap();
-    let nobody = serve(|_, _| ());
+    let unused = serve(|_, _| ());
     let sparse = directory().join("sparse.json");
     std::fs::File::create(&sparse).unwrap().set_len((1 << 30) + 1).unwrap();
     for (path, error) in [
@@ -165,10 +164,10 @@ fn endless_files_are_refused() {
         (sparse.to_str().unwrap(), "it has more than 1 GiB"),
         ("/dev/zero", "it is a device, not a file"),
     ] {
-        for words in [&["history", "all", "--from", path][..], &["status", "-f", path]] {
-            let ended = run(words, Some(&nobody));
-            assert!(ended.stderr.contains(error), "{words:?}: {error:?} is not in {}", ended.stderr);
-            assert_eq!(ended.exit, Some(2), "{words:?}: {}", ended.stderr);
+        for args in [&["history", "all", "--from", path][..], &["status", "-f", path]] {
+            let output = run(args, Some(&unused));
+            assert!(output.stderr.contains(error), "{args:?}: {error:?} is not in {}", output.stderr);
+            assert_eq!(output.exit, Some(2), "{args:?}: {}", output.stderr);
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Commands with concurrent writers: a change applies to exactly the state that was read, or not at
-//! all, and no change of another client is lost.
+//! Commands with concurrent writers: a patch applies only to the state that the command read, and no change of another
+//! client is lost.
 
 use std::sync::{Arc, Mutex};
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::rules::{Author, Part};
 use simcluster::{Key, Verb};
 
 use crate::changes::{db, object, web};
-use crate::setup::Ground;
+use crate::setup::TestServer;
 
 const SEEDS: u64 = 300;
 
 /// A seeded random number generator.
-struct Chance(u64);
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -25,7 +25,7 @@ impl Chance {
         self.0 % end
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[usize::try_from(self.below(choices.len() as u64)).unwrap()]
     }
 }
@@ -41,8 +41,8 @@ const COMMANDS: [&[&str]; 8] = [
     &["restart"],
 ];
 
-/// One change of a concurrent writer.
-fn write(object: &mut Value, writer: u64, mark: u64) {
+/// Applies one of the changes of a concurrent writer.
+fn apply_change(object: &mut Value, writer: u64, mark: u64) {
     match writer {
         0 => {
             object["spec"]["template"]["spec"]["containers"][0]["image"] = format!("colleague:{mark}").into();
@@ -66,8 +66,8 @@ fn write(object: &mut Value, writer: u64, mark: u64) {
     }
 }
 
-/// Returns the fields that the change overwrites or tests.
-fn relied_on(object: &Value, command: &str) -> Vec<Value> {
+/// Returns the fields that a command overwrites or tests.
+fn precondition_fields(object: &Value, command: &str) -> Vec<Value> {
     let annotation = |name: &str| object["metadata"]["annotations"].get(name).cloned().unwrap_or_default();
     let mut values =
         vec![object["metadata"]["uid"].clone(), object["spec"].get("paused").cloned().unwrap_or_default()];
@@ -83,109 +83,115 @@ fn relied_on(object: &Value, command: &str) -> Vec<Value> {
     values
 }
 
-/// The states that a run read and wrote to.
+/// The states of the object when a run read and patched it.
 #[derive(Default)]
-struct Seen {
+struct ObservedStates {
     /// The object as last read.
     read: Option<Value>,
     /// For each patch, the object as read and as it was when the patch arrived.
-    patched_over: Vec<(Option<Value>, Value)>,
+    patched: Vec<(Option<Value>, Value)>,
 }
 
-async fn run_one(ground: &Ground, seed: u64) -> (Ended, Value, String) {
-    let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let (target, key) = chance.of(&[("deployment/web", 0), ("statefulset/db", 1)]);
+async fn run_one(server: &TestServer, seed: u64) -> (Output, Value, String) {
+    let mut random = RandomNumbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let (target, key) = random.one_of(&[("deployment/web", 0), ("statefulset/db", 1)]);
     let key: Key = if key == 0 { web() } else { db() };
-    let command = chance.of(&COMMANDS);
-    ground.cluster.clear_faults();
-    ground.cluster.store(|store| {
+    let command = random.one_of(&COMMANDS);
+    server.cluster.clear_faults();
+    server.cluster.store(|store| {
         store
             .edit(&key, Part::Object, &Author::new("before"), |object| {
-                for mark in 0..chance.below(3) {
-                    write(object, 3 + chance.below(3), mark);
+                for mark in 0..random.below(3) {
+                    apply_change(object, 3 + random.below(3), mark);
                 }
             })
             .unwrap();
-        settle(store, &key);
+        observe_generation(store, &key);
     });
-    if chance.below(3) == 0 {
-        ground.run(["pause", target]).run_here().await;
-        ground.cluster.store(|store| settle(store, &key));
+    if random.below(3) == 0 {
+        server.run(["pause", target]).run_async().await;
+        server.cluster.store(|store| observe_generation(store, &key));
     }
-    let states: Arc<Mutex<Seen>> = Arc::default();
-    let others = Arc::new(Mutex::new(object(&ground.cluster, &key)));
-    for _ in 0..=chance.below(3) {
-        let (at, writer, mark, key) = (chance.below(6), chance.below(7), chance.below(1000), key.clone());
+    let states: Arc<Mutex<ObservedStates>> = Arc::default();
+    let others = Arc::new(Mutex::new(object(&server.cluster, &key)));
+    for _ in 0..=random.below(3) {
+        let (at, writer, mark, key) = (random.below(6), random.below(7), random.below(1000), key.clone());
         let others = Arc::clone(&others);
         let act = FaultAction::write_before(move |store| {
             store
-                .edit(&key, Part::Object, &Author::new("colleague"), |object| write(object, writer, mark))
+                .edit(&key, Part::Object, &Author::new("colleague"), |object| {
+                    apply_change(object, writer, mark)
+                })
                 .unwrap();
-            settle(store, &key);
+            observe_generation(store, &key);
             *others.lock().unwrap() = Value::clone(store.get(&key).unwrap());
         });
-        ground.cluster.fault(Fault::on(Requests::any(), act).after(usize::try_from(at).unwrap()).once());
+        server.cluster.fault(Fault::on(Requests::any(), act).after(usize::try_from(at).unwrap()).once());
     }
     let resource = key.resource;
     let (reads, patches, read_key, patch_key) =
         (Arc::clone(&states), Arc::clone(&states), key.clone(), key.clone());
-    ground.cluster.fault(Fault::on(
+    server.cluster.fault(Fault::on(
         Requests::of(Verb::Get, resource),
         FaultAction::write_before(move |store| {
             reads.lock().unwrap().read = store.get(&read_key).map(|object| Value::clone(object));
         }),
     ));
-    ground.cluster.fault(Fault::on(
+    server.cluster.fault(Fault::on(
         Requests::of(Verb::Patch, resource),
         FaultAction::write_before(move |store| {
             let mut states = patches.lock().unwrap();
             let read = states.read.clone();
-            states.patched_over.push((read, Value::clone(store.get(&patch_key).unwrap())));
+            states.patched.push((read, Value::clone(store.get(&patch_key).unwrap())));
         }),
     ));
-    let ended = ground.run(command.iter().copied().chain([target])).run_here().await;
-    ground.cluster.clear_faults();
-    let after = object(&ground.cluster, &key);
+    let output = server.run(command.iter().copied().chain([target])).run_async().await;
+    server.cluster.clear_faults();
+    let after = object(&server.cluster, &key);
     let states = states.lock().unwrap();
-    let what = format!("seed {seed}: {command:?} {target}: {ended:?}");
-    let made = ended.exit == 0 && !states.patched_over.is_empty();
-    if made {
-        let (read, met) = states.patched_over.last().unwrap();
+    let context = format!("seed {seed}: {command:?} {target}: {output:?}");
+    let applied = output.exit == 0 && !states.patched.is_empty();
+    if applied {
+        let (read, patched) = states.patched.last().unwrap();
         assert_eq!(
-            relied_on(read.as_ref().unwrap(), command[0]),
-            relied_on(met, command[0]),
-            "a lost update: {what}"
+            precondition_fields(read.as_ref().unwrap(), command[0]),
+            precondition_fields(patched, command[0]),
+            "a lost update: {context}"
         );
         let last = others.lock().unwrap();
-        let came_after =
-            last["metadata"]["resourceVersion"] != met["metadata"]["resourceVersion"] && *last == after;
-        let met = if came_after { &*last } else { met };
-        assert_eq!(after["spec"]["replicas"], met["spec"]["replicas"], "{what}");
+        let changed_later =
+            last["metadata"]["resourceVersion"] != patched["metadata"]["resourceVersion"] && *last == after;
+        let expected = if changed_later { &*last } else { patched };
+        assert_eq!(after["spec"]["replicas"], expected["spec"]["replicas"], "{context}");
         assert_eq!(
             after["metadata"]["annotations"].get("other"),
-            met["metadata"]["annotations"].get("other"),
-            "{what}"
+            expected["metadata"]["annotations"].get("other"),
+            "{context}"
         );
     } else {
-        assert_eq!(after, *others.lock().unwrap(), "written and not said: {what}");
+        assert_eq!(
+            after,
+            *others.lock().unwrap(),
+            "the object changed although the command reported no change: {context}"
+        );
     }
-    if ended.exit != 0 {
-        let honest = ["nothing was written", "is paused", "keeps changing"];
-        assert!(honest.iter().any(|words| ended.stderr.contains(words)), "{what}");
-        assert_eq!(ended.stdout, "", "{what}");
+    if output.exit != 0 {
+        let reasons = ["nothing was written", "is paused", "keeps changing"];
+        assert!(reasons.iter().any(|reason| output.stderr.contains(reason)), "{context}");
+        assert_eq!(output.stdout, "", "{context}");
     }
-    let outcome = if made {
-        "made"
-    } else if ended.exit == 0 {
-        "nothing to do"
+    let outcome = if applied {
+        "applied"
+    } else if output.exit == 0 {
+        "unchanged"
     } else {
         "refused"
     };
-    (ended, after, outcome.to_owned())
+    (output, after, outcome.to_owned())
 }
 
-/// The controller observes every change at once, so commands do not wait.
-fn settle(store: &mut simcluster::Store, key: &Key) {
+/// Sets the observed generation as the controller does, so that commands do not wait.
+fn observe_generation(store: &mut simcluster::Store, key: &Key) {
     store
         .edit(key, Part::Status, &Author::new("controller"), |object| {
             object["status"]["observedGeneration"] = object["metadata"]["generation"].clone();
@@ -194,29 +200,29 @@ fn settle(store: &mut simcluster::Store, key: &Key) {
 }
 
 async fn run_seeds(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
-    let ground = Ground::of("shop");
-    let initial = [web(), db()].map(|key| (key.clone(), object(&ground.cluster, &key)));
+    let server = TestServer::of("shop");
+    let initial = [web(), db()].map(|key| (key.clone(), object(&server.cluster, &key)));
     let mut outcomes = Vec::new();
     for seed in seeds {
-        ground.cluster.store(|store| {
+        server.cluster.store(|store| {
             for (key, object) in &initial {
                 store.restore(key.resource, object.clone());
             }
         });
-        outcomes.push(run_one(&ground, seed).await.2);
-        ground.cluster.forget_requests();
+        outcomes.push(run_one(&server, seed).await.2);
+        server.cluster.forget_requests();
     }
     let count = |word: &str| outcomes.iter().filter(|outcome| *outcome == word).count();
-    (count("made"), count("refused"), count("nothing to do"))
+    (count("applied"), count("refused"), count("unchanged"))
 }
 
 #[tokio::test]
 async fn no_update_is_lost_among_concurrent_writers() {
-    let (made, refused, nothing) = run_seeds(1..SEEDS + 1).await;
-    assert_eq!(made + refused + nothing, usize::try_from(SEEDS).unwrap());
+    let (applied, refused, unchanged) = run_seeds(1..SEEDS + 1).await;
+    assert_eq!(applied + refused + unchanged, usize::try_from(SEEDS).unwrap());
     assert!(
-        made > 60 && refused > 30,
-        "the seeds are not telling: {made} made, {refused} refused, {nothing} with nothing to do"
+        applied > 60 && refused > 30,
+        "the seeds cover too few outcomes: {applied} applied, {refused} refused, {unchanged} unchanged"
     );
 }
 
@@ -224,10 +230,13 @@ async fn no_update_is_lost_among_concurrent_writers() {
 #[tokio::test]
 #[ignore = "ten thousand seeds take minutes"]
 async fn no_update_is_lost_in_ten_thousand_interleavings() {
-    let (made, refused, nothing) = run_seeds(1..10_001).await;
+    let (applied, refused, unchanged) = run_seeds(1..10_001).await;
     assert!(
-        made + refused + nothing == 10_000,
-        "{made} made, {refused} refused, {nothing} with nothing to do"
+        applied + refused + unchanged == 10_000,
+        "{applied} applied, {refused} refused, {unchanged} unchanged"
     );
-    assert!(made > 2_000 && refused > 1_000, "{made} made, {refused} refused, {nothing} with nothing to do");
+    assert!(
+        applied > 2_000 && refused > 1_000,
+        "{applied} applied, {refused} refused, {unchanged} unchanged"
+    );
 }

@@ -1,5 +1,5 @@
-//! `kill -9` at every request: the template is unchanged or fully changed, and the same command
-//! then finishes the rest.
+//! `kill -9` at every request: the template is unchanged or completely changed, and the same command then completes the
+//! change.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,24 +12,24 @@ use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::changes::{db, object, web};
-use crate::setup::{Ground, file};
+use crate::setup::{TestServer, file};
 
-/// Runs the binary and kills it at its request number `at` (from 0): before the server processes
-/// it, or before it responds.
-async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
+/// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is
+/// false) or before it responds.
+async fn run_and_kill(server: &TestServer, args: &[&str], at: usize, done: bool) {
     let act = if done { FaultAction::StallBody(0) } else { FaultAction::Stall };
-    ground.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
-    ground.cluster.forget_requests();
+    server.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
+    server.cluster.forget_requests();
     let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
         .args(args)
         .env_clear()
-        .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+        .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     for _ in 0..1000 {
-        if ground.cluster.requests().len() > at || child.try_wait().unwrap().is_some() {
+        if server.cluster.requests().len() > at || child.try_wait().unwrap().is_some() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -37,56 +37,69 @@ async fn killed(ground: &Ground, args: &[&str], at: usize, done: bool) {
     tokio::time::sleep(Duration::from_millis(50)).await; // the server processes the request now
     child.kill().unwrap();
     child.wait().unwrap();
-    ground.cluster.clear_faults();
+    server.cluster.clear_faults();
 }
 
-fn relevant(object: &Value) -> (Value, Value) {
+fn spec_and_annotations(object: &Value) -> (Value, Value) {
     (object["spec"].clone(), object["metadata"]["annotations"].clone())
 }
 
-async fn survives(args: &[&str], key: Key, requests: usize) {
-    let ground = Ground::of("shop");
-    let before = object(&ground.cluster, &key);
-    assert_eq!(ground.run(args).run_here().await.exit, 0);
-    assert_eq!(ground.lines().len(), requests, "{:?}", ground.lines());
-    let after = relevant(&object(&ground.cluster, &key));
+async fn assert_repeatable_after_kill(args: &[&str], key: Key, requests: usize) {
+    let server = TestServer::of("shop");
+    let before = object(&server.cluster, &key);
+    assert_eq!(server.run(args).run_async().await.exit, 0);
+    assert_eq!(server.lines().len(), requests, "{:?}", server.lines());
+    let after = spec_and_annotations(&object(&server.cluster, &key));
     for at in 0..requests {
         for done in [false, true] {
-            let ground = Ground::of("shop");
-            killed(&ground, args, at, done).await;
-            let found = relevant(&object(&ground.cluster, &key));
-            let place = format!("{args:?} killed at request {at}, done: {done}");
-            assert!(found == relevant(&before) || found == after, "{place}: half a change");
-            let again = ground.run(args).run_here().await;
-            assert_eq!(again.exit, 0, "{place}: {}", again.stderr);
-            assert_eq!(relevant(&object(&ground.cluster, &key)), after, "{place}");
+            let server = TestServer::of("shop");
+            run_and_kill(&server, args, at, done).await;
+            let now = spec_and_annotations(&object(&server.cluster, &key));
+            let context = format!("{args:?} killed at request {at}, done: {done}");
+            assert!(
+                now == spec_and_annotations(&before) || now == after,
+                "{context}: the change is incomplete"
+            );
+            let again = server.run(args).run_async().await;
+            assert_eq!(again.exit, 0, "{context}: {}", again.stderr);
+            assert_eq!(spec_and_annotations(&object(&server.cluster, &key)), after, "{context}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_killed_undo_of_a_deployment() {
-    survives(&["undo", "deployment/web", "--to-revision", "4"], web(), 4).await;
+async fn a_killed_undo_of_a_deployment_can_be_repeated() {
+    assert_repeatable_after_kill(&["undo", "deployment/web", "--to-revision", "4"], web(), 4).await;
 }
 
 #[tokio::test]
-async fn a_killed_undo_of_a_stateful_set_with_a_cause() {
-    survives(&["undo", "statefulset/db", "--to-revision", "3", "--cause", "OPS-1"], db(), 5).await;
+async fn a_killed_undo_of_a_stateful_set_with_a_cause_can_be_repeated() {
+    assert_repeatable_after_kill(
+        &["undo", "statefulset/db", "--to-revision", "3", "--cause", "OPS-1"],
+        db(),
+        5,
+    )
+    .await;
 }
 
 #[tokio::test]
-async fn a_killed_resume() {
+async fn a_killed_resume_can_be_repeated() {
     // The annotation of a pause has a timestamp; a resume restores the original object.
-    survives(&["resume", "deployment/web"], web(), 1).await;
-    survives(&["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"], db(), 4).await;
+    assert_repeatable_after_kill(&["resume", "deployment/web"], web(), 1).await;
+    assert_repeatable_after_kill(
+        &["undo", "statefulset/db", "--to-revision", "1", "--sync-last-applied"],
+        db(),
+        4,
+    )
+    .await;
 }
 
-/// A closed terminal ends a following command as SIGTERM does, unless the process ignores SIGHUP.
+/// A closed terminal ends `status` as SIGTERM does, unless the process ignores SIGHUP.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn sighup_ends_status_unless_it_is_ignored() {
     for (before, signals, exit) in [("", &["-HUP"][..], 129), ("trap '' HUP; ", &["-HUP", "-TERM"], 143)] {
-        let ground = Ground::of("broken");
+        let server = TestServer::of("broken");
         let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));
         let script = format!(
             "{before}exec \"$0\" status deployment/paused -n broken --wait-held --plain > \"$1\" 2>&1"
@@ -94,7 +107,7 @@ async fn sighup_ends_status_unless_it_is_ignored() {
         let mut child = Command::new("sh")
             .args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")])
             .arg(&output)
-            .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+            .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
             .spawn()
             .unwrap();
         let printed = || std::fs::read_to_string(&output).unwrap_or_default();
@@ -114,20 +127,20 @@ async fn sighup_ends_status_unless_it_is_ignored() {
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
-        let said = printed();
+        let printed = printed();
         std::fs::remove_file(&output).unwrap();
-        assert_eq!(code, Some(exit), "{said}");
-        assert!(said.contains("continues in the cluster"), "{said}");
+        assert_eq!(code, Some(exit), "{printed}");
+        assert!(printed.contains("continues in the cluster"), "{printed}");
     }
 }
 
 /// `status | head -1`: a pipe whose reader exits.
 #[tokio::test]
 async fn a_closed_pipe_ends_a_status_with_a_note() {
-    let ground = Ground::of("broken");
+    let server = TestServer::of("broken");
     let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
         .args(["status", "deployment/paused", "-n", "broken", "--wait-held"])
-        .env("KUBECONFIG", file("kubeconfig", &ground.kubeconfig().to_string()))
+        .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -138,11 +151,11 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     assert!(line.starts_with("Waiting for deployment \"paused\""), "{line}");
     drop(first);
     let key = Key::new(&DEPLOYMENTS, "broken", "paused");
-    let ended = async {
+    let controller = async {
         let mut updated = 0;
         loop {
-            updated = 1 - updated; // another line of kubectl each time
-            ground.cluster.store(|store| {
+            updated = 1 - updated; // changes the line that `status` prints
+            server.cluster.store(|store| {
                 let change = |web: &mut Value| web["status"]["updatedReplicas"] = updated.into();
                 store.edit(&key, Part::Status, &Author::new("controller"), change).map(drop).unwrap();
             });
@@ -151,7 +164,7 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     };
     let output = tokio::select! {
         output = child.wait_with_output() => output.unwrap(),
-        () = ended => unreachable!("the controller never ends"),
+        () = controller => unreachable!("the controller never ends"),
     };
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");

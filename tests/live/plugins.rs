@@ -1,63 +1,64 @@
-//! Credential plugins: shell scripts that behave well or badly.
+//! Credential plugins: shell scripts with valid and invalid output, failures and timeouts.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::failures::fails;
-use crate::setup::{Ground, directory, file, run_with};
+use crate::setup::{TestServer, directory, file, run_with};
 
-/// A kubeconfig whose user runs this script.
-fn kubeconfig(ground: &Ground, script: &str) -> Value {
-    with_exec(ground, &json!({"command": "/bin/sh", "args": ["-c", script]}))
+/// Returns a kubeconfig whose user runs this script as a plugin.
+fn kubeconfig(server: &TestServer, script: &str) -> Value {
+    with_exec(server, &json!({"command": "/bin/sh", "args": ["-c", script]}))
 }
 
-fn with_exec(ground: &Ground, exec: &Value) -> Value {
-    let mut kubeconfig = ground.kubeconfig();
+fn with_exec(server: &TestServer, exec: &Value) -> Value {
+    let mut kubeconfig = server.kubeconfig();
     let mut user = json!({"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "IfAvailable"});
     user.as_object_mut().unwrap().extend(exec.as_object().unwrap().clone());
     kubeconfig["users"][0]["user"] = json!({"exec": user});
     kubeconfig
 }
 
-/// A script that prints a credential.
-fn printing(status: &Value) -> String {
+/// Returns a script that prints a credential.
+fn script_that_prints(status: &Value) -> String {
     let credential =
         json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status});
     format!("cat <<'END'\n{credential}\nEND\n")
 }
 
-const CANNOT: &str = "Unable to connect to the server: getting credentials: ";
+const COMPAT_PREFIX: &str = "Unable to connect to the server: getting credentials: ";
 
 #[tokio::test]
 async fn a_plugins_token_and_certificate_are_used() {
-    let ground = Ground::of("shop");
-    ground.cluster.users(|users| users.grant_token("brought", "admin", None));
-    let with_token = kubeconfig(&ground, &printing(&json!({"token": "brought"})));
-    let ended = run_with(&with_token, ["history", "deployment/web"]).run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
-    assert_eq!(ground.cluster.requests()[0].header("authorization"), "Bearer brought");
+    let server = TestServer::of("shop");
+    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let with_token = kubeconfig(&server, &script_that_prints(&json!({"token": "brought"})));
+    let output = run_with(&with_token, ["history", "deployment/web"]).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer brought");
 
-    let (certificate, key) = ground.served.client_certificate("admin").unwrap();
+    let (certificate, key) = server.served.client_certificate("admin").unwrap();
     let status = json!({"clientCertificateData": certificate, "clientKeyData": key});
-    let ended =
-        run_with(&kubeconfig(&ground, &printing(&status)), ["history", "deployment/web"]).run_here().await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run_with(&kubeconfig(&server, &script_that_prints(&status)), ["history", "deployment/web"])
+        .run_async()
+        .await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test]
 async fn a_plugin_gets_our_environment_and_the_cluster() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let printed = directory().join("told");
     let script = format!(
         "printf '%s|%s|%s' \"$MINE\" \"$HOME\" \"$KUBERNETES_EXEC_INFO\" > {}; exit 1",
         printed.display()
     );
-    let mut kubeconfig = kubeconfig(&ground, &script);
+    let mut kubeconfig = kubeconfig(&server, &script);
     let exec = &mut kubeconfig["users"][0]["user"]["exec"];
     exec["env"] = json!([{"name": "MINE", "value": "7"}]);
     exec["provideClusterInfo"] = json!(true);
-    run_with(&kubeconfig, ["history", "deployment/web"]).env("HOME", "/nowhere").run_here().await;
+    run_with(&kubeconfig, ["history", "deployment/web"]).env("HOME", "/nowhere").run_async().await;
     let printed = std::fs::read_to_string(printed).unwrap();
     let [mine, home, info] = printed.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((mine, home), ("7", "/nowhere"));
@@ -65,28 +66,29 @@ async fn a_plugin_gets_our_environment_and_the_cluster() {
     assert_eq!(info["kind"], "ExecCredential");
     assert_eq!(info["apiVersion"], "client.authentication.k8s.io/v1");
     assert_eq!(info["spec"]["interactive"], false);
-    assert_eq!(info["spec"]["cluster"]["server"], ground.served.url());
+    assert_eq!(info["spec"]["cluster"]["server"], server.served.url());
     assert!(info["spec"]["cluster"]["certificate-authority-data"].is_string());
 }
 
 #[tokio::test]
 async fn a_plugin_runs_once_for_three_requests() {
-    let ground = Ground::of("shop");
-    ground.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = TestServer::of("shop");
+    server.cluster.users(|users| users.grant_token("brought", "admin", None));
     let runs = directory().join("runs");
-    let script = format!("echo run >> {}\n{}", runs.display(), printing(&json!({"token": "brought"})));
-    let ended = run_with(&kubeconfig(&ground, &script), ["history", "deployment/web"])
+    let script =
+        format!("echo run >> {}\n{}", runs.display(), script_that_prints(&json!({"token": "brought"})));
+    let output = run_with(&kubeconfig(&server, &script), ["history", "deployment/web"])
         .env("PATH", "/usr/bin:/bin")
-        .run_here()
+        .run_async()
         .await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(runs).unwrap(), "run\n");
 }
 
 #[tokio::test]
 async fn a_plugin_runs_again_after_a_401_or_expiry() {
-    let ground = Ground::of("shop");
-    ground.cluster.users(|users| users.grant_token("t", "admin", None));
+    let server = TestServer::of("shop");
+    server.cluster.users(|users| users.grant_token("t", "admin", None));
     let runs = directory().join("runs");
     // Each run prints another token; all but the first are valid.
     let script = |rest: &str| {
@@ -96,34 +98,34 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
             runs = runs.display()
         )
     };
-    let ended = run_with(&kubeconfig(&ground, &script("")), ["history", "deployment/web"])
+    let output = run_with(&kubeconfig(&server, &script("")), ["history", "deployment/web"])
         .env("PATH", "/usr/bin:/bin")
-        .run_here()
+        .run_async()
         .await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
-    assert_eq!(ground.lines().len(), 4, "one more than three: the refused one");
+    assert_eq!(server.lines().len(), 4, "three requests, and the one with the refused token");
 
     // A credential that is expired by the server's clock is not sent.
     std::fs::write(&runs, "run\n").unwrap();
-    ground.cluster.forget_requests();
+    server.cluster.forget_requests();
     let ended_long_ago = script(", \"expirationTimestamp\": \"2001-01-01T00:00:00Z\"");
-    let ended = run_with(&kubeconfig(&ground, &ended_long_ago), ["history", "deployment/web"])
+    let output = run_with(&kubeconfig(&server, &ended_long_ago), ["history", "deployment/web"])
         .env("PATH", "/usr/bin:/bin")
-        .run_here()
+        .run_async()
         .await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
-    assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 1 + 3, "one run a request");
-    let connections: Vec<_> = ground.cluster.requests().iter().map(|request| request.connection).collect();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 1 + 3, "one run for each request");
+    let connections: Vec<_> = server.cluster.requests().iter().map(|request| request.connection).collect();
     assert!(connections.windows(2).all(|pair| pair[0] == pair[1]), "the same token keeps the connection");
 }
 
 #[tokio::test]
 async fn a_401_with_a_new_credential_is_an_error() {
-    let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
     fails(
-        &kubeconfig(&ground, &printing(&json!({"token": "t"}))),
+        &kubeconfig(&server, &script_that_prints(&json!({"token": "t"}))),
         "does not accept the credentials",
         "log in again",
         "error: You must be logged in to the server (Unauthorized)",
@@ -133,57 +135,57 @@ async fn a_401_with_a_new_credential_is_an_error() {
 
 #[tokio::test]
 async fn a_missing_plugin_is_an_error() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     fails(
-        &with_exec(&ground, &json!({"command": "no-such-plugin"})),
+        &with_exec(&server, &json!({"command": "no-such-plugin"})),
         "the credential plugin \"no-such-plugin\" is not installed",
         "install it",
-        &format!("{CANNOT}exec: executable no-such-plugin not found\n\nIt looks like"),
+        &format!("{COMPAT_PREFIX}exec: executable no-such-plugin not found\n\nIt looks like"),
     )
     .await;
     fails(
-        &with_exec(&ground, &json!({"command": "no-such-plugin", "installHint": "brew install it"})),
+        &with_exec(&server, &json!({"command": "no-such-plugin", "installHint": "brew install it"})),
         "is not installed",
         "brew install it",
-        CANNOT,
+        COMPAT_PREFIX,
     )
     .await;
     let not_executable = file("plugin", "");
-    fails(&with_exec(&ground, &json!({"command": not_executable})), "cannot be run", "by hand", "error: ")
+    fails(&with_exec(&server, &json!({"command": not_executable})), "cannot be run", "by hand", "error: ")
         .await;
 }
 
 #[tokio::test]
 async fn a_failing_plugin_is_an_error() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let script = "echo 'session expired' >&2; exit 3";
-    let ended = run_with(&kubeconfig(&ground, script), ["history", "deployment/web"]).run_here().await;
+    let output = run_with(&kubeconfig(&server, script), ["history", "deployment/web"]).run_async().await;
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "session expired\n\
          error: the credential plugin \"/bin/sh\" failed with exit code 3: session expired\n\
          hint: you may have to log in again; to see what it needs, run it by hand: /bin/sh\n"
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
     fails(
-        &kubeconfig(&ground, "exit 3"),
+        &kubeconfig(&server, "exit 3"),
         "failed with exit code 3",
         "by hand",
-        &format!("{CANNOT}exec: executable /bin/sh failed with exit code 3\n"),
+        &format!("{COMPAT_PREFIX}exec: executable /bin/sh failed with exit code 3\n"),
     )
     .await;
 }
 
 #[tokio::test]
 async fn a_token_on_a_plugins_stderr_is_not_printed() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJnaW5hIn0.c2lnbmF0dXJl";
     let script = format!("echo {token} >&2; echo 'got {token}' >&2; exit 3");
     for more in [&[][..], &["--compat"], &["-v", "10"]] {
-        let run = run_with(&kubeconfig(&ground, &script), ["history", "deployment/web"]).args(more);
-        let ended = run.run_here().await;
-        assert!(!ended.transcript.contains("eyJ"), "{}", ended.transcript);
-        assert!(ended.stderr.starts_with("***\ngot ***\n"), "{}", ended.stderr);
+        let run = run_with(&kubeconfig(&server, &script), ["history", "deployment/web"]).args(more);
+        let output = run.run_async().await;
+        assert!(!output.transcript.contains("eyJ"), "{}", output.transcript);
+        assert!(output.stderr.starts_with("***\ngot ***\n"), "{}", output.stderr);
     }
 }
 
@@ -201,7 +203,7 @@ fn no_core_dump_is_written() {
         "users": [{"name": "u", "user": user}],
     });
     let kubeconfig = file("kubeconfig", &kubeconfig.to_string());
-    // The shell raises what it may, so that the program has something to lower.
+    // The shell raises the limit of core dumps, so that the program has to lower it.
     let script = "ulimit -S -c \"$(ulimit -H -c)\"; exec \"$0\" \"$@\"";
     let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_kubectl-rollout2"), "history", "deployment/web"]);
@@ -211,26 +213,26 @@ fn no_core_dump_is_written() {
 
 #[tokio::test]
 async fn a_hanging_plugin_times_out() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     // `read` from a pipe that stays open; a plugin without a terminal gets empty input.
     let fifo = directory().join("fifo");
     let script = format!("mkfifo {0}; exec cat {0}", fifo.display());
-    let ended =
-        run_with(&kubeconfig(&ground, &script), ["history", "deployment/web", "--request-timeout", "300ms"])
+    let output =
+        run_with(&kubeconfig(&server, &script), ["history", "deployment/web", "--request-timeout", "300ms"])
             .env("PATH", "/usr/bin:/bin")
-            .run_here()
+            .run_async()
             .await;
     assert!(
-        ended.stderr.starts_with("error: the credential plugin \"/bin/sh\" did not finish within 300ms"),
+        output.stderr.starts_with("error: the credential plugin \"/bin/sh\" did not finish within 300ms"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!((ended.exit, ground.lines().len()), (1, 0));
+    assert_eq!((output.exit, server.lines().len()), (1, 0));
 }
 
 #[tokio::test]
 async fn invalid_plugin_output_is_not_printed() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     for (script, why) in [
         ("echo secret-rubbish", "it printed no JSON object"),
         ("true", "it printed no JSON object"),
@@ -245,39 +247,41 @@ async fn invalid_plugin_output_is_not_printed() {
             "neither a token nor a certificate",
         ),
     ] {
-        let kubeconfig = kubeconfig(&ground, script);
-        fails(&kubeconfig, why, "by hand", &format!("{CANNOT}decoding stdout: ")).await;
-        let ended = run_with(&kubeconfig, ["history", "deployment/web"]).run_here().await;
-        assert!(!ended.stderr.contains("secret-rubbish"), "{}", ended.stderr);
+        let kubeconfig = kubeconfig(&server, script);
+        fails(&kubeconfig, why, "by hand", &format!("{COMPAT_PREFIX}decoding stdout: ")).await;
+        let output = run_with(&kubeconfig, ["history", "deployment/web"]).run_async().await;
+        assert!(!output.stderr.contains("secret-rubbish"), "{}", output.stderr);
     }
 }
 
 #[tokio::test]
 async fn background_processes_of_a_plugin_are_not_awaited() {
-    let ground = Ground::of("shop");
-    ground.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = TestServer::of("shop");
+    server.cluster.users(|users| users.grant_token("brought", "admin", None));
     // The helper keeps its stderr open until the test ends.
     let fifo = directory().join("fifo");
     let script = format!(
         "mkfifo {0}; cat {0} >/dev/null &\n{1}",
         fifo.display(),
-        printing(&json!({"token": "brought"}))
+        script_that_prints(&json!({"token": "brought"}))
     );
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    let ended = run_with(&kubeconfig(&ground, &script), args).env("PATH", "/usr/bin:/bin").run_here().await;
+    let output = run_with(&kubeconfig(&server, &script), args).env("PATH", "/usr/bin:/bin").run_async().await;
     std::fs::OpenOptions::new().write(true).open(fifo).unwrap();
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test]
 async fn an_interactive_plugin_gets_the_terminal() {
-    let ground = Ground::of("shop");
-    let kubeconfig = with_exec(&ground, &json!({"command": "/bin/sh", "interactiveMode": "Always"}));
+    let server = TestServer::of("shop");
+    let kubeconfig = with_exec(&server, &json!({"command": "/bin/sh", "interactiveMode": "Always"}));
     fails(
         &kubeconfig,
         "standard input is not a terminal",
         "run this in a terminal",
-        &format!("{CANNOT}exec plugin cannot support interactive mode: standard input is not a terminal\n"),
+        &format!(
+            "{COMPAT_PREFIX}exec plugin cannot support interactive mode: standard input is not a terminal\n"
+        ),
     )
     .await;
 }

@@ -1,21 +1,21 @@
-//! Which protocol is spoken, over how many connections, and what a server does to them.
+//! The protocol, the number of connections, and connections that the server closes or resets.
 
 use std::collections::BTreeSet;
 
-use harness::Ended;
+use harness::Output;
 use http::Version;
 use simcluster::Protocols;
 use simcluster::fault::{Fault, FaultAction, Requests};
 
-use crate::changes::narration;
-use crate::setup::Ground;
+use crate::changes::messages;
+use crate::setup::TestServer;
 
-async fn history(ground: &Ground) -> Ended {
-    ground.run(["history", "deployment/web"]).run_here().await
+async fn history(server: &TestServer) -> Output {
+    server.run(["history", "deployment/web"]).run_async().await
 }
 
-fn connections(ground: &Ground) -> usize {
-    let requests = ground.cluster.requests();
+fn connections(server: &TestServer) -> usize {
+    let requests = server.cluster.requests();
     requests.iter().map(|request| request.connection).collect::<BTreeSet<_>>().len()
 }
 
@@ -26,14 +26,14 @@ async fn alpn_selects_the_protocol() {
         (Protocols::Http1, Version::HTTP_11),
         (Protocols::NoAlpn, Version::HTTP_11),
     ] {
-        let ground = Ground::over(protocols, "shop");
-        let ended = history(&ground).await;
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{protocols:?}");
-        let requests = ground.cluster.requests();
+        let server = TestServer::over(protocols, "shop");
+        let output = history(&server).await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{protocols:?}");
+        let requests = server.cluster.requests();
         assert!(requests.iter().all(|request| request.version == version), "{protocols:?}");
         // HTTP/2 has the name in a separate field.
         let host =
-            if version == Version::HTTP_2 { String::new() } else { ground.served.address().to_string() };
+            if version == Version::HTTP_2 { String::new() } else { server.served.address().to_string() };
         assert!(requests.iter().all(|request| request.header("host") == host), "{protocols:?}");
     }
 }
@@ -42,13 +42,13 @@ async fn alpn_selects_the_protocol() {
 async fn a_closed_connection_is_replaced_silently() {
     for protocols in Protocols::EACH {
         for (answers, expected) in [(1, 2), (usize::MAX, 3)] {
-            let ground = Ground::over(protocols, "shop");
+            let server = TestServer::over(protocols, "shop");
             let leaves = Fault::on(Requests::any(), FaultAction::LeaveConnection).times(answers);
-            ground.cluster.fault(leaves);
-            let ended = ground.run(["undo", "deployment/web", "--dry-run=server"]).run_here().await;
-            assert_eq!((narration(&ended).as_str(), ended.exit), ("", 0), "{protocols:?}");
-            assert_eq!(ground.lines().len(), 4, "{protocols:?}: nothing is sent twice");
-            assert!(connections(&ground) >= expected, "{protocols:?}: {}", connections(&ground));
+            server.cluster.fault(leaves);
+            let output = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
+            assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{protocols:?}");
+            assert_eq!(server.lines().len(), 4, "{protocols:?}: nothing is sent twice");
+            assert!(connections(&server) >= expected, "{protocols:?}: {}", connections(&server));
         }
     }
 }
@@ -56,9 +56,9 @@ async fn a_closed_connection_is_replaced_silently() {
 /// The responses on the other streams of the connection continue.
 #[tokio::test]
 async fn a_reset_http2_stream_keeps_the_connection() {
-    let ground = Ground::of("shop");
-    ground.cluster.fault(Fault::on(Requests::any(), FaultAction::ResetStream).once());
-    let ended = history(&ground).await;
-    assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 0), "{}", ended.stderr);
-    assert_eq!((ground.lines().len(), connections(&ground)), (4, 1));
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(Requests::any(), FaultAction::ResetStream).once());
+    let output = history(&server).await;
+    assert_eq!((output.stderr.lines().count(), output.exit), (1, 0), "{}", output.stderr);
+    assert_eq!((server.lines().len(), connections(&server)), (4, 1));
 }

@@ -4,16 +4,16 @@ use simcluster::Protocols;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
-use crate::setup::Ground;
+use crate::setup::TestServer;
 
-async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Ended, Ground) {
-    let ground = Ground::over(protocols, "shop");
-    ground.cluster.fault(Fault::on(Requests::any(), act).once());
-    let ended = ground.run(["history", "deployment/web"]).run_here().await;
-    (ended, ground)
+async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Output, TestServer) {
+    let server = TestServer::over(protocols, "shop");
+    server.cluster.fault(Fault::on(Requests::any(), act).once());
+    let output = server.run(["history", "deployment/web"]).run_async().await;
+    (output, server)
 }
 
-/// Each of these with each protocol.
+/// Returns each value with each protocol.
 fn each<T: Clone>(all: &[T]) -> impl Iterator<Item = (Protocols, T)> {
     Protocols::EACH.into_iter().flat_map(|protocols| all.iter().map(move |one| (protocols, one.clone())))
 }
@@ -36,17 +36,17 @@ async fn one_transient_failure_prints_one_note() {
     ];
     for (protocols, (act, reason)) in each(&moments) {
         let printed = format!("{protocols:?} {act:?}");
-        let (ended, ground) = history_with(protocols, act).await;
-        let lines: Vec<_> = ended.stderr.lines().collect();
-        assert_eq!((lines.len(), ended.exit), (1, 0), "{printed}: {}", ended.stderr);
-        let begin = format!("note: {}: {reason}", ground.served.address());
+        let (output, server) = history_with(protocols, act).await;
+        let lines: Vec<_> = output.stderr.lines().collect();
+        assert_eq!((lines.len(), output.exit), (1, 0), "{printed}: {}", output.stderr);
+        let begin = format!("note: {}: {reason}", server.served.address());
         assert!(
             lines[0].starts_with(&begin) && lines[0].contains("; retrying in "),
             "{printed}: {}",
             lines[0]
         );
-        assert_eq!(ground.lines().len(), 4, "{printed}");
-        assert!(ended.stdout.starts_with("deployment.apps/web"), "{printed}");
+        assert_eq!(server.lines().len(), 4, "{printed}");
+        assert!(output.stdout.starts_with("deployment.apps/web"), "{printed}");
     }
 }
 
@@ -60,9 +60,9 @@ async fn permanent_failures_are_not_retried() {
     ];
     for (protocols, act) in each(&moments) {
         let printed = format!("{protocols:?} {act:?}");
-        let (ended, ground) = history_with(protocols, act).await;
-        assert_eq!((ground.lines().len(), ended.exit), (1, 1), "{printed}: {}", ended.stderr);
-        assert!(ended.stderr.starts_with("error: "), "{printed}: {}", ended.stderr);
+        let (output, server) = history_with(protocols, act).await;
+        assert_eq!((server.lines().len(), output.exit), (1, 1), "{printed}: {}", output.stderr);
+        assert!(output.stderr.starts_with("error: "), "{printed}: {}", output.stderr);
     }
 }
 
@@ -70,22 +70,22 @@ async fn permanent_failures_are_not_retried() {
 async fn a_retry_after_beyond_the_limit_is_an_error() {
     for protocols in Protocols::EACH {
         let later = Refusal::with_status(429, "come back tomorrow").retry_after(86_400);
-        let (ended, ground) = history_with(protocols, FaultAction::Refuse(later)).await;
+        let (output, server) = history_with(protocols, FaultAction::Refuse(later)).await;
         let answer = "returned 429 Too Many Requests: come back tomorrow";
-        assert!(ended.stderr.contains(answer), "{protocols:?}: {}", ended.stderr);
-        assert_eq!((ground.lines().len(), ended.exit), (1, 1));
+        assert!(output.stderr.contains(answer), "{protocols:?}: {}", output.stderr);
+        assert_eq!((server.lines().len(), output.exit), (1, 1));
     }
 }
 
 #[tokio::test]
 async fn reads_survive_a_restarted_server() {
     for protocols in Protocols::EACH {
-        let mut ground = Ground::over(protocols, "shop");
-        ground.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).after(1).once());
-        let ended = ground.run(["history", "deployment/web"]).run_here().await;
-        assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 0), "{protocols:?}: {}", ended.stderr);
-        ground.served.restart().await.unwrap();
-        let ended = ground.run(["history", "deployment/web"]).run_here().await;
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+        let mut server = TestServer::over(protocols, "shop");
+        server.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).after(1).once());
+        let output = server.run(["history", "deployment/web"]).run_async().await;
+        assert_eq!((output.stderr.lines().count(), output.exit), (1, 0), "{protocols:?}: {}", output.stderr);
+        server.served.restart().await.unwrap();
+        let output = server.run(["history", "deployment/web"]).run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     }
 }

@@ -1,13 +1,13 @@
-//! How many round trips a command waits for, one after the other. Far from its server that is its time.
+//! The number of sequential round trips of a command, which is its duration over a slow network.
 //!
-//! Every request takes the same time here, in a time that only moves when everybody waits: what a command
-//! takes is the number of requests that waited for each other.
+//! Every request takes one second of simulated time, so the duration of a command is the number of its sequential
+//! requests.
 
 use std::time::Duration;
 
 use harness::Run;
-use harness::lab::Lab;
-use harness::many_workloads::{Crowd, Shape};
+use harness::many_workloads::{Shape, WorkloadGenerator};
+use harness::test_cluster::TestCluster;
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
@@ -16,36 +16,40 @@ use tokio::time::Instant;
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 
-/// Counts the round trips that a command waits for, one after the other, and the requests in them.
-async fn counted(cluster: &SimCluster, words: &str) -> (u64, usize) {
+/// Runs a command and returns the number of its sequential round trips and of its requests.
+async fn count_round_trips(cluster: &SimCluster, args: &str) -> (u64, usize) {
     cluster.clear_faults();
     cluster.fault(Fault::on(Requests::any(), FaultAction::Delay(ROUND_TRIP)));
     cluster.forget_requests();
     let client = kube::Client::new(cluster.service_for("admin"), "default");
     let begun = Instant::now();
-    let ended = Run::of(words.split_whitespace()).run_through(client).await;
-    assert!(ended.exit != 1 && ended.exit != 2, "{words}: {}", ended.transcript);
+    let output = Run::of(args.split_whitespace()).run_against(client).await;
+    assert!(output.exit != 1 && output.exit != 2, "{args}: {}", output.transcript);
     (begun.elapsed().as_secs(), cluster.requests().len())
 }
 
-/// A cluster at rest with three revisions of a workload of each kind.
-async fn lab() -> Lab {
-    let lab = Lab::new();
-    let keys = [lab.deployment(2, &json!({})), lab.stateful_set(2, &json!({})), lab.daemon_set(&json!({}))];
+/// Returns a cluster with a complete workload of each kind, each with three revisions.
+async fn cluster() -> TestCluster {
+    let cluster = TestCluster::new();
+    let keys = [
+        cluster.deployment(2, &json!({})),
+        cluster.stateful_set(2, &json!({})),
+        cluster.daemon_set(&json!({})),
+    ];
     for image in ["app:2.0", "app:3.0"] {
-        lab.pass(120).await;
+        cluster.advance(120).await;
         for key in &keys {
-            lab.hands().image(key, image);
+            cluster.editor().set_image(key, image);
         }
     }
-    lab.pass(300).await;
-    lab
+    cluster.advance(300).await;
+    cluster
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_verb_needs_few_sequential_requests() {
-    let lab = lab().await;
-    for (words, round_trips) in [
+    let cluster = cluster().await;
+    for (args, round_trips) in [
         ("history TARGET", 2),
         ("history TARGET --revision 2", 2),
         ("history TARGET --revision 2 -o yaml --show-managed-fields", 2),
@@ -66,17 +70,17 @@ async fn every_verb_needs_few_sequential_requests() {
         ("undo deployment,statefulset,daemonset --dry-run=client", 2),
     ] {
         for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
-            let words = words.replace("TARGET", target);
-            let (counted, requests) = counted(&lab.cluster, &words).await;
-            assert_eq!(counted, round_trips, "{words}: {requests} requests");
+            let args = args.replace("TARGET", target);
+            let (counted, requests) = count_round_trips(&cluster.sim, &args).await;
+            assert_eq!(counted, round_trips, "{args}: {requests} requests");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_change_needs_a_read_and_a_write() {
-    let lab = lab().await;
-    for (words, round_trips) in [
+    let cluster = cluster().await;
+    for (args, round_trips) in [
         ("pause deployment/web", 2),
         ("resume deployment/web", 2),
         ("pause statefulset/db", 3),
@@ -85,41 +89,41 @@ async fn a_change_needs_a_read_and_a_write() {
         ("undo daemonset/agent", 3),
         ("undo statefulset/db --to-revision 1", 3),
     ] {
-        lab.pass(300).await;
-        let (counted, requests) = counted(&lab.cluster, words).await;
-        assert_eq!(counted, round_trips, "{words}: {requests} requests");
+        cluster.advance(300).await;
+        let (counted, requests) = count_round_trips(&cluster.sim, args).await;
+        assert_eq!(counted, round_trips, "{args}: {requests} requests");
     }
 }
 
-/// What is not complete has causes, and those are read beside the rest.
+/// The objects that explain why a rollout is incomplete are read in parallel with the others.
 #[tokio::test(start_paused = true)]
 async fn an_incomplete_rollout_needs_two_round_trips() {
-    let lab = lab().await;
-    lab.hands().image(&harness::lab::key(&DEPLOYMENTS, "web"), "app:4.0-crash");
-    lab.pass(30).await;
-    assert_eq!(counted(&lab.cluster, "status deployment/web --watch=false").await, (2, 4));
+    let cluster = cluster().await;
+    cluster.editor().set_image(&harness::test_cluster::key(&DEPLOYMENTS, "web"), "app:4.0-crash");
+    cluster.advance(30).await;
+    assert_eq!(count_round_trips(&cluster.sim, "status deployment/web --watch=false").await, (2, 4));
 }
 
-/// Lists of one type are pages, one after the other; those of different types go side by side.
+/// The pages of one list are read in sequence, and the lists of different types in parallel.
 #[tokio::test(start_paused = true)]
 async fn many_workloads_need_as_many_round_trips_as_pages() {
-    let recorded = Crowd::recorded();
+    let recorded = WorkloadGenerator::from_recording();
     let deployments = (0..400).flat_map(|index| {
         let shape = Shape { revisions: 3, pods: 2, crashing: false };
         recorded.deployment(["a", "b"][index % 2], &format!("web-{index:03}"), shape)
     });
     let list = json!({ "items": deployments.collect::<Vec<_>>() });
-    let clock = Clock::tokio(harness::lab::START.parse().unwrap());
+    let clock = Clock::tokio(harness::test_cluster::START.parse().unwrap());
     let cluster = SimCluster::builder().snapshot(&list).unwrap().clock(clock).build();
-    // A page of Deployments; three of 1,200 ReplicaSets beside two of 800 pods.
-    for words in ["status deployment -A --watch=false", "history deployment -A"] {
-        assert_eq!(counted(&cluster, words).await, (1 + 3, 1 + 3 + 2), "{words}");
+    // One page of Deployments, then three pages of 1,200 ReplicaSets in parallel with two pages of 800 pods.
+    for args in ["status deployment -A --watch=false", "history deployment -A"] {
+        assert_eq!(count_round_trips(&cluster, args).await, (1 + 3, 1 + 3 + 2), "{args}");
     }
-    for words in [
+    for args in [
         "status deployment -n a --watch=false",
         "history deployment -n a",
         "undo deployment -n a --dry-run=client",
     ] {
-        assert_eq!(counted(&cluster, words).await, (1 + 2, 1 + 2 + 1), "{words}");
+        assert_eq!(count_round_trips(&cluster, args).await, (1 + 2, 1 + 2 + 1), "{args}");
     }
 }

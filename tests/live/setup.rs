@@ -7,24 +7,24 @@ use harness::{Run, data};
 use serde_json::Value;
 use simcluster::{Protocols, Served, ServerCertificate, SimCluster, User};
 
-/// A simulated cluster with a recorded snapshot, served on a separate socket.
-pub(crate) struct Ground {
+/// A simulated cluster that is served on a socket.
+pub(crate) struct TestServer {
     pub(crate) cluster: SimCluster,
     pub(crate) served: Served,
 }
 
-impl Ground {
-    /// Serves the cluster of a recorded namespace. Must be called on the runtime of a test.
+impl TestServer {
+    /// Serves the snapshot of a recorded namespace. Call it on the runtime of the test.
     pub(crate) fn of(namespace: &str) -> Self {
         Self::with(namespace, ServerCertificate::Good, &[])
     }
 
-    /// As `of`, with these protocols only.
+    /// Serves the snapshot of a recorded namespace over these protocols only.
     pub(crate) fn over(protocols: Protocols, namespace: &str) -> Self {
         Self::serving(&recorded(namespace), ServerCertificate::Good, protocols, &[])
     }
 
-    /// As `of`, with another server certificate and more users.
+    /// Serves the snapshot of a recorded namespace with another server certificate and more users.
     pub(crate) fn with(namespace: &str, certificate: ServerCertificate, users: &[User]) -> Self {
         Self::serving(&recorded(namespace), certificate, Protocols::default(), users)
     }
@@ -41,12 +41,12 @@ impl Ground {
         Self { cluster, served }
     }
 
-    /// The kubeconfig of an administrator with a client certificate, in namespace `shop`.
+    /// Returns the kubeconfig of an administrator with a client certificate, in namespace `shop`.
     pub(crate) fn kubeconfig(&self) -> Value {
         self.served.kubeconfig("admin", "shop").unwrap()
     }
 
-    /// A command line that uses that kubeconfig.
+    /// Returns a run with the kubeconfig of the administrator.
     pub(crate) fn run<A: Into<std::ffi::OsString>>(&self, args: impl IntoIterator<Item = A>) -> Run {
         run_with(&self.kubeconfig(), args)
     }
@@ -62,7 +62,7 @@ fn recorded(namespace: &str) -> Value {
     serde_json::from_str(&snapshot).unwrap()
 }
 
-/// A command line that uses this kubeconfig.
+/// Returns a run with this kubeconfig.
 pub(crate) fn run_with<A: Into<std::ffi::OsString>>(
     kubeconfig: &Value,
     args: impl IntoIterator<Item = A>,
@@ -71,14 +71,14 @@ pub(crate) fn run_with<A: Into<std::ffi::OsString>>(
     Run::of(args).env("KUBECONFIG", path)
 }
 
-/// Writes a file into cargo's directory for tests.
+/// Writes a file in cargo's directory for tests.
 pub(crate) fn file(name: &str, content: &str) -> PathBuf {
     let path = directory().join(name);
     std::fs::write(&path, content).unwrap();
     path
 }
 
-/// Creates a directory for this test only.
+/// Creates a directory that no other test uses.
 pub(crate) fn directory() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

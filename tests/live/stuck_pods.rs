@@ -7,7 +7,7 @@ use simcluster::resource::{PODS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Controllers, Finalization, Key, SimCluster};
 
-use crate::setup::Ground;
+use crate::setup::TestServer;
 
 fn key() -> Key {
     Key::new(&STATEFULSETS, "shop", "db")
@@ -17,8 +17,8 @@ fn pod(ordinal: u8) -> Key {
     Key::new(&PODS, "shop", &format!("db-{ordinal}"))
 }
 
-/// A StatefulSet of four pods whose second revision cannot start.
-fn broken() -> (Ground, Controllers) {
+/// Serves a StatefulSet of four pods whose second revision cannot start.
+fn broken() -> (TestServer, Controllers) {
     let cluster =
         SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).namespace("shop").build();
     let author = Author::new("kubectl-create");
@@ -37,12 +37,16 @@ fn broken() -> (Ground, Controllers) {
     cluster.store(|store| store.edit(&key(), Part::Object, &author, bad).map(drop).unwrap());
     controllers.run_for(&cluster, Duration::from_secs(120));
     let served = cluster.serve().unwrap();
-    (Ground { cluster, served }, controllers)
+    (TestServer { cluster, served }, controllers)
 }
 
-/// Runs a command with controllers that are ten times as fast as real time.
-async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &[&str]) -> harness::Ended {
-    let cluster = ground.cluster.clone();
+/// Runs a command while the controllers run ten times as fast as real time.
+async fn with_controllers(
+    server: &TestServer,
+    mut controllers: Controllers,
+    args: &[&str],
+) -> harness::Output {
+    let cluster = server.cluster.clone();
     let work = async {
         loop {
             controllers.run_for(&cluster, Duration::from_secs(1));
@@ -50,7 +54,7 @@ async fn with_controllers(ground: &Ground, mut controllers: Controllers, args: &
         }
     };
     tokio::select! {
-        ended = ground.run(args).run_here() => ended,
+        output = server.run(args).run_async() => output,
         () = work => unreachable!("the controllers never end"),
     }
 }
@@ -65,25 +69,25 @@ fn images(cluster: &SimCluster) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_stuck_pod_is_replaced_after_the_change() {
-    let (ground, controllers) = broken();
-    assert_eq!(images(&ground.cluster)[3], "db:2.0-bad");
-    let ended =
-        with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
+    let (server, controllers) = broken();
+    assert_eq!(images(&server.cluster)[3], "db:2.0-bad");
+    let output =
+        with_controllers(&server, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
     assert_eq!(
-        (ended.stdout.as_str(), ended.exit),
+        (output.stdout.as_str(), output.exit),
         ("statefulset.apps/db rolled back\n", 0),
         "{}",
-        ended.stderr
+        output.stderr
     );
     assert!(
-        ended.stderr.ends_with("deleting pod db-3: not ready, and not on the new revision\n"),
+        output.stderr.ends_with("deleting pod db-3: not ready, and not on the new revision\n"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
-    let lines = ground.lines();
+    assert_eq!(images(&server.cluster), ["db:1.0"; 4]);
+    let lines = server.lines();
     let change = lines.iter().position(|line| line.starts_with("PATCH")).unwrap();
-    let deletion = ground
+    let deletion = server
         .cluster
         .requests()
         .into_iter()
@@ -96,44 +100,44 @@ async fn a_stuck_pod_is_replaced_after_the_change() {
 
 #[tokio::test]
 async fn the_lowest_stuck_pod_is_replaced_first() {
-    let (ground, mut controllers) = broken();
-    ground.cluster.store(|store| {
+    let (server, mut controllers) = broken();
+    server.cluster.store(|store| {
         store.delete(&pod(0), &Deletion::default(), &Author::new("somebody")).map(drop).unwrap();
     });
-    controllers.run_for(&ground.cluster, Duration::from_secs(120));
-    assert_eq!(images(&ground.cluster), ["db:2.0-bad", "db:1.0", "db:1.0", "db:2.0-bad"]);
-    let ended =
-        with_controllers(&ground, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
-    let deleted: Vec<_> = ended
+    controllers.run_for(&server.cluster, Duration::from_secs(120));
+    assert_eq!(images(&server.cluster), ["db:2.0-bad", "db:1.0", "db:1.0", "db:2.0-bad"]);
+    let output =
+        with_controllers(&server, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
+    let deleted: Vec<_> = output
         .stderr
         .lines()
         .filter(|line| line.starts_with("deleting pod "))
         .map(|line| &line[13..17])
         .collect();
-    assert_eq!((deleted.as_slice(), ended.exit), (&["db-0", "db-3"][..], 0), "{}", ended.stderr);
-    assert_eq!(images(&ground.cluster), ["db:1.0"; 4]);
+    assert_eq!((deleted.as_slice(), output.exit), (&["db-0", "db-3"][..], 0), "{}", output.stderr);
+    assert_eq!(images(&server.cluster), ["db:1.0"; 4]);
 }
 
 #[tokio::test]
 async fn without_the_flag_stuck_pods_are_reported_and_kept() {
-    let (ground, controllers) = broken();
-    let ended = with_controllers(&ground, controllers, &["undo", "statefulset/db"]).await;
-    assert!(ended.stderr.contains("warning: db-3 is not ready: "), "{}", ended.stderr);
+    let (server, controllers) = broken();
+    let output = with_controllers(&server, controllers, &["undo", "statefulset/db"]).await;
+    assert!(output.stderr.contains("warning: db-3 is not ready: "), "{}", output.stderr);
     let hints = "\nhint: to delete it, now or after the undo: kubectl rollout2 undo statefulset/db -n shop \
                  --to-revision db-7478dc55f5 --replace-stuck-pods\n\
                  hint: or by hand, after the undo: kubectl delete pod db-3 -n shop\n";
-    assert!(ended.stderr.contains(hints), "{}", ended.stderr);
-    assert_eq!((images(&ground.cluster)[3].clone(), ended.exit), (json!("db:2.0-bad"), 0));
+    assert!(output.stderr.contains(hints), "{}", output.stderr);
+    assert_eq!((images(&server.cluster)[3].clone(), output.exit), (json!("db:2.0-bad"), 0));
 }
 
-/// The controller renumbered the revision that serves, so the failed one is the one before it.
+/// The controller gave the current revision a new number, so the failed revision is the previous one.
 #[tokio::test]
-async fn an_undo_to_the_revision_whose_pods_cannot_start_is_warned_of() {
-    let (ground, mut controllers) = broken();
-    assert_eq!(ground.run(["undo", "statefulset/db"]).run_here().await.exit, 0);
-    controllers.run_for(&ground.cluster, Duration::from_secs(10));
-    let ended = ground.run(["undo", "statefulset/db", "--dry-run"]).run_here().await;
+async fn an_undo_to_a_revision_whose_pods_cannot_start_prints_a_warning() {
+    let (server, mut controllers) = broken();
+    assert_eq!(server.run(["undo", "statefulset/db"]).run_async().await.exit, 0);
+    controllers.run_for(&server.cluster, Duration::from_secs(10));
+    let output = server.run(["undo", "statefulset/db", "--dry-run"]).run_async().await;
     let warning =
         "warning: revision 2 has pods that cannot start: db-3: ImagePullBackOff, no image db:2.0-bad\n";
-    assert!(ended.stderr.contains(warning), "{}", ended.transcript);
+    assert!(output.stderr.contains(warning), "{}", output.transcript);
 }

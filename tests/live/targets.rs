@@ -1,11 +1,11 @@
-//! The selection of targets, against a server.
+//! The selection of targets on a server.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
 
-use crate::setup::{Ground, directory, file, run_with};
+use crate::setup::{TestServer, directory, file, run_with};
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
@@ -22,19 +22,19 @@ fn shown(stdout: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
-    let ground = Ground::of("shop");
-    let ended = ground.run(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_here().await;
-    assert_eq!(shown(&ended.stdout), ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent"]);
+    let server = TestServer::of("shop");
+    let output = server.run(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_async().await;
+    assert_eq!(shown(&output.stdout), ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent"]);
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "error: no deployment \"nope\" in namespace \"shop\"\nhint: kubectl get deployments -n shop\n"
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
 }
 
 #[tokio::test]
 async fn manifest_targets_keep_the_order_of_the_files() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let home = directory();
     std::fs::create_dir(home.join("deeper")).unwrap();
     for (name, text) in [
@@ -62,48 +62,48 @@ async fn manifest_targets_keep_the_order_of_the_files() {
         (vec!["-f", home, "-l", "app=web"], vec![web]),
         (vec!["-f", home, "-l", "app=none"], vec![]),
     ] {
-        let ended = ground.run(["history"].iter().chain(&flags).copied()).run_here().await;
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{flags:?}");
-        assert_eq!(shown(&ended.stdout), expected, "{flags:?}");
+        let output = server.run(["history"].iter().chain(&flags).copied()).run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flags:?}");
+        assert_eq!(shown(&output.stdout), expected, "{flags:?}");
     }
 }
 
 #[tokio::test]
 async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_a_note() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let text = format!("{WEB}---\n{SERVICE}---\n{DB}");
-    let ended = ground.run(["history", "-f", "-"]).stdin(text.clone()).run_here().await;
-    assert_eq!(shown(&ended.stdout), ["deployment.apps/web", "statefulset.apps/db"]);
+    let output = server.run(["history", "-f", "-"]).stdin(text.clone()).run_async().await;
+    assert_eq!(shown(&output.stdout), ["deployment.apps/web", "statefulset.apps/db"]);
     assert_eq!(
-        (ended.stderr.as_str(), ended.exit),
+        (output.stderr.as_str(), output.exit),
         ("note: skipped objects without rollouts: service/web\n", 0)
     );
-    let ended = ground.run(["history", "-f", "-"]).stdin(SERVICE).run_here().await;
+    let output = server.run(["history", "-f", "-"]).stdin(SERVICE).run_async().await;
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "note: skipped objects without rollouts: service/web\nerror: the manifests contain no workload\n"
     );
-    assert_eq!(ended.exit, 1);
-    let ended = ground.run(["history", "-f", "-", "--compat"]).stdin(SERVICE).run_here().await;
-    assert_eq!(ended.exit, 1, "{}", ended.stderr);
+    assert_eq!(output.exit, 1);
+    let output = server.run(["history", "-f", "-", "--compat"]).stdin(SERVICE).run_async().await;
+    assert_eq!(output.exit, 1, "{}", output.stderr);
 }
 
 #[tokio::test]
 async fn an_unusable_manifest_does_not_stop_the_others() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let (web, broken) = (file("web.yaml", WEB), file("broken.yaml", "{"));
-    let run = |flags: &[&str]| ground.run(["history"].iter().chain(flags).copied());
-    let ended = run(&["-f", broken.to_str().unwrap(), "-f", web.to_str().unwrap(), "-f", "nope.yaml"])
-        .run_here()
+    let run = |flags: &[&str]| server.run(["history"].iter().chain(flags).copied());
+    let output = run(&["-f", broken.to_str().unwrap(), "-f", web.to_str().unwrap(), "-f", "nope.yaml"])
+        .run_async()
         .await;
-    assert_eq!(shown(&ended.stdout), ["deployment.apps/web"]);
+    assert_eq!(shown(&output.stdout), ["deployment.apps/web"]);
     assert_eq!(
-        ended.stderr.lines().filter(|line| line.starts_with("error: ")).count(),
+        output.stderr.lines().filter(|line| line.starts_with("error: ")).count(),
         2,
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert!(ended.stderr.contains("error: the path \"nope.yaml\" does not exist"), "{}", ended.stderr);
+    assert!(output.stderr.contains("error: the path \"nope.yaml\" does not exist"), "{}", output.stderr);
     let empty = directory();
     for (flags, message) in [
         (
@@ -123,63 +123,63 @@ async fn an_unusable_manifest_does_not_stop_the_others() {
         (vec!["-f", "-", "--from", "-"], "standard input cannot be used for multiple arguments"),
         (vec!["-f", empty.to_str().unwrap()], "contains no .json, .yaml or .yml file"),
     ] {
-        let ended = run(&flags).run_here().await;
-        assert!(ended.stderr.contains(message), "{flags:?}: {}", ended.stderr);
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{flags:?}");
+        let output = run(&flags).run_async().await;
+        assert!(output.stderr.contains(message), "{flags:?}: {}", output.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{flags:?}");
     }
 }
 
 #[tokio::test]
-async fn the_namespace_of_a_manifest_must_match_n() {
-    let ground = Ground::of("shop");
+async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
+    let server = TestServer::of("shop");
     let db = file("db.yaml", DB);
-    let ended = ground.run(["history", "-n", "default", "-f", db.to_str().unwrap()]).run_here().await;
+    let output = server.run(["history", "-n", "default", "-f", db.to_str().unwrap()]).run_async().await;
     assert!(
-        ended.stderr.contains(
+        output.stderr.contains(
             "the namespace from the provided object \"shop\" does not match the namespace \"default\". \
              You must pass '--namespace=shop' to perform this operation."
         ),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2));
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
 }
 
 #[tokio::test]
 async fn a_missing_namespace_is_reported() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let run =
-        |flags: &[&str]| ground.run(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_here();
-    let ended = run(&["deploy/web"]).await;
-    assert_eq!(ended.stderr, "error: there is no namespace \"nowhere\"\nhint: kubectl get namespaces\n");
-    let ended = run(&["deploy/web", "--compat"]).await;
-    assert_eq!(ended.stderr, "Error from server (NotFound): namespaces \"nowhere\" not found\n");
-    let ended = run(&["deploy"]).await;
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("No resources found in nowhere namespace.\n", 1));
+        |flags: &[&str]| server.run(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_async();
+    let output = run(&["deploy/web"]).await;
+    assert_eq!(output.stderr, "error: there is no namespace \"nowhere\"\nhint: kubectl get namespaces\n");
+    let output = run(&["deploy/web", "--compat"]).await;
+    assert_eq!(output.stderr, "Error from server (NotFound): namespaces \"nowhere\" not found\n");
+    let output = run(&["deploy"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("No resources found in nowhere namespace.\n", 1));
 
     let gina = User::limited("gina", [Rule::allow(&["get"], &["deployments"])]);
-    let ground = Ground::with("shop", ServerCertificate::Good, &[gina]);
-    let kubeconfig = ground.served.kubeconfig("gina", "nowhere").unwrap();
-    let ended = run_with(&kubeconfig, ["history", "deploy/web"]).run_here().await;
+    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
+    let kubeconfig = server.served.kubeconfig("gina", "nowhere").unwrap();
+    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
     assert!(
-        ended.stderr.starts_with("error: no deployment \"web\" in namespace \"nowhere\""),
+        output.stderr.starts_with("error: no deployment \"web\" in namespace \"nowhere\""),
         "{}",
-        ended.stderr
+        output.stderr
     );
 }
 
 #[tokio::test]
-async fn all_namespaces_are_listed_with_their_names() {
-    let ground = Ground::of("shop");
-    let ended = ground.run(["history", "deploy,sts,ds", "-A"]).run_here().await;
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
-    assert!(ended.stdout.contains("deployment.apps/web  in shop"), "{}", ended.stdout);
-    let ended = ground.run(["history", "deploy/web", "-A"]).run_here().await;
-    assert!(ended.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", ended.stderr);
+async fn the_output_for_all_namespaces_contains_the_namespace() {
+    let server = TestServer::of("shop");
+    let output = server.run(["history", "deploy,sts,ds", "-A"]).run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    assert!(output.stdout.contains("deployment.apps/web  in shop"), "{}", output.stdout);
+    let output = server.run(["history", "deploy/web", "-A"]).run_async().await;
+    assert!(output.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", output.stderr);
 }
 
-/// A Deployment with 1,200 pods, which need three pages.
-fn crowd() -> SimCluster {
+/// Returns a cluster with a Deployment of 1,200 pods, which are three pages.
+fn cluster_with_1200_pods() -> SimCluster {
     let labels = json!({"app": "web"});
     let web = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
@@ -208,7 +208,7 @@ fn crowd() -> SimCluster {
 
 #[tokio::test]
 async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
-    let cluster = crowd();
+    let cluster = cluster_with_1200_pods();
     let served = cluster.serve().unwrap();
     let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
     let pages = || {
@@ -217,38 +217,38 @@ async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
         pods.map(|request| (request.query.get("limit").to_owned(), !request.query.get("continue").is_empty()))
             .collect::<Vec<_>>()
     };
-    let ended = run_with(&kubeconfig, ["history", "deploy/web"]).run_here().await;
-    assert!(ended.stdout.contains("1200/1200"), "{}{}", ended.stdout, ended.stderr);
+    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    assert!(output.stdout.contains("1200/1200"), "{}{}", output.stdout, output.stderr);
     let page = |continued| ("500".to_owned(), continued);
     assert_eq!(pages(), [page(false), page(true), page(true)]);
 
     cluster.forget_requests();
     let later = Requests::of(Verb::List, &resource::PODS).continued();
     cluster.fault(Fault::on(later, FaultAction::ExpireContinue).after(1).once());
-    let ended = run_with(&kubeconfig, ["history", "deploy/web"]).run_here().await;
-    assert!(ended.stdout.contains("1200/1200"), "{}{}", ended.stdout, ended.stderr);
-    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    assert!(output.stdout.contains("1200/1200"), "{}{}", output.stdout, output.stderr);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(pages(), [page(false), page(true), page(true), (String::new(), false)]);
 }
 
 #[tokio::test]
 async fn a_list_restarts_once_when_every_page_expires() {
-    let cluster = crowd();
+    let cluster = cluster_with_1200_pods();
     let served = cluster.serve().unwrap();
     let pods = Requests::of(Verb::List, &resource::PODS);
     cluster.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
-    let ended =
-        run_with(&served.kubeconfig("admin", "shop").unwrap(), ["history", "deploy/web"]).run_here().await;
-    assert!(ended.stderr.contains("returned 410 Gone: too old"), "{}", ended.stderr);
-    assert_eq!(ended.exit, 1);
+    let output =
+        run_with(&served.kubeconfig("admin", "shop").unwrap(), ["history", "deploy/web"]).run_async().await;
+    assert!(output.stderr.contains("returned 410 Gone: too old"), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
     assert_eq!(cluster.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
 }
 
-/// As kubectl; a link to a parent directory would never end.
+/// As in kubectl. A link to a parent directory would cause an endless loop.
 #[cfg(unix)]
 #[tokio::test]
 async fn symbolic_links_to_directories_are_not_followed() {
-    let ground = Ground::of("shop");
+    let server = TestServer::of("shop");
     let directory = directory();
     let manifest = |name: &str| {
         format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: shop}}\n")
@@ -259,6 +259,11 @@ async fn symbolic_links_to_directories_are_not_followed() {
     std::os::unix::fs::symlink("real", directory.join("checkout.yaml")).unwrap();
     std::os::unix::fs::symlink(".", directory.join("circle")).unwrap();
     let args = ["history", "-R", "-f", directory.to_str().unwrap()];
-    let ended = ground.run(args).run_here().await;
-    assert_eq!(shown(&ended.stdout), ["deployment.apps/web", "deployment.apps/checkout"], "{}", ended.stderr);
+    let output = server.run(args).run_async().await;
+    assert_eq!(
+        shown(&output.stdout),
+        ["deployment.apps/web", "deployment.apps/checkout"],
+        "{}",
+        output.stderr
+    );
 }

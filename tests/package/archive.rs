@@ -106,9 +106,9 @@ fn invalid_input_is_not_packed() {
         (&["--banana", "x"], "unknown flag"),
         (&["--binary"], "needs a value"),
     ] {
-        let ended = Command::new(root().join("krew/pack")).args(args).current_dir(&here).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert!(ended.status.code() == Some(2) && said.contains(why), "{args:?}: {said}");
+        let output = Command::new(root().join("krew/pack")).args(args).current_dir(&here).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{args:?}: {said}");
     }
 }
 
@@ -118,7 +118,7 @@ fn a_windows_archive_is_a_reproducible_zip_with_an_exe() {
         .args(["tree", "--locked", "--offline", "--edges", "normal", "--target", "x86_64-pc-windows-msvc"])
         .current_dir(root())
         .output();
-    if !has("zip", "Zip") || !cargo_knows_windows.is_ok_and(|ended| ended.status.success()) {
+    if !has("zip", "Zip") || !cargo_knows_windows.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no zip, or the crates for Windows were never fetched");
         return;
     }

@@ -28,7 +28,7 @@ fn directory(name: &str) -> PathBuf {
 /// Whether a program can be started; prints a message when it cannot.
 fn has(program: &str, wanted: &str) -> bool {
     let version = Command::new(program).arg("--version").output();
-    let there = version.is_ok_and(|ended| String::from_utf8_lossy(&ended.stdout).contains(wanted));
+    let there = version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(wanted));
     if !there {
         eprintln!("skipped: {wanted} {program} is not there");
     }
@@ -37,8 +37,8 @@ fn has(program: &str, wanted: &str) -> bool {
 
 /// Runs a program, requires success, and returns its output.
 fn run(command: &mut Command) -> String {
-    let ended = command.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
-    assert!(ended.status.success(), "{command:?}: {}\n{out}{err}", ended.status);
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{out}{err}", output.status);
     out.into_owned()
 }

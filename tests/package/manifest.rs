@@ -122,12 +122,12 @@ fn archives_of_two_versions_or_of_strange_names_are_refused() {
     }
     let render = |archives: &[&Path]| {
         let mut command = Command::new(root().join("krew/render"));
-        let ended = command
+        let output = command
             .args(["--homepage", "https://h", "--download", "https://d"])
             .args(archives)
             .output()
             .unwrap();
-        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for (archives, why) in [
         ([paths[0].as_path(), &paths[1]].as_slice(), "of another version"),

@@ -14,12 +14,12 @@ fn scripts_parse_and_pass_shellcheck() {
     for path in &paths {
         let text = std::fs::read_to_string(path).unwrap();
         let shell = if text.starts_with("#!/bin/sh\n") { "sh" } else { "bash" };
-        let ended = Command::new(shell).arg("-n").arg(path).output().unwrap();
-        assert!(ended.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&ended.stderr));
+        let output = Command::new(shell).arg("-n").arg(path).output().unwrap();
+        assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
     }
     if has("shellcheck", "ShellCheck") {
-        let ended = Command::new("shellcheck").args(&paths).output().unwrap();
-        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        let output = Command::new("shellcheck").args(&paths).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 }
 

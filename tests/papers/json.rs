@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harness::lab::Lab;
-use harness::{Run, data, schema};
+use harness::{Run, TestCluster, data, schema};
 use serde_json::{Value, json};
 
 use crate::generated::root;
@@ -86,12 +85,16 @@ fn every_document_about_recorded_objects_fits_the_schema() {
     for namespace in ["shop", "broken", "quota", "many"] {
         all.extend(recorded("history all -o json", namespace));
         all.extend(recorded("status all --watch=false -o json", namespace));
+        all.extend(recorded("list -o json", namespace));
     }
     all.extend(recorded("diff deployment/web -o json", "shop"));
     all.extend(recorded("diff statefulset/db 1 3 -o json", "shop"));
     assert_fit(&all);
     let kinds: BTreeSet<_> = all.iter().map(title).collect();
-    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["Diff", "HistoryList", "Status", "Version"]);
+    assert_eq!(
+        kinds.into_iter().collect::<Vec<_>>(),
+        ["Diff", "HistoryList", "RolloutList", "Status", "Version"]
+    );
 }
 
 /// Follows a failure, and steps a StatefulSet: well, with a failing batch, and without writing.
@@ -100,24 +103,24 @@ async fn events() -> Vec<Value> {
     for (image, words) in
         [("app:2.0-crash", "--undo-on-failure"), ("app:2.0", ""), ("app:2.0-bad", "--timeout 20s")]
     {
-        let lab = Lab::new();
-        let web = lab.deployment(3, &json!({}));
-        lab.pass(60).await;
-        lab.hands().image(&web, image);
-        all.extend(documents(&lab.status(&format!("deployment/web -o json {words}")).await.stdout));
+        let cluster = TestCluster::new();
+        let web = cluster.deployment(3, &json!({}));
+        cluster.advance(60).await;
+        cluster.editor().set_image(&web, image);
+        all.extend(documents(&cluster.status(&format!("deployment/web -o json {words}")).await.stdout));
     }
     for (image, words) in [
         ("app:2.0", "--by 2 --all --soak 5s"),
         ("app:2.0", "--by 2 --all --soak 5s --dry-run"),
         ("app:2.0-bad", "--by 1 --all --on-failure undo --batch-timeout 30s"),
     ] {
-        let lab = Lab::new();
-        let db = lab.stateful_set(5, &json!({}));
-        lab.pass(120).await;
-        lab.run("pause statefulset/db").await;
-        lab.hands().image(&db, image);
-        lab.pass(5).await;
-        all.extend(documents(&lab.run(&format!("step statefulset/db -o json {words}")).await.stdout));
+        let cluster = TestCluster::new();
+        let db = cluster.stateful_set(5, &json!({}));
+        cluster.advance(120).await;
+        cluster.run("pause statefulset/db").await;
+        cluster.editor().set_image(&db, image);
+        cluster.advance(5).await;
+        all.extend(documents(&cluster.run(&format!("step statefulset/db -o json {words}")).await.stdout));
     }
     all
 }
@@ -127,10 +130,10 @@ async fn every_event_fits_the_schema() {
     let all = events().await;
     assert_fit(&all);
     let seen: BTreeSet<String> = all.iter().map(title).collect();
-    for event in ["status", "cause", "log", "ended", "rolling-back", "summary"] {
+    for event in ["status", "cause", "log", "output", "rolling-back", "summary"] {
         assert!(seen.contains(&format!("StatusEvent {event}")), "{event}: {seen:?}");
     }
-    for event in ["began", "batch", "released", "ended"] {
+    for event in ["began", "batch", "released", "output"] {
         assert!(seen.contains(&format!("StepEvent {event}")), "{event}: {seen:?}");
     }
     assert!(seen.contains("StepPlan"), "{seen:?}");

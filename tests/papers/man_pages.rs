@@ -106,11 +106,11 @@ fn pages_are_rendered_without_warnings() {
                 .stdout(if formatter == "mandoc" { Stdio::piped() } else { Stdio::null() })
                 .stderr(Stdio::piped())
                 .output();
-            let Ok(ended) = started else {
+            let Ok(output) = started else {
                 eprintln!("skipped: {formatter} is not there");
                 break;
             };
-            let said = [ended.stdout, ended.stderr].concat();
+            let said = [output.stdout, output.stderr].concat();
             let said = String::from_utf8_lossy(&said);
             // A page without a date is the same whenever it is made; mandoc would have one.
             let said: Vec<_> = said.lines().filter(|line| !line.contains("missing date")).collect();

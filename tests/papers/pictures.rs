@@ -1,6 +1,6 @@
 //! The pictures in the README: real runs, drawn.
 
-use harness::lab::{Lab, START};
+use harness::test_cluster::{START, TestCluster};
 use harness::{Run, data};
 
 use crate::generated::Files;
@@ -36,15 +36,15 @@ fn picture_of(name: &str, line: &str, shown: &str) -> (String, String) {
 fn step() -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let transcript = runtime.unwrap().block_on(async {
-        let lab = Lab::new();
-        let db = lab.stateful_set(5, &serde_json::json!({}));
-        lab.pass(120).await;
-        lab.run("pause statefulset/db").await;
-        lab.hands().image(&db, "app:2.0");
-        lab.pass(5).await;
+        let cluster = TestCluster::new();
+        let db = cluster.stateful_set(5, &serde_json::json!({}));
+        cluster.advance(120).await;
+        cluster.run("pause statefulset/db").await;
+        cluster.editor().set_image(&db, "app:2.0");
+        cluster.advance(5).await;
         let run = Run::of(STEP.split(' ')).arg("--color").arg("always").at(START.parse().unwrap());
-        let client = kube::Client::new(lab.cluster.service(), "default");
-        run.terminal(100, 30).run_through(client).await.transcript
+        let client = kube::Client::new(cluster.sim.service(), "default");
+        run.terminal(100, 30).run_against(client).await.transcript
     });
     let screens = screens(&transcript);
     let found = screens.into_iter().find(|screen| without_styles(screen).contains(MOMENT));

@@ -1,15 +1,16 @@
 //! `krew/rbac.yaml`: its rights are sufficient for each verb, and each is necessary. Without one, the program
 //! prints the text that docs/rbac.md lists.
 
-use harness::Ended;
+use harness::Output;
 use rollout2::cli::definition;
 use serde_json::Value;
 
 use crate::generated::root;
-use crate::setup::{On, Right, ended};
+use crate::setup::{On, Right, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, &[(On, &str)]); 8] = [
+const LINES: [(&str, &[(On, &str)]); 9] = [
+    ("list", &[(On::Shop, "list"), (On::Shop, "list deploy,sts -o wide")]),
     (
         "history",
         &[
@@ -99,12 +100,16 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
         }
         ("step", _, "nodes") => &["so nodes that are not ready are not recognised"],
         ("step", _, "events") => &["causes are incomplete: cannot list"],
+        ("list", _, "replicasets" | "controllerrevisions") => {
+            &["status is based on the counters of the workload only"]
+        }
         ("status", _, "replicasets" | "controllerrevisions") => {
             &["status is based on the counters of the workload only", "causes are incomplete: cannot list"]
         }
         ("status", _, "pods") => &["causes in pods are not shown", "causes are incomplete: cannot list"],
         ("status" | "step", _, "pods/log") => &["container logs are not shown: cannot read logs"],
-        ("status", _, "events") => &["causes are incomplete: "],
+        ("list", _, "pods") => &["causes in pods are not shown"],
+        ("status" | "list", _, "events") => &["causes are incomplete: "],
         (_, _, "pods") => &["pods are not counted"],
         (_, _, "replicasets") => &["cannot read replicasets: forbidden"],
         (_, _, "controllerrevisions") => &["cannot read controllerrevisions: forbidden"],
@@ -121,7 +126,7 @@ fn is_for_an_expired_watch(verb: &str, right: &Right) -> bool {
 }
 
 /// Whether two runs had the same result. For `step` the number of restarts in the output depends on timing.
-fn is_the_same(verb: &str, one: &Ended, other: &Ended) -> bool {
+fn is_the_same(verb: &str, one: &Output, other: &Output) -> bool {
     match verb {
         "step" => (one.exit, one.stdout.lines().last()) == (other.exit, other.stdout.lines().last()),
         _ => one == other,
@@ -184,8 +189,8 @@ fn every_verb_has_a_role_and_a_test() {
 async fn exactly_these_rights_suffice() {
     for (verb, rights) in roles() {
         for &(on, line) in lines_of(&verb) {
-            let (admin, _) = ended(line, on, None).await;
-            let (gina, _) = ended(line, on, Some(&rights)).await;
+            let (admin, _) = run_as_user(line, on, None).await;
+            let (gina, _) = run_as_user(line, on, Some(&rights)).await;
             assert_eq!(gina, admin, "{line}");
         }
     }
@@ -198,7 +203,7 @@ async fn without_one_right_the_documented_message_is_printed() {
     for (verb, rights) in roles() {
         let mut whole = Vec::new();
         for &(on, line) in lines_of(&verb) {
-            whole.push((on, line, ended(line, on, Some(&rights)).await));
+            whole.push((on, line, run_as_user(line, on, Some(&rights)).await));
         }
         for missing in &rights {
             let rest: Vec<Right> = rights.iter().filter(|right| *right != missing).cloned().collect();
@@ -206,7 +211,7 @@ async fn without_one_right_the_documented_message_is_printed() {
             let (mut differs, mut unsaid, mut heard) = (false, said.to_vec(), String::new());
             for (on, line, (whole, asked)) in whole.iter().filter(|(_, _, (_, asked))| missing.is_used(asked))
             {
-                let (less, asked_less) = ended(line, *on, Some(&rest)).await;
+                let (less, asked_less) = run_as_user(line, *on, Some(&rest)).await;
                 differs |= *whole != less || *asked != asked_less;
                 unsaid.retain(|words| !less.stderr.contains(words));
                 heard += &less.stderr;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use harness::{Ended, Run, data};
+use harness::{Output, Run, data};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
@@ -50,7 +50,7 @@ pub(crate) enum On {
 }
 
 /// A command line, its result, and its requests.
-pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ended, Vec<String>) {
+pub(crate) async fn run_as_user(line: &str, on: On, rights: Option<&[Right]>) -> (Output, Vec<String>) {
     let user = match rights {
         None => User::admin("gina"),
         Some(rights) => User::limited(
@@ -71,7 +71,7 @@ pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ende
     };
     cluster.forget_requests();
     let client = kube::Client::new(cluster.service_for("gina"), "shop");
-    let run = Run::of(line.split(' ')).arg("-n").arg("shop").run_through(client);
+    let run = Run::of(line.split(' ')).arg("-n").arg("shop").run_against(client);
     let work = async {
         loop {
             if let Some(controllers) = &mut controllers {
@@ -80,11 +80,11 @@ pub(crate) async fn ended(line: &str, on: On, rights: Option<&[Right]>) -> (Ende
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let ended = tokio::select! {
-        ended = run => ended,
+    let output = tokio::select! {
+        output = run => output,
         () = work => unreachable!("controllers never end"),
     };
-    (ended, cluster.requests().iter().map(simcluster::RecordedRequest::line).collect())
+    (output, cluster.requests().iter().map(simcluster::RecordedRequest::line).collect())
 }
 
 fn shop(user: User) -> Builder {
@@ -98,7 +98,7 @@ fn shop(user: User) -> Builder {
 async fn paused_shop(user: User) -> SimCluster {
     let cluster = shop(user).user(User::admin("admin")).build();
     let client = kube::Client::new(cluster.service_for("admin"), "shop");
-    let paused = Run::of(["pause", "all", "-n", "shop"]).run_through(client).await;
+    let paused = Run::of(["pause", "all", "-n", "shop"]).run_against(client).await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
     cluster
 }
@@ -120,7 +120,7 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
     }
     controllers.run_for(&cluster, Duration::from_secs(30));
     let client = kube::Client::new(cluster.service_for("admin"), "shop");
-    let paused = Run::of(["pause", "deploy,sts,ds", "-n", "shop"]).run_through(client).await;
+    let paused = Run::of(["pause", "deploy,sts,ds", "-n", "shop"]).run_against(client).await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
     for (resource, name) in [(&DEPLOYMENTS, "web"), (&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
         let change = |object: &mut Value| object["spec"]["template"] = template(image);

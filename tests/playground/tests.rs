@@ -1,12 +1,12 @@
 //! The shop is as it is announced, for us and for the real kubectl.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use tokio::process::Command;
 
 use crate::Playground;
 
-async fn run(playground: &Playground, args: &[&str]) -> Ended {
-    Run::of(args.iter().copied()).env("KUBECONFIG", playground.kubeconfig()).run_here().await
+async fn run(playground: &Playground, args: &[&str]) -> Output {
+    Run::of(args.iter().copied()).env("KUBECONFIG", playground.kubeconfig()).run_async().await
 }
 
 #[tokio::test]

@@ -8,17 +8,17 @@ use crate::setup::{Ground, PATIENCE, PAUSE};
 
 /// One line for each revision: number, state, pods, changes, and past numbers.
 pub(crate) async fn history(ground: &Ground, target: &str) -> Vec<String> {
-    let ended = ground.rollout2(&["history", target, "-o", "json"]).await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = ground.rollout2(&["history", target, "-o", "json"]).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let printed: Value = serde_json::from_str(&output.stdout).unwrap();
     printed["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
 }
 
 /// Returns kubectl's table.
 pub(crate) async fn kubectl_history(ground: &Ground, target: &str) -> String {
-    let ended = ground.rollout2(&["history", target, "--compat"]).await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    ended.stdout
+    let output = ground.rollout2(&["history", target, "--compat"]).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.stdout
 }
 
 /// Waits until kubectl's table has these rows.

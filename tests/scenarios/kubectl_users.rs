@@ -10,8 +10,8 @@ use crate::setup::Ground;
 
 /// Runs a command and compares its output, both streams together, and its exit code with kubectl's.
 async fn typed(ground: &Ground, words: &[&str], printed: &str, exit: u8) {
-    let ended = ground.rollout2(&[words, &["--compat"]].concat()).await;
-    assert_eq!((ended.transcript.as_str(), ended.exit), (printed, exit), "{words:?}");
+    let output = ground.rollout2(&[words, &["--compat"]].concat()).await;
+    assert_eq!((output.transcript.as_str(), output.exit), (printed, exit), "{words:?}");
 }
 
 /// A manifest with a Deployment.

@@ -87,8 +87,8 @@ impl<'g> Workload<'g> {
 
     /// Returns the exit code and stdout of `status`.
     pub(crate) async fn status(&self) -> (u8, String) {
-        let ended = self.ground.rollout2(&["status", self.name, "--watch=false"]).await;
-        (ended.exit, ended.stdout)
+        let output = self.ground.rollout2(&["status", self.name, "--watch=false"]).await;
+        (output.exit, output.stdout)
     }
 
     /// Returns the causes that `status` prints.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -105,9 +105,9 @@ impl Ground {
     }
 
     /// Runs one of our commands in the namespace.
-    pub(crate) async fn rollout2(&self, args: &[&str]) -> Ended {
+    pub(crate) async fn rollout2(&self, args: &[&str]) -> Output {
         let run = Run::of(args.iter().copied()).arg("-n").arg(&self.namespace);
-        run.env("KUBECONFIG", &self.kubeconfig).run_here().await
+        run.env("KUBECONFIG", &self.kubeconfig).run_async().await
     }
 
     /// Deletes everything.

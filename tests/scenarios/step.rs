@@ -24,9 +24,9 @@ async fn images(ground: &Ground) -> Vec<String> {
     pods.iter().map(|pod| pod["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()).collect()
 }
 
-fn shown(title: &str, ended: &harness::Ended) {
+fn shown(title: &str, output: &harness::Output) {
     if std::env::var_os("ROLLOUT2_SHOW").is_some() {
-        let text = format!("### {title}\n\n{}\n(exit {})\n\n", ended.transcript, ended.exit);
+        let text = format!("### {title}\n\n{}\n(exit {})\n\n", output.transcript, output.exit);
         std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes()).unwrap();
     }
 }
@@ -75,9 +75,9 @@ async fn failed<'g>(ground: &'g Ground, on_failure: &[&str]) -> Workload<'g> {
     let words = ["step", db.name, "--by", "2", "--all", "--batch-timeout", "20s"];
     let words = [&words, on_failure].concat();
     let stepping = async {
-        let ended = ground.rollout2(&words).await;
-        shown(&format!("{}; db-3 crashes", words.join(" ")), &ended);
-        assert_eq!(ended.exit, 4, "{}", ended.transcript);
+        let output = ground.rollout2(&words).await;
+        shown(&format!("{}; db-3 crashes", words.join(" ")), &output);
+        assert_eq!(output.exit, 4, "{}", output.transcript);
     };
     tokio::join!(stepping, crash(ground, "db-3"));
     db
@@ -86,7 +86,7 @@ async fn failed<'g>(ground: &'g Ground, on_failure: &[&str]) -> Workload<'g> {
 #[tokio::test]
 async fn a_bad_second_batch_is_held_and_then_undone() {
     if Ground::is_real() {
-        return; // the nodes of the lab read a pod's image only once
+        return; // the nodes of the cluster read a pod's image only once
     }
     let ground = Ground::new("step-bad").await;
     let db = failed(&ground, &[]).await;
@@ -110,7 +110,7 @@ async fn a_bad_second_batch_is_held_and_then_undone() {
 #[tokio::test]
 async fn a_bad_second_batch_is_rolled_back_automatically() {
     if Ground::is_real() {
-        return; // the nodes of the lab read a pod's image only once
+        return; // the nodes of the cluster read a pod's image only once
     }
     let ground = Ground::new("step-back").await;
     let db = failed(&ground, &["--on-failure", "undo"]).await;

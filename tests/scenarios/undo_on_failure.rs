@@ -23,10 +23,10 @@ async fn a_bad_release_is_rolled_back() {
     let web = Workload::web(&ground, &json!({ "replicas": 4 })).await;
     web.until_complete().await;
     web.release("app:2.0-bad", "a slip").await;
-    let ended = ground.rollout2(&[&FOLLOW[..], &[web.name]].concat()).await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let output = ground.rollout2(&[&FOLLOW[..], &[web.name]].concat()).await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
     let last = "deployment.apps/web failed; rolled back to revision 1 (now 3)\n";
-    assert!(ended.stderr.ends_with(last), "{}", ended.transcript);
+    assert!(output.stderr.ends_with(last), "{}", output.transcript);
     let back = ["2 - 0/0 first: app:2.0-bad", "3 current 4/4 image app:1.0; was 1"];
     assert_eq!(history(&ground, web.name).await, back);
     ground.leave().await;
@@ -38,10 +38,10 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced() {
     let db = Workload::db(&ground, &json!({ "replicas": 3 })).await;
     db.until_complete().await;
     db.release("app:2.0-crash", "a slip").await;
-    let ended = ground.rollout2(&[&FOLLOW[..], &[db.name, "--replace-stuck-pods"]].concat()).await;
-    assert_eq!((ended.exit, image(&ground, &db).await.as_str()), (4, "app:1.0"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("deleting pod db-2: "), "{}", ended.transcript);
-    assert!(ended.stderr.ends_with("; rolled back to revision 1 (now 3)\n"), "{}", ended.transcript);
+    let output = ground.rollout2(&[&FOLLOW[..], &[db.name, "--replace-stuck-pods"]].concat()).await;
+    assert_eq!((output.exit, image(&ground, &db).await.as_str()), (4, "app:1.0"), "{}", output.transcript);
+    assert!(output.stderr.contains("deleting pod db-2: "), "{}", output.transcript);
+    assert!(output.stderr.ends_with("; rolled back to revision 1 (now 3)\n"), "{}", output.transcript);
     db.until_complete().await;
     ground.leave().await;
 }
@@ -53,9 +53,9 @@ async fn a_restart_is_rolled_back() {
     web.until_complete().await;
     web.release("app:2.0-bad", "a slip").await;
     let restart = ["restart", web.name, "--wait", "--undo-on-failure", "--fail-fast=3s"];
-    let ended = ground.rollout2(&restart).await;
-    assert_eq!((ended.exit, image(&ground, &web).await.as_str()), (4, "app:1.0"), "{}", ended.transcript);
-    assert!(ended.stdout.starts_with("deployment.apps/web restarted\n"), "{}", ended.transcript);
+    let output = ground.rollout2(&restart).await;
+    assert_eq!((output.exit, image(&ground, &web).await.as_str()), (4, "app:1.0"), "{}", output.transcript);
+    assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
     web.until_complete().await;
     ground.leave().await;
 }
@@ -72,10 +72,15 @@ async fn an_external_release_is_left_alone() {
         web.release("app:3.0-bad", "another slip").await;
     };
     let words = [&FOLLOW[..], &[web.name]].concat();
-    let (ended, ()) = tokio::join!(ground.rollout2(&words), deploy);
-    assert_eq!((ended.exit, image(&ground, &web).await.as_str()), (4, "app:3.0-bad"), "{}", ended.transcript);
+    let (output, ()) = tokio::join!(ground.rollout2(&words), deploy);
+    assert_eq!(
+        (output.exit, image(&ground, &web).await.as_str()),
+        (4, "app:3.0-bad"),
+        "{}",
+        output.transcript
+    );
     let why = "not rolled back: another client rolled out another revision, which is not rolled back";
-    assert!(ended.stderr.contains(why), "{}", ended.transcript);
+    assert!(output.stderr.contains(why), "{}", output.transcript);
     ground.leave().await;
 }
 
@@ -88,10 +93,14 @@ async fn only_the_failed_target_of_two_is_rolled_back() {
     agent.until_complete().await;
     web.release("app:2.0-bad", "a slip").await;
     agent.release("app:2.0", "second release").await;
-    let ended = ground.rollout2(&[&FOLLOW[..], &[web.name, agent.name]].concat()).await;
-    assert_eq!(ended.exit, 4, "{}", ended.transcript);
+    let output = ground.rollout2(&[&FOLLOW[..], &[web.name, agent.name]].concat()).await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
     let live = [image(&ground, &web).await, image(&ground, &agent).await];
-    assert_eq!(live, ["app:1.0", "app:2.0"], "{}", ended.transcript);
-    assert!(ended.stdout.contains("daemon set \"agent\" successfully rolled out\n"), "{}", ended.transcript);
+    assert_eq!(live, ["app:1.0", "app:2.0"], "{}", output.transcript);
+    assert!(
+        output.stdout.contains("daemon set \"agent\" successfully rolled out\n"),
+        "{}",
+        output.transcript
+    );
     ground.leave().await;
 }

@@ -1,8 +1,8 @@
-//! `--compat`: what kubectl prints, byte for byte.
+//! `--compat`: the output of kubectl, byte for byte.
 
 use harness::golden;
 
-/// Recordings that a snapshot cannot answer, with the reason.
+/// Recordings that a snapshot cannot reproduce, with the reason.
 const EXCEPTIONS: &str = include_str!("exceptions.txt");
 
 #[test]

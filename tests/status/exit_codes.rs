@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use crate::objects::{pod, status, with, workload};
 
-/// A workload for each verdict, its line, and kubectl's exit codes with and without
-/// `--watch=false`.
-struct Case {
+/// A workload with a verdict, its line, and the exit codes of kubectl with and without `--watch=false`.
+struct VerdictCase {
     verdict: &'static str,
     kind: &'static str,
     changes: Value,
@@ -15,8 +14,8 @@ struct Case {
     kubectl_following: u8,
 }
 
-fn cases() -> Vec<Case> {
-    let case = |verdict, kind, exit, [kubectl_once, kubectl_following]: [u8; 2], changes| Case {
+fn cases() -> Vec<VerdictCase> {
+    let case = |verdict, kind, exit, [kubectl_once, kubectl_following]: [u8; 2], changes| VerdictCase {
         verdict,
         kind,
         changes,
@@ -70,7 +69,7 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn every_verdict_has_its_exit_code_in_every_mode() {
-    for Case { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
+    for VerdictCase { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
         let objects = [with(workload(kind), &changes), pod(kind, "web-0", 1)];
         for (args, expected) in [
             (&["--watch=false"][..], exit),
@@ -80,11 +79,11 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
             (&["--compat", "--watch=false"], kubectl_once),
             (&["--compat"], kubectl_following),
         ] {
-            let ended = status(kind, &objects, args);
-            let printed = format!("{verdict} {kind} {args:?}\n{}", ended.transcript);
-            assert_eq!(ended.exit, expected, "{printed}");
+            let output = status(kind, &objects, args);
+            let printed = format!("{verdict} {kind} {args:?}\n{}", output.transcript);
+            assert_eq!(output.exit, expected, "{printed}");
             if args.contains(&"json") {
-                let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+                let document: Value = serde_json::from_str(&output.stdout).unwrap();
                 assert_eq!(document["verdict"], verdict, "{printed}");
             }
         }
@@ -92,7 +91,7 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
 }
 
 #[test]
-fn the_expected_revision_is_compared_once() {
+fn the_revision_of_a_snapshot_is_compared_once() {
     let partition = json!({
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
         "status": {"readyReplicas": 3, "availableReplicas": 3},
@@ -108,23 +107,23 @@ fn the_expected_revision_is_compared_once() {
     ] {
         let objects = [with(workload(kind), changes), pod(kind, "web-0", 1)];
         let until: Vec<&str> = until.map(|until| ["--until", until]).into_iter().flatten().collect();
-        let ended = status(kind, &objects, &[&["--watch=false"], until.as_slice()].concat());
-        assert_eq!(ended.exit, exit, "{kind} {until:?} {}", ended.transcript);
+        let output = status(kind, &objects, &[&["--watch=false"], until.as_slice()].concat());
+        assert_eq!(output.exit, exit, "{kind} {until:?} {}", output.transcript);
     }
 }
 
 #[test]
 fn a_failure_is_printed_on_stderr_and_other_verdicts_on_stdout() {
-    for Case { verdict, kind, changes, .. } in cases() {
-        let ended =
+    for VerdictCase { verdict, kind, changes, .. } in cases() {
+        let output =
             status(kind, &[with(workload(kind), &changes), pod(kind, "web-0", 1)], &["--watch=false"]);
         assert_eq!(
-            ended.stdout.lines().count(),
+            output.stdout.lines().count(),
             usize::from(verdict != "failed"),
             "{verdict} {}",
-            ended.transcript
+            output.transcript
         );
-        assert_eq!(ended.stderr.contains("error: "), verdict == "failed", "{verdict} {}", ended.transcript);
+        assert_eq!(output.stderr.contains("error: "), verdict == "failed", "{verdict} {}", output.transcript);
     }
 }
 
@@ -153,9 +152,9 @@ fn invalid_requests_are_usage_errors() {
         (&["status", "deploy/web", "--revision", "?", "--from", "x"], "error: \"?\" is not a revision"),
         (&["status", "pod/web", "--from", "-"], "error: "),
     ] {
-        let ended = harness::Run::of(args).stdin("{}").run();
-        assert!(ended.stderr.starts_with(stderr), "{args:?} {}", ended.stderr);
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?} {}", ended.stderr);
+        let output = harness::Run::of(args).stdin("{}").run();
+        assert!(output.stderr.starts_with(stderr), "{args:?} {}", output.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?} {}", output.stderr);
     }
 }
 
@@ -168,8 +167,8 @@ fn kubectls_messages_for_bad_flags_are_kept() {
         ),
         (&["--revision", "-1"], "error: revision must be a positive integer: -1\n"),
     ] {
-        let ended = harness::Run::of(["status", "deploy/web", "--compat"].iter().chain(args)).run();
-        assert_eq!((ended.stderr.as_str(), ended.exit), (stderr, 1));
+        let output = harness::Run::of(["status", "deploy/web", "--compat"].iter().chain(args)).run();
+        assert_eq!((output.stderr.as_str(), output.exit), (stderr, 1));
     }
 }
 
@@ -177,8 +176,8 @@ fn kubectls_messages_for_bad_flags_are_kept() {
 fn kubectls_messages_for_other_types_are_kept() {
     let pod =
         json!({"kind": "List", "items": [workload("Deployment"), pod("Deployment", "web-0", 1)]}).to_string();
-    let ended =
+    let output =
         harness::Run::of(["status", "pod/web-0", "-n", "n", "--compat", "--from", "-"]).stdin(pod).run();
-    assert_eq!(ended.stderr, "error: no status viewer has been implemented for Pod\n");
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.stderr, "error: no status viewer has been implemented for Pod\n");
+    assert_eq!(output.exit, 1);
 }

@@ -1,4 +1,4 @@
-//! Cases in which kubectl is wrong or prints nothing (reference 8), and our output.
+//! Cases in which kubectl is wrong or prints nothing, and our output.
 
 use serde_json::{Value, json};
 
@@ -12,8 +12,7 @@ fn summary(document: &Value) -> &str {
     document["causes"][0]["summary"].as_str().unwrap()
 }
 
-/// Weakness 1. The condition of a failed rollout remains for a moment after the undo (reference 9:
-/// 1 replica).
+/// With one replica the condition of the failed rollout remains for a moment after the undo.
 #[test]
 fn a_missed_deadline_of_another_replica_set_is_ignored() {
     for (blamed, expected) in [
@@ -28,12 +27,12 @@ fn a_missed_deadline_of_another_replica_set_is_ignored() {
         }});
         let objects = [with(workload("Deployment"), &changes)];
         assert_eq!(verdict(&document("Deployment", &objects)), expected, "{blamed}");
-        let ended = status("Deployment", &objects, &["--compat"]);
-        assert_eq!(ended.stderr, "error: deployment \"web\" exceeded its progress deadline\n");
+        let output = status("Deployment", &objects, &["--compat"]);
+        assert_eq!(output.stderr, "error: deployment \"web\" exceeded its progress deadline\n");
     }
 }
 
-/// Weakness 2.
+/// kubectl reports a paused Deployment as progressing.
 #[test]
 fn a_pause_is_reported_and_holds_only_outdated_pods() {
     let paused = with(workload("Deployment"), &json!({"spec": {"paused": true}}));
@@ -52,7 +51,7 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
     }
 }
 
-/// Weakness 10: kubectl counts ready pods as available.
+/// kubectl counts ready pods as available.
 #[test]
 fn min_ready_seconds_count_for_stateful_sets() {
     let changes = json!({
@@ -69,14 +68,14 @@ fn min_ready_seconds_count_for_stateful_sets() {
         ready("web-1", NOW),
         ready("web-2", "2026-11-20T13:59:30Z"),
     ];
-    let ended = status("StatefulSet", &objects, &[]);
-    assert_eq!((ended.stdout.as_str(), ended.exit), ("Waiting for 2 pods to be ready...\n", 3));
-    assert_eq!(ended.stderr, "  ~ web-0 and 1 more  ready, but not for minReadySeconds (30s) yet\n");
+    let output = status("StatefulSet", &objects, &[]);
+    assert_eq!((output.stdout.as_str(), output.exit), ("Waiting for 2 pods to be ready...\n", 3));
+    assert_eq!(output.stderr, "  ~ web-0 and 1 more  ready, but not for minReadySeconds (30s) yet\n");
     let compat = status("StatefulSet", &objects, &["--compat"]);
     assert_eq!(compat.stdout, "partitioned roll out complete: 3 new pods have been updated...\n");
 }
 
-/// Weakness 10: a partition that holds some pods, and one that holds all.
+/// One partition holds some pods, and another holds all.
 #[test]
 fn a_partition_reports_the_held_ordinals() {
     let partitioned = |partition: i64, start: i64, updated: i64| {
@@ -100,16 +99,16 @@ fn a_partition_reports_the_held_ordinals() {
         let objects = partitioned(partition, start, updated);
         let document = document("StatefulSet", &objects);
         assert_eq!((verdict(&document), summary(&document)), (expected, keeps));
-        let ended = status("StatefulSet", &objects, &[]);
+        let output = status("StatefulSet", &objects, &[]);
         let line = format!("partitioned roll out complete: {updated} new pods have been updated...\n");
-        assert_eq!((ended.stdout, ended.exit), (line, exit));
-        assert_eq!(ended.stderr, format!("  - statefulset.apps/web  {keeps}\n"));
+        assert_eq!((output.stdout, output.exit), (line, exit));
+        assert_eq!(output.stderr, format!("  - statefulset.apps/web  {keeps}\n"));
     }
     let gone = document("StatefulSet", &partitioned(3, 0, 3));
     assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
 }
 
-/// Weakness 11. Updated pods that are not ready yet are still progressing.
+/// kubectl has no status for OnDelete. Updated pods that are not ready yet are still progressing.
 #[test]
 fn on_delete_counts_outdated_pods() {
     let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
@@ -131,22 +130,26 @@ fn on_delete_counts_outdated_pods() {
     ] {
         let set = with(workload(kind), &on_delete);
         let objects = [set, pod(kind, "web-0", 1), pod(kind, "web-1", 1), pod(kind, "web-2", 2)];
-        let ended = status(kind, &objects, &[]);
-        assert_eq!((ended.stdout.as_str(), ended.exit), (line, 5));
+        let output = status(kind, &objects, &[]);
+        assert_eq!((output.stdout.as_str(), output.exit), (line, 5));
         let stay = format!("OnDelete keeps 2 pods on revision 1 until they are {until}");
-        assert_eq!(ended.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
+        assert_eq!(output.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
 
         let [set, first, second, _] = objects;
         assert_eq!(verdict(&document(kind, &[set, first, second, starting(kind)])), "progressing");
     }
     let complete = json!({"status": {"updatedReplicas": 3, "readyReplicas": 3}});
     let set = with(with(workload("StatefulSet"), &on_delete), &complete);
-    let ended = status("StatefulSet", &[set], &[]);
+    let output = status("StatefulSet", &[set], &[]);
     let line = "statefulset rolling update complete 3 pods at revision web-2...\n";
-    assert_eq!((ended.stdout.as_str(), ended.exit), (line, 0), "currentRevision never moves under OnDelete");
+    assert_eq!(
+        (output.stdout.as_str(), output.exit),
+        (line, 0),
+        "currentRevision never moves under OnDelete"
+    );
 }
 
-/// Design rule 14 and reference 9: a broken pod after an undo.
+/// After an undo a broken pod of the failed revision blocks the controller.
 #[test]
 fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     let undone = json!({
@@ -171,14 +174,18 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     );
 
     let parallel = document("StatefulSet", &objects("Parallel", [healthy(0), healthy(1), broken(2)]));
-    assert_eq!(cause_ids(&parallel), [""; 0], "it is replaced whatever it does");
-    let own = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(1)]));
-    assert_eq!(cause_ids(&own), ["image-not-found"], "it is the rollout's own");
+    assert_eq!(
+        cause_ids(&parallel),
+        [""; 0],
+        "a parallel StatefulSet replaces the pod although it is not ready"
+    );
+    let current = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(1)]));
+    assert_eq!(cause_ids(&current), ["image-not-found"], "the pod runs the current revision");
 }
 
-/// The limit is in the template of the pod's own revision, and the live template has none.
+/// The template of the pod's revision has the memory limit, and the live template has none.
 #[test]
-fn the_cause_of_an_outdated_pod_is_explained_by_its_own_template() {
+fn the_cause_of_an_outdated_pod_uses_the_template_of_its_revision() {
     let undone = json!({
         "spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:1"}]}}},
         "status": {"updatedReplicas": 2, "updateRevision": "web-1"},
@@ -204,20 +211,20 @@ fn the_cause_of_an_outdated_pod_is_explained_by_its_own_template() {
 
 /// The workload remains until its finalizer is removed.
 #[test]
-fn a_workload_that_is_being_deleted_says_so() {
+fn status_reports_that_a_workload_is_being_deleted() {
     let deleted = json!({"metadata": {
         "deletionTimestamp": "2026-11-20T13:59:00Z", "finalizers": ["example.com/backup"],
     }});
     for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
         let document = document(kind, &[with(workload(kind), &deleted)]);
         assert!(cause_ids(&document).contains(&"deleting"), "{document:#}");
-        let ended = status(kind, &[with(workload(kind), &deleted)], &[]);
-        let said = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
-        assert!(ended.stderr.contains(said) || ended.stdout.contains(said), "{}", ended.transcript);
+        let output = status(kind, &[with(workload(kind), &deleted)], &[]);
+        let message = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
+        assert!(output.stderr.contains(message) || output.stdout.contains(message), "{}", output.transcript);
     }
 }
 
-/// Kubernetes 1.35 and later with the gate `MaxUnavailableStatefulSet`; reference 6.8.
+/// Kubernetes 1.35 and later with the feature gate `MaxUnavailableStatefulSet`.
 #[test]
 fn pods_that_are_not_available_use_up_max_unavailable() {
     let strategy = json!({"spec": {
@@ -236,7 +243,7 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     assert_eq!(document["causes"][0]["example"], "web-0");
 }
 
-/// Weakness 9: the controller numbers the revision later, and then another one replaces it.
+/// The controller sets the revision number later, and then another revision replaces it.
 #[test]
 fn an_expected_revision_fails_once_another_one_is_current() {
     for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
@@ -251,12 +258,12 @@ fn an_expected_revision_fails_once_another_one_is_current() {
             ("9", 4, "error: desired revision (9) is different from the running revision (2)\n"),
             ("nope", 1, "error: no revision nope in the history; there are 1, 2\n"),
         ] {
-            let ended = status(kind, &objects, &["--revision", revision]);
-            assert_eq!((ended.stderr.as_str(), ended.exit), (stderr, exit), "{kind} {revision}");
+            let output = status(kind, &objects, &["--revision", revision]);
+            assert_eq!((output.stderr.as_str(), output.exit), (stderr, exit), "{kind} {revision}");
         }
         let unobserved = with(workload(kind), &json!({"metadata": {"generation": 3}}));
-        let ended = status(kind, &[unobserved], &["--revision", "3"]);
-        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3), "{kind}");
+        let output = status(kind, &[unobserved], &["--revision", "3"]);
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 3), "{kind}");
     }
 }
 
@@ -296,7 +303,7 @@ fn a_pause_does_not_hold_a_scaling() {
     assert_eq!(verdict(&document("Deployment", &[with(scaled, &new)])), "paused");
 }
 
-/// The pod's timestamps come from the node's clock, and the verdict from the controller's.
+/// The timestamps of the pod are from the clock of the node, and the verdict is from the controller.
 #[test]
 fn a_complete_rollout_waits_for_no_min_ready_seconds() {
     let changes = json!({
@@ -309,9 +316,9 @@ fn a_complete_rollout_waits_for_no_min_ready_seconds() {
     assert_eq!((verdict(&complete), cause_ids(&complete).len()), ("complete", 0));
 }
 
-/// An evicted pod remains beside its replacement and runs nothing.
+/// An evicted pod remains after its replacement was created, and runs no container.
 #[test]
-fn ended_pods_are_not_outdated() {
+fn terminated_pods_are_not_outdated() {
     let changes = json!({
         "spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}},
         "status": {"updatedNumberScheduled": 2, "numberReady": 3, "numberAvailable": 3},

@@ -1,12 +1,12 @@
-//! Any JSON in any place leads to a verdict or an error, never to a panic.
+//! Any JSON in any field gives a verdict or an error, never a panic.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::objects::{NOW, broken_pod, pod, revision, warning, with, workload};
 
-/// Any JSON, in which known names and words are more likely than others.
+/// Any JSON, with known names and values more likely than others.
 fn arbitrary() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -50,8 +50,8 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A workload whose pods have every kind of problem.
-fn sick(kind: &str) -> Value {
+/// Returns a workload whose pods have every kind of problem.
+fn broken_workload(kind: &str) -> Value {
     let ending = json!({"reason": "Error", "exitCode": 137, "message": "panic: no"});
     let state = json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}});
     let crash = json!({"restartCount": 3, "state": state, "lastState": {"terminated": ending}});
@@ -77,29 +77,29 @@ fn sick(kind: &str) -> Value {
     ])
 }
 
-fn is_well_told(ended: &Ended) -> bool {
+fn has_only_known_lines(output: &Output) -> bool {
     let starts = ["error: ", "hint: ", "note: ", "  ! ", "  ~ ", "  - ", "No resources found"];
     let is_count = |line: &str| line.starts_with("  ") && line.contains(" available");
     let is_known = |line: &str| is_count(line) || starts.iter().any(|start| line.starts_with(start));
-    ended.exit <= 5 && ended.stderr.lines().all(is_known)
+    output.exit <= 5 && output.stderr.lines().all(is_known)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_odd_value_anywhere_never_panics(place in any::<prop::sample::Index>(), odd in arbitrary()) {
+    fn one_unexpected_value_in_any_field_never_panics(place in any::<prop::sample::Index>(), unexpected in arbitrary()) {
         for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
-            let mut items = sick(kind);
+            let mut items = broken_workload(kind);
             let mut places = Vec::new();
             pointers(&items, "", &mut places);
             let place: &String = place.get(&places);
-            *items.pointer_mut(place).unwrap() = odd.clone();
+            *items.pointer_mut(place).unwrap() = unexpected.clone();
             let snapshot = json!({"kind": "List", "items": items}).to_string();
             for args in [&[][..], &["-o", "json"], &["--compat"]] {
                 let run = Run::of(["status", kind, "-n", "n", "--from", "-"].iter().chain(args));
-                let ended = run.stdin(snapshot.clone()).run();
-                prop_assert!(args.contains(&"--compat") || is_well_told(&ended), "{args:?}: {}", ended.transcript);
+                let output = run.stdin(snapshot.clone()).run();
+                prop_assert!(args.contains(&"--compat") || has_only_known_lines(&output), "{args:?}: {}", output.transcript);
             }
         }
     }
@@ -111,7 +111,7 @@ proptest! {
         for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
             let mut odd_spec = workload(kind);
             odd_spec["spec"] = with(json!({"selector": {"matchLabels": {"app": "web"}}}), &spec);
-            odd_spec["metadata"]["name"] = "odd".into();
+            odd_spec["metadata"]["name"] = "unexpected".into();
             let mut odd_status = workload(kind);
             odd_status["status"] = state.clone();
             let mut odd_pod = pod(kind, "web-7", 2);
@@ -126,8 +126,8 @@ proptest! {
             let snapshot = json!({"kind": "List", "items": items}).to_string();
             for args in [&[][..], &["-o", "json"], &["--compat"], &["--revision", "2"]] {
                 let run = Run::of(["status", kind, "-n", "n", "--from", "-"].iter().chain(args));
-                let ended = run.stdin(snapshot.clone()).run();
-                prop_assert!(args.contains(&"--compat") || is_well_told(&ended), "{args:?}: {}", ended.transcript);
+                let output = run.stdin(snapshot.clone()).run();
+                prop_assert!(args.contains(&"--compat") || has_only_known_lines(&output), "{args:?}: {}", output.transcript);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Minimal objects, and the status of them.
+//! Minimal objects, and their status.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 
-/// The time of every snapshot; no object is newer.
+/// The time of every snapshot. No object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";
 
 /// Merges `changes` into `base`.
@@ -27,7 +27,7 @@ fn template(image: &str) -> Value {
     })
 }
 
-/// `KIND/web` during a rollout from `x:1` to `x:2`: 1 of 3 pods is updated and not available.
+/// Returns `KIND/web` during a rollout from `x:1` to `x:2`: 1 of 3 pods is updated and not available.
 pub(crate) fn workload(kind: &str) -> Value {
     let base = json!({
         "apiVersion": "apps/v1", "kind": kind,
@@ -57,7 +57,7 @@ pub(crate) fn workload(kind: &str) -> Value {
     with(base, &own)
 }
 
-/// `web-N`, the revision N with the image `x:N`.
+/// Returns `web-N`, the revision N with the image `x:N`.
 pub(crate) fn revision(kind: &str, number: i64) -> Value {
     let base = json!({
         "apiVersion": "apps/v1",
@@ -81,7 +81,7 @@ pub(crate) fn revision(kind: &str, number: i64) -> Value {
     with(base, &own)
 }
 
-/// A healthy pod of revision N.
+/// Returns a healthy pod of revision N.
 pub(crate) fn pod(kind: &str, name: &str, number: i64) -> Value {
     let (owner, hash) = match kind {
         "Deployment" => (format!("r{number}"), String::new()),
@@ -111,7 +111,7 @@ pub(crate) fn pod(kind: &str, name: &str, number: i64) -> Value {
     })
 }
 
-/// A pod of revision N whose container `app` has this status.
+/// Returns a pod of revision N whose container `app` has this status.
 pub(crate) fn broken_pod(kind: &str, name: &str, number: i64, container: &Value) -> Value {
     let unready = json!({"type": "Ready", "status": "False", "reason": "ContainersNotReady"});
     let container =
@@ -122,7 +122,7 @@ pub(crate) fn broken_pod(kind: &str, name: &str, number: i64, container: &Value)
     )
 }
 
-/// A warning event about an object.
+/// Returns a warning Event about an object.
 pub(crate) fn warning(uid: &str, reason: &str, message: &str) -> Value {
     event("Warning", uid, reason, message)
 }
@@ -136,7 +136,7 @@ fn event(type_: &str, uid: &str, reason: &str, message: &str) -> Value {
 }
 
 /// Runs `status web ARGS...` for a workload with two revisions and these objects.
-pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Ended {
+pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Output {
     let mut items = vec![revision(kind, 1), revision(kind, 2), event("Normal", "nobody", "Tick", "the time")];
     if !objects.iter().any(|object| object["kind"] == "Pod") {
         items.push(with(pod(kind, "stranger", 1), &json!({"metadata": {"namespace": "other"}})));
@@ -149,8 +149,8 @@ pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Ended {
 
 /// Returns the JSON document of the same status.
 pub(crate) fn document(kind: &str, objects: &[Value]) -> Value {
-    let ended = status(kind, objects, &["-o", "json"]);
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}{}", ended.stdout, ended.stderr))
+    let output = status(kind, objects, &["-o", "json"]);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}{}", output.stdout, output.stderr))
 }
 
 /// Returns the ids of its causes, in order.

@@ -1,5 +1,4 @@
-//! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete
-//! snapshot.
+//! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete snapshot.
 
 use harness::{Run, data};
 use serde_json::{Value, json};
@@ -20,7 +19,7 @@ fn on_terminal(objects: &[Value], width: u16, color: &str) -> String {
 }
 
 #[test]
-fn a_terminal_shows_causes_below_the_verdict_and_fits_them() {
+fn a_terminal_shows_causes_below_the_verdict_within_its_width() {
     let crash =
         broken_pod("Deployment", "web-2-a", 2, &crash("panic: DB_URL is not set, and a long story follows"));
     let objects = [workload("Deployment"), crash];
@@ -36,7 +35,7 @@ fn a_terminal_shows_causes_below_the_verdict_and_fits_them() {
     assert!(colored.contains("\x1b[31m  ! web-2-a  app: CrashLoopBackOff"), "{colored:?}");
 }
 
-/// The important words come last, so a long line wraps instead of being cut.
+/// The important part of a message is often at its end, so a long line wraps instead of being cut.
 #[test]
 fn long_evidence_wraps_on_a_terminal() {
     let message = "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.";
@@ -92,9 +91,9 @@ fn json_is_one_document_for_each_workload() {
         broken_pod("Deployment", "web-2-a", 2, &sick),
         broken_pod("Deployment", "web-2-b", 2, &sick),
     ];
-    let ended = status("Deployment", &objects, &["-o", "json"]);
-    assert_eq!((ended.stdout.lines().count(), ended.stderr.as_str()), (1, ""));
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let output = status("Deployment", &objects, &["-o", "json"]);
+    assert_eq!((output.stdout.lines().count(), output.stderr.as_str()), (1, ""));
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(
         document,
         json!({
@@ -126,9 +125,9 @@ fn json_is_one_document_for_each_workload() {
 #[test]
 fn several_workloads_have_names_on_every_line() {
     let run = |args: &[&str]| {
-        let ended =
+        let output =
             Run::of(["status"].iter().chain(args)).arg("--from").arg(data().join("shop/snapshot.json")).run();
-        ended.stdout
+        output.stdout
     };
     let alone = "partitioned roll out complete: 2 new pods have been updated...\n";
     assert_eq!(run(&["sts/db"]), alone);
@@ -168,7 +167,7 @@ fn types_missing_from_the_snapshot_are_reported_once() {
          error: deployment \"web\" exceeded its progress deadline\n\
          \x20 3/3 available\n"
     );
-    assert_eq!(alone.exit, 4, "the deadline is believed where no revision says otherwise");
+    assert_eq!(alone.exit, 4, "without revisions the deadline condition decides");
 
     let documents =
         run(&[revision("Deployment", 2), pod("Deployment", "web-2-b", 2), sick], &["-o", "json"]).stdout;

@@ -1,4 +1,4 @@
-//! Every recorded workload has its cause, and healthy ones have none.
+//! The causes of the recorded workloads.
 
 use harness::{Run, data};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use crate::objects::cause_ids;
 
 /// The documents of every workload of a namespace.
 fn documents(namespace: &str) -> Vec<Value> {
-    let ended = Run::of(["status", "all", "-o", "json", "--watch=false", "--from"])
+    let output = Run::of(["status", "all", "-o", "json", "--watch=false", "--from"])
         .arg(data().join(namespace).join("snapshot.json"))
         .run();
-    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Returns `NAME VERDICT CAUSE...` of every workload.
@@ -24,7 +24,7 @@ fn printed(namespace: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_broken_workload_gets_its_true_cause() {
+fn every_broken_workload_has_its_cause() {
     assert_eq!(
         printed("broken"),
         [
@@ -50,7 +50,7 @@ fn every_broken_workload_gets_its_true_cause() {
 }
 
 #[test]
-fn a_quota_is_reported_and_the_verdict_is_the_deadline() {
+fn an_exceeded_quota_is_reported_and_the_deadline_decides_the_verdict() {
     assert_eq!(printed("quota"), ["quota failed quota-exceeded"]);
     let documents = documents("quota");
     let cause = &documents[0]["causes"][0];
@@ -68,13 +68,13 @@ fn healthy_workloads_have_no_cause() {
     assert_eq!(printed("many"), ["api complete", "log complete"]);
 }
 
-/// The lines for users and scripts.
+/// The text and JSON output.
 #[test]
-fn the_lines_of_the_recorded_workloads() {
+fn the_output_for_the_recorded_workloads_matches_its_snapshot() {
     for namespace in ["broken", "quota", "shop"] {
-        let ended =
+        let output =
             Run::of(["status", "all", "--from"]).arg(data().join(namespace).join("snapshot.json")).run();
-        let transcript = ended.transcript.lines().filter(|line| !line.starts_with("note: "));
+        let transcript = output.transcript.lines().filter(|line| !line.starts_with("note: "));
         insta::assert_snapshot!(namespace, transcript.collect::<Vec<_>>().join("\n"));
     }
 }

@@ -1,9 +1,8 @@
-//! The cases of Kubernetes' own tests of `kubectl rollout status`, by the numbers of the reference
-//! (7.1: 19 to 23, 7.2: 52 to 67).
+//! The cases of Kubernetes' own tests of `kubectl rollout status`, in the order of the upstream files: 19 to 23 are
+//! integration tests, 52 to 67 are unit tests.
 //!
-//! The other cases of 7.2 do not apply here: 24 to 35 are about history, 36 to 45 about undo, 46 to 51
-//! about pause and resume. What 19 to 21 tell apart (a name, a selector, `--watch=false`) is the same
-//! object found in three ways, which `compat` and `exit_codes` do with recorded ones.
+//! Cases 24 to 51 are about the other verbs. Cases 19 to 21 differ only in how the target is selected (a name, a selector,
+//! `--watch=false`), which `compat` and `exit_codes` test with recorded objects.
 
 use serde_json::{Value, json};
 
@@ -12,8 +11,8 @@ use crate::objects::{status, with, workload};
 /// The output of kubectl 1.36 for a workload with these fields.
 fn compat(kind: &str, changes: &Value) -> (String, String, u8) {
     let bare = with(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
-    let ended = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
-    (ended.stdout, ended.stderr, ended.exit)
+    let output = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
+    (output.stdout, output.stderr, output.exit)
 }
 
 fn deployment(generation: i64, [observed, wanted, total, updated, available]: [i64; 5]) -> String {
@@ -87,7 +86,7 @@ fn one_observation_does_not_show_stability() {
 }
 
 #[test]
-fn case_23_nothing_found_is_printed_on_stderr_and_is_no_error_in_kubectl() {
+fn case_23_a_selector_without_matches_prints_a_message_and_is_no_error_in_kubectl() {
     for (args, exit) in [
         (&["-l", "app=none"][..], 1),
         (&["-l", "app=none", "--allow-empty"], 0),
@@ -95,10 +94,10 @@ fn case_23_nothing_found_is_printed_on_stderr_and_is_no_error_in_kubectl() {
     ] {
         let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
         let run = harness::Run::of(["status", "deployment", "-n", "n", "--from", "-"].iter().chain(args));
-        let ended = run.stdin(snapshot).run();
-        assert_eq!(ended.stdout, "");
+        let output = run.stdin(snapshot).run();
+        assert_eq!(output.stdout, "");
         assert_eq!(
-            (ended.stderr.as_str(), ended.exit),
+            (output.stderr.as_str(), output.exit),
             ("No resources found in n namespace.\n", exit),
             "{args:?}"
         );
@@ -179,7 +178,7 @@ fn cases_61_and_62_on_delete_has_no_status() {
 fn case_63_a_stateful_set_is_not_observed_yet() {
     let unobserved = "Waiting for statefulset spec update to be observed...\n";
     assert_eq!(stateful_set(&json!({"metadata": {"generation": 2}})), unobserved);
-    // A workload that was never observed, even without a generation.
+    // A workload that the controller never observed, even without a generation.
     let never = json!({"metadata": {"generation": 0}, "status": {"observedGeneration": 0}});
     assert_eq!(stateful_set(&never), unobserved);
 }

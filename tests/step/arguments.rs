@@ -1,16 +1,16 @@
-//! Words that make no sense are refused before anything is asked of the cluster.
+//! Invalid arguments are refused before any request is sent.
 
 use harness::Run;
-use harness::lab::Lab;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
-async fn invalid_arguments_reach_no_cluster() {
-    let lab = Lab::new();
-    lab.stateful_set(3, &json!({}));
-    lab.pass(30).await;
-    lab.cluster.forget_requests();
-    for (words, sentence) in [
+async fn invalid_arguments_send_no_request() {
+    let cluster = TestCluster::new();
+    cluster.stateful_set(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.sim.forget_requests();
+    for (args, message) in [
         ("sts/db --by 0", "--by \"0\": it must be at least 1"),
         ("sts/db --by 0%", "--by \"0%\": it must be at least 1"),
         ("sts/db --by -1", "--by \"-1\": it must be a number of pods"),
@@ -50,29 +50,29 @@ async fn invalid_arguments_reach_no_cluster() {
         ("sts/db -A", "unexpected argument"),
         ("sts/db --field-manager", "a value is required"),
     ] {
-        let ended = lab.run(&format!("step {words}")).await;
-        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
-        assert!(ended.stderr.contains(sentence), "{words}: {}", ended.transcript);
-        assert!(ended.stdout.is_empty(), "{words}: {}", ended.stdout);
+        let output = cluster.run(&format!("step {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
+        assert!(output.stdout.is_empty(), "{args}: {}", output.stdout);
     }
-    assert_eq!(lab.cluster.requests().len(), 0);
+    assert_eq!(cluster.sim.requests().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
-    let lab = Lab::new();
-    let db = lab.stateful_set(3, &json!({}));
-    lab.pass(60).await;
-    lab.run("pause statefulset/db").await;
-    lab.hands().image(&db, "app:2.0");
-    lab.pass(5).await;
-    let before = lab.revision();
-    for words in ["--max-unavailable 3", "--max-unavailable 100%", "--max-unavailable 7"] {
-        let ended = lab.run(&format!("step sts/db {words}")).await;
-        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
-        assert!(ended.stderr.contains("--max-unavailable"), "{words}: {}", ended.transcript);
+    let cluster = TestCluster::new();
+    let db = cluster.stateful_set(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.run("pause statefulset/db").await;
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(5).await;
+    let before = cluster.revision();
+    for args in ["--max-unavailable 3", "--max-unavailable 100%", "--max-unavailable 7"] {
+        let output = cluster.run(&format!("step sts/db {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains("--max-unavailable"), "{args}: {}", output.transcript);
     }
-    for (words, sentence) in [
+    for (args, message) in [
         ("--to 4", "--to 4 is more than the 3 pods of statefulset/db"),
         ("--to 4 --dry-run", "--to 4 is more than the 3 pods of statefulset/db"),
         (
@@ -82,52 +82,52 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
         ("--batches 70%,1,3", "goes down: 1 comes after 70%, which is 2 of 3 here"),
         ("--batches 1,4,100%", "goes down: 100%, which is 3 of 3 here, comes after 4"),
     ] {
-        let ended = lab.run(&format!("step sts/db {words}")).await;
-        assert_eq!(ended.exit, 2, "{words}: {}", ended.transcript);
-        assert!(ended.stderr.contains(sentence), "{words}: {}", ended.transcript);
+        let output = cluster.run(&format!("step sts/db {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
-    assert_eq!(lab.revision(), before);
-    let ended = lab.run("step sts/db --batches 1,40%,100% --to 3 --dry-run").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    let ended = lab.run("step sts/nobody").await;
-    assert_eq!(ended.exit, 1, "{}", ended.transcript);
+    assert_eq!(cluster.revision(), before);
+    let output = cluster.run("step sts/db --batches 1,40%,100% --to 3 --dry-run").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let output = cluster.run("step sts/nobody").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
 }
 
 #[test]
 fn a_snapshot_can_be_previewed_but_not_stepped() {
     let shop = harness::data().join("shop").join("snapshot.json");
-    let run = |words: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(words).run();
-    let ended = run(&[]);
-    assert_eq!((ended.exit, ended.stdout.as_str()), (2, ""));
-    assert!(ended.stderr.contains("a snapshot cannot be changed"), "{}", ended.stderr);
+    let run = |args: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(args).run();
+    let output = run(&[]);
+    assert_eq!((output.exit, output.stdout.as_str()), (2, ""));
+    assert!(output.stderr.contains("a snapshot cannot be changed"), "{}", output.stderr);
     assert_eq!(run(&["--dry-run"]).exit, 0, "{}", run(&["--dry-run"]).transcript);
 }
 
-/// To `--compat` a verb that kubectl has not means what it always means.
+/// kubectl has no `step`, so `--compat` changes nothing.
 #[test]
 fn compat_has_no_effect() {
-    let ended = Run::of(["step", "sts/db", "--by", "0", "--compat"]).run();
-    assert_eq!(ended.exit, 2, "{}", ended.transcript);
-    let ended = Run::of(["step", "sts/db", "--unknown"]).env("ROLLOUT2_COMPAT", "kubectl").run();
-    assert_eq!(ended.exit, 2, "{}", ended.transcript);
+    let output = Run::of(["step", "sts/db", "--by", "0", "--compat"]).run();
+    assert_eq!(output.exit, 2, "{}", output.transcript);
+    let output = Run::of(["step", "sts/db", "--unknown"]).env("ROLLOUT2_COMPAT", "kubectl").run();
+    assert_eq!(output.exit, 2, "{}", output.transcript);
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
-    let ended = Run::of(["step", "--help"]).run();
-    let own = ended.stdout.split("Options for every verb:").next().unwrap();
-    let below = ended.stdout.split("\nExamples:\n").nth(1).unwrap();
+fn the_help_matches_its_snapshot() {
+    let output = Run::of(["step", "--help"]).run();
+    let own = output.stdout.split("Options for every verb:").next().unwrap();
+    let below = output.stdout.split("\nExamples:\n").nth(1).unwrap();
     insta::assert_snapshot!(format!("{own}...\n\nExamples:\n{below}"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dry_run_without_a_plan_prints_one_document_of_a_plan() {
-    let lab = Lab::new();
-    lab.stateful_set(2, &json!({}));
-    lab.pass(60).await;
-    let ended = lab.run("step statefulset/db --dry-run -o json").await;
-    assert_eq!((ended.exit, ended.stdout.lines().count()), (0, 1), "{}", ended.transcript);
-    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+async fn a_dry_run_prints_one_plan_document_without_writing_a_plan() {
+    let cluster = TestCluster::new();
+    cluster.stateful_set(2, &json!({}));
+    cluster.advance(60).await;
+    let output = cluster.run("step statefulset/db --dry-run -o json").await;
+    assert_eq!((output.exit, output.stdout.lines().count()), (0, 1), "{}", output.transcript);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!((&document["kind"], &document["event"]), (&json!("StepPlan"), &Value::Null));
     assert_eq!((&document["outcome"], &document["exitCode"]), (&json!("nothing-outdated"), &json!(0)));
 }

@@ -1,6 +1,6 @@
-//! The commands in hints are the right ones.
+//! The commands in hints do what the hints say.
 
-use harness::lab::Lab;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::CONTROLLERREVISIONS;
@@ -12,174 +12,174 @@ fn hints(transcript: &str) -> Vec<&str> {
     transcript.lines().filter_map(|line| line.strip_prefix("hint: ")).collect()
 }
 
-async fn with_a_shell(lab: &Lab, words: &[&str]) -> harness::Ended {
+async fn run_in_shell(cluster: &TestCluster, args: &[&str]) -> harness::Output {
     let path = std::env::var("PATH").unwrap_or_default();
-    run_of(lab, words, &[("PATH", &path)]).await
+    run_of(cluster, args, &[("PATH", &path)]).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_with_a_check_needs_it_again() {
-    let (lab, _) = changed(3, &json!({})).await;
-    let ended = with_a_shell(&lab, &["step", "statefulset/db", "--check", "true"]).await;
+    let (cluster, _) = changed(3, &json!({})).await;
+    let output = run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
-    assert_eq!(hints(&ended.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
-    let status = lab.run("status statefulset/db --watch=false").await;
+    assert_eq!(hints(&output.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
+    let status = cluster.run("status statefulset/db --watch=false").await;
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =
-        with_a_shell(&lab, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
+        run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
     assert_eq!(hints(&failed.transcript), [format!("continue the plan: {step}")], "{}", failed.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
-    let (lab, db) = changed(3, &json!({})).await;
-    lab.run("step statefulset/db").await;
-    lab.hands().image(&db, "app:3.0");
-    lab.pass(5).await;
-    let ended = lab.run("step statefulset/db").await;
-    assert_eq!(ended.exit, 5, "{}", ended.transcript);
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.run("step statefulset/db").await;
+    cluster.editor().set_image(&db, "app:3.0");
+    cluster.advance(5).await;
+    let output = cluster.run("step statefulset/db").await;
+    assert_eq!(output.exit, 5, "{}", output.transcript);
     assert_eq!(
-        hints(&ended.transcript),
+        hints(&output.transcript),
         [
             "to continue with it as it is now: kubectl rollout2 step statefulset/db -n default --new-plan",
             "to roll back: kubectl rollout2 undo statefulset/db -n default",
         ],
         "{}",
-        ended.transcript
+        output.transcript
     );
-    let ended = lab.run("step statefulset/db --new-plan --all").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let output = cluster.run("step statefulset/db --new-plan --all").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_original_partition_is_reported_with_a_hint() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
-    let (lab, db) = changed(3, &spec).await;
-    let ended = lab.run("step statefulset/db --all").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let (cluster, db) = changed(3, &spec).await;
+    let output = cluster.run("step statefulset/db --all").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
     let said = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
-    assert!(ended.stdout.contains(said), "{}", ended.transcript);
+    assert!(output.stdout.contains(said), "{}", output.transcript);
     let below = "to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
-    assert_eq!(hints(&ended.transcript), [below]);
-    let ended = lab.run("step statefulset/db --to 100%").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    assert_eq!(object(&lab, &db)["spec"]["updateStrategy"], spec["updateStrategy"]);
+    assert_eq!(hints(&output.transcript), [below]);
+    let output = cluster.run("step statefulset/db --to 100%").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(object(&cluster, &db)["spec"]["updateStrategy"], spec["updateStrategy"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn resume_removes_a_hold_that_another_client_ended() {
-    let lab = Lab::new();
-    let db = lab.stateful_set(2, &json!({}));
-    lab.pass(60).await;
-    lab.run("pause statefulset/db").await;
-    lab.hands().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
-    lab.pass(5).await;
-    let ended = lab.run("step statefulset/db").await;
+    let cluster = TestCluster::new();
+    let db = cluster.stateful_set(2, &json!({}));
+    cluster.advance(60).await;
+    cluster.run("pause statefulset/db").await;
+    cluster.editor().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
+    cluster.advance(5).await;
+    let output = cluster.run("step statefulset/db").await;
     let resume = "remove the annotation of the hold that another client ended: kubectl rollout2 resume statefulset/db -n default";
-    assert_eq!((ended.exit, hints(&ended.transcript)), (0, vec![resume]), "{}", ended.transcript);
-    assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
-    assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+    assert_eq!((output.exit, hints(&output.transcript)), (0, vec![resume]), "{}", output.transcript);
+    assert_eq!(cluster.run("resume statefulset/db").await.exit, 0);
+    assert_eq!(object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 
 #[tokio::test(start_paused = true)]
 async fn undo_returns_to_the_revision_before_the_hold() {
-    for words in ["", "step statefulset/db"] {
-        let (lab, db) = changed(3, &json!({})).await;
-        lab.hands().image(&db, "app:3.0");
-        lab.pass(5).await;
-        if !words.is_empty() {
-            assert_eq!(lab.run(words).await.exit, 0);
-            assert_eq!(replicas_on(&lab, &db, "app:3.0"), 1);
+    for args in ["", "step statefulset/db"] {
+        let (cluster, db) = changed(3, &json!({})).await;
+        cluster.editor().set_image(&db, "app:3.0");
+        cluster.advance(5).await;
+        if !args.is_empty() {
+            assert_eq!(cluster.run(args).await.exit, 0);
+            assert_eq!(replicas_on(&cluster, &db, "app:3.0"), 1);
         }
-        let undone = lab.run("undo statefulset/db --wait").await;
+        let undone = cluster.run("undo statefulset/db --wait").await;
         assert_eq!(undone.exit, 0, "{}", undone.transcript);
-        assert_eq!(replicas_on(&lab, &db, "app:1.0"), 3, "{words}: {}", undone.transcript);
+        assert_eq!(replicas_on(&cluster, &db, "app:1.0"), 3, "{args}: {}", undone.transcript);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_without_outdated_pods_is_ended_by_resume() {
-    let lab = Lab::new();
-    let db = lab.stateful_set(2, &json!({}));
-    lab.pass(60).await;
-    lab.run("pause statefulset/db").await;
-    let ended = lab.run("step statefulset/db").await;
+    let cluster = TestCluster::new();
+    let db = cluster.stateful_set(2, &json!({}));
+    cluster.advance(60).await;
+    cluster.run("pause statefulset/db").await;
+    let output = cluster.run("step statefulset/db").await;
     let hint = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default\n";
-    assert_eq!((ended.exit, ended.stderr.as_str()), (0, hint), "{}", ended.transcript);
-    assert_eq!(lab.run("resume statefulset/db").await.exit, 0);
-    assert_eq!(object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+    assert_eq!((output.exit, output.stderr.as_str()), (0, hint), "{}", output.transcript);
+    assert_eq!(cluster.run("resume statefulset/db").await.exit, 0);
+    assert_eq!(object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
-    let (lab, db) = changed(3, &json!({})).await;
-    lab.run("step statefulset/db").await;
-    lab.hands().image(&db, "app:1.0");
-    lab.pass(60).await;
-    assert_eq!(lab.run("step statefulset/db").await.exit, 5);
-    let ended = lab.run("step statefulset/db --new-plan").await;
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.run("step statefulset/db").await;
+    cluster.editor().set_image(&db, "app:1.0");
+    cluster.advance(60).await;
+    assert_eq!(cluster.run("step statefulset/db").await.exit, 5);
+    let output = cluster.run("step statefulset/db --new-plan").await;
     let resume = "kubectl rollout2 resume statefulset/db -n default --release-all";
     let hint = format!("hint: it stays held; to end the hold: {resume}\n");
-    assert_eq!((ended.exit, ended.stderr.as_str()), (0, hint.as_str()), "{}", ended.transcript);
-    assert!(ended.stdout.contains("there is nothing to step"), "{}", ended.transcript);
-    assert_eq!(lab.run("resume statefulset/db --release-all").await.exit, 0);
-    let db = object(&lab, &db);
+    assert_eq!((output.exit, output.stderr.as_str()), (0, hint.as_str()), "{}", output.transcript);
+    assert!(output.stdout.contains("there is nothing to step"), "{}", output.transcript);
+    assert_eq!(cluster.run("resume statefulset/db --release-all").await.exit, 0);
+    let db = object(&cluster, &db);
     assert_eq!(db["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
     assert_eq!(db["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default(), 0);
 }
 
-/// The partition that holds was set by `step`, not by the user.
+/// `step` set the current partition, not the user.
 #[tokio::test(start_paused = true)]
 async fn the_reported_partition_is_the_one_before_the_hold() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
-    let lab = Lab::new();
-    let db = lab.stateful_set(3, &spec);
-    lab.pass(60).await;
-    lab.hands().image(&db, "app:2.0");
-    lab.pass(60).await;
-    lab.run("pause statefulset/db").await;
-    let ended = lab.run("step statefulset/db").await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
+    let cluster = TestCluster::new();
+    let db = cluster.stateful_set(3, &spec);
+    cluster.advance(60).await;
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(60).await;
+    cluster.run("pause statefulset/db").await;
+    let output = cluster.run("step statefulset/db").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(
-        ended.stdout.contains("no pod is outdated at or above its own partition 1"),
+        output.stdout.contains("no pod is outdated at or above its own partition 1"),
         "{}",
-        ended.transcript
+        output.transcript
     );
     let below =
         "hint: to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     let ends = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default";
-    assert_eq!(ended.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", ended.transcript);
+    assert_eq!(output.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", output.transcript);
 }
 
 /// A plan whose first revision was deleted. An older one would replace pods that the plan has not touched.
 #[tokio::test(start_paused = true)]
 async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
-    let lab = Lab::new();
-    let db = lab.stateful_set(3, &json!({}));
-    lab.pass(60).await;
-    lab.hands().image(&db, "app:1.5");
-    lab.pass(120).await;
-    lab.run("pause statefulset/db").await;
-    lab.hands().image(&db, "app:2.0");
-    lab.pass(5).await;
-    assert_eq!(lab.run("step statefulset/db").await.exit, 0);
-    let held = object(&lab, &db)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
+    let cluster = TestCluster::new();
+    let db = cluster.stateful_set(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&db, "app:1.5");
+    cluster.advance(120).await;
+    cluster.run("pause statefulset/db").await;
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(5).await;
+    assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+    let held = object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
     let from = serde_json::from_str::<Value>(held.as_str().unwrap()).unwrap()["plan"]["from"].clone();
     let from = from.as_str().unwrap();
-    lab.hands().delete(&Key::new(&CONTROLLERREVISIONS, "default", from));
+    cluster.editor().delete(&Key::new(&CONTROLLERREVISIONS, "default", from));
 
-    let undone = lab.run("undo statefulset/db").await;
+    let undone = cluster.run("undo statefulset/db").await;
     let error = format!(
         "error: revision {from}, from which the plan of statefulset/db began, is not stored any more\n"
     );
     let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER\n";
     assert_eq!((undone.exit, undone.stderr), (1, error + choose));
-    let words = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
-    let failed = with_a_shell(&lab, &words).await;
+    let args = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
+    let failed = run_in_shell(&cluster, &args).await;
     assert_eq!(failed.exit, 4, "{}", failed.transcript);
     let choose =
         "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";
     assert_eq!(hints(&failed.transcript), [choose], "{}", failed.transcript);
-    lab.pass(60).await;
-    assert_eq!((replicas_on(&lab, &db, "app:1.5"), replicas_on(&lab, &db, "app:1.0")), (1, 0));
+    cluster.advance(60).await;
+    assert_eq!((replicas_on(&cluster, &db, "app:1.5"), replicas_on(&cluster, &db, "app:1.0")), (1, 0));
 }

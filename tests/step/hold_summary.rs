@@ -1,54 +1,55 @@
-//! `status` and `history` say that a plan holds a workload, where, and by whom.
+//! `status` and `history` report which plan holds a workload, at which batch, and the lease holder.
 
-use harness::lab::Lab;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 
 use crate::setup::{changed, run_of};
 
-async fn stepped_once() -> Lab {
-    let (lab, _) = changed(4, &json!({})).await;
-    let ended = run_of(&lab, &["step", "statefulset/db"], &[("USER", "ada"), ("HOSTNAME", "laptop")]).await;
-    assert_eq!(ended.exit, 0, "{}", ended.transcript);
-    lab
+async fn cluster_after_one_batch() -> TestCluster {
+    let (cluster, _) = changed(4, &json!({})).await;
+    let output =
+        run_of(&cluster, &["step", "statefulset/db"], &[("USER", "ada"), ("HOSTNAME", "laptop")]).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster
 }
 
-const WORDS: &str =
+const SUMMARY: &str =
     "held by a plan of step (ada@laptop), after batch 1, until kubectl rollout2 step statefulset/db";
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_between_two_batches_is_described() {
-    let lab = stepped_once().await;
-    let status = lab.run("status statefulset/db --watch=false").await;
-    assert!(status.stderr.contains(WORDS), "{}", status.transcript);
-    let history = lab.run("history statefulset/db").await;
-    assert!(history.stderr.contains(&format!("note: statefulset/db is {WORDS}")), "{}", history.transcript);
-    let history = lab.run("history statefulset/db -o json").await;
+    let cluster = cluster_after_one_batch().await;
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    assert!(status.stderr.contains(SUMMARY), "{}", status.transcript);
+    let history = cluster.run("history statefulset/db").await;
+    assert!(history.stderr.contains(&format!("note: statefulset/db is {SUMMARY}")), "{}", history.transcript);
+    let history = cluster.run("history statefulset/db -o json").await;
     let facts: Value = serde_json::from_str(&history.stdout).unwrap();
     let held = &facts["items"][0]["held"];
     assert_eq!(held["reason"], "plan");
     assert_eq!(held["by"], "ada@laptop");
     assert_eq!(held["batch"], json!({"number": 1, "done": true}));
-    assert_eq!(held["steppedBy"], Value::Null, "the lease is given back");
+    assert_eq!(held["steppedBy"], Value::Null, "the lease is released");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_paused_plan_and_a_pause_are_described() {
-    let lab = stepped_once().await;
-    let paused = lab.run("pause statefulset/db").await;
+    let cluster = cluster_after_one_batch().await;
+    let paused = cluster.run("pause statefulset/db").await;
     let note = "is held by a plan, which releases no more pods until it is resumed";
     assert!(paused.stderr.contains(note), "{}", paused.transcript);
-    let history = lab.run("history statefulset/db").await;
-    let words = "after batch 1, paused, until kubectl rollout2 resume statefulset/db";
-    assert!(history.stderr.contains(words), "{}", history.transcript);
-    let step = lab.run("step statefulset/db").await;
+    let history = cluster.run("history statefulset/db").await;
+    let summary = "after batch 1, paused, until kubectl rollout2 resume statefulset/db";
+    assert!(history.stderr.contains(summary), "{}", history.transcript);
+    let step = cluster.run("step statefulset/db").await;
     assert_eq!(step.exit, 5, "{}", step.transcript);
     assert!(step.stderr.contains("held: statefulset.apps/db: the plan is paused"), "{}", step.transcript);
     assert!(
         step.stderr
             .contains("hint: kubectl rollout2 resume statefulset/db -n default && kubectl rollout2 step")
     );
-    let (lab, _) = changed(2, &json!({})).await;
-    let status = lab.run("status statefulset/db --watch=false").await;
-    let words = "held by a pause, until kubectl rollout2 resume statefulset/db";
-    assert!(status.stderr.contains(words), "{}", status.transcript);
+    let (cluster, _) = changed(2, &json!({})).await;
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    let summary = "held by a pause, until kubectl rollout2 resume statefulset/db";
+    assert!(status.stderr.contains(summary), "{}", status.transcript);
 }

@@ -1,8 +1,8 @@
-//! The messages of a command that ends before its goal.
+//! The messages of a command that is interrupted or times out.
 
 use std::time::Duration;
 
-use harness::lab::Lab;
+use harness::test_cluster::TestCluster;
 use serde_json::json;
 use simcluster::Verb;
 use simcluster::fault::{Fault, FaultAction, Requests};
@@ -10,48 +10,49 @@ use simcluster::resource::STATEFULSETS;
 
 use crate::setup::{changed, run_of};
 
-async fn as_ada(lab: &Lab, words: &str) -> harness::Ended {
-    let words: Vec<&str> = words.split(' ').collect();
-    run_of(lab, &words, &[("USER", "ada"), ("HOSTNAME", "laptop")]).await
+async fn run_as_ada(cluster: &TestCluster, args: &str) -> harness::Output {
+    let args: Vec<&str> = args.split(' ').collect();
+    run_of(cluster, &args, &[("USER", "ada"), ("HOSTNAME", "laptop")]).await
 }
 
 /// Only the released pods of a batch are updated after an interrupt; the others wait for `step`.
 #[tokio::test(start_paused = true)]
 async fn only_a_started_update_continues_after_an_interrupt() {
-    let (lab, db) = changed(5, &json!({})).await;
-    lab.hands().image(&db, "app:3.0-slow");
-    lab.pass(5).await;
-    for (words, going) in
+    let (cluster, db) = changed(5, &json!({})).await;
+    cluster.editor().set_image(&db, "app:3.0-slow");
+    cluster.advance(5).await;
+    for (args, continuation) in
         [("", "db-4 of batch 1 continues"), ("--max-unavailable 2", "db-4 db-3 of batch 1 continue")]
     {
-        let ended = lab.run(&format!("step statefulset/db --no-canary --by 3 --timeout 3s {words}")).await;
-        assert_eq!(ended.exit, 3, "{}", ended.transcript);
-        let said = format!("timed out after 3s; it stays held; {going} in the cluster\n");
-        assert!(ended.stderr.contains(&said), "{}", ended.transcript);
-        assert!(!ended.stderr.contains("db-2"), "{}", ended.transcript);
+        let output =
+            cluster.run(&format!("step statefulset/db --no-canary --by 3 --timeout 3s {args}")).await;
+        assert_eq!(output.exit, 3, "{}", output.transcript);
+        let message = format!("timed out after 3s; it stays held; {continuation} in the cluster\n");
+        assert!(output.stderr.contains(&message), "{}", output.transcript);
+        assert!(!output.stderr.contains("db-2"), "{}", output.transcript);
     }
 }
 
-/// No other process has acquired the lease, and nothing releases it.
+/// No other process acquired the lease, and the release of the lease fails.
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_was_not_released_is_reported_as_ours() {
-    let (lab, _) = changed(3, &json!({})).await;
+async fn a_lease_whose_release_failed_is_reported_as_our_own() {
+    let (cluster, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
-    lab.cluster.fault(Fault::on(patches, FaultAction::LoseRequest).after(2));
-    let ended = as_ada(&lab, "step statefulset/db --soak 1h --timeout 15s").await;
-    assert_eq!(ended.exit, 3, "{}", ended.transcript);
-    assert!(!ended.stderr.contains("is stepped by"), "{}", ended.transcript);
-    let said = "it stays held; no pod is being replaced; its lease was not released, so the next step waits \
+    cluster.sim.fault(Fault::on(patches, FaultAction::LoseRequest).after(2));
+    let output = run_as_ada(&cluster, "step statefulset/db --soak 1h --timeout 15s").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    assert!(!output.stderr.contains("is stepped by"), "{}", output.transcript);
+    let message = "it stays held; no pod is being replaced; its lease was not released, so the next step waits \
                 1m for it to expire (--take-over: now)";
-    assert!(ended.stderr.contains(said), "{}", ended.transcript);
+    assert!(output.stderr.contains(message), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_lease_of_a_dead_process_is_reported_with_a_hint() {
-    let (lab, _) = changed(3, &json!({})).await;
-    let step = as_ada(&lab, "step statefulset/db --soak 1h");
+    let (cluster, _) = changed(3, &json!({})).await;
+    let step = run_as_ada(&cluster, "step statefulset/db --soak 1h");
     assert!(tokio::time::timeout(Duration::from_secs(15), step).await.is_err(), "it soaks");
-    let status = lab.run("status statefulset/db --watch=false").await;
+    let status = cluster.run("status statefulset/db --watch=false").await;
     let (before, after) = status.stderr.split_once("in batch 1, stepped by ada@laptop since 20").unwrap();
     assert!(before.contains("held by a plan of step"), "{}", status.transcript);
     let way =

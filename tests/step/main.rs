@@ -1,5 +1,5 @@
-//! `step` as a user sees it: the complete program against an API server and controllers in the same
-//! process, in a time that only moves when everybody waits.
+//! `step` as a user sees it: the complete program against an API server and controllers in the same process, on a
+//! clock that advances when every task waits.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 

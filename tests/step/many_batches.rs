@@ -1,4 +1,4 @@
-//! A plan of more batches than anybody reads.
+//! Plans with more batches than the output lists.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use harness::Run;
 use serde_json::{Value, json};
 
-/// A recorded StatefulSet of so many pods, all of them on the revision before.
+/// Returns a snapshot of a recorded StatefulSet with this many pods, all outdated.
 fn snapshot(replicas: usize) -> Value {
     let template = |image: &str| json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
     let mut items = vec![json!({"kind": "StatefulSet", "apiVersion": "apps/v1",
@@ -33,18 +33,18 @@ fn snapshot(replicas: usize) -> Value {
     json!({"kind": "List", "apiVersion": "v1", "items": items})
 }
 
-fn plan(replicas: usize, words: &[&str]) -> String {
+fn plan(replicas: usize, args: &[&str]) -> String {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
         "step-many-{replicas}-{}-{}.json",
-        words.len(),
+        args.len(),
         std::process::id()
     ));
     fs::write(&file, snapshot(replicas).to_string()).unwrap();
-    let ended =
-        Run::of(["step", "sts/db", "--dry-run", "--soak", "1m", "--from"]).arg(&file).args(words).run();
+    let output =
+        Run::of(["step", "sts/db", "--dry-run", "--soak", "1m", "--from"]).arg(&file).args(args).run();
     fs::remove_file(&file).unwrap();
-    assert_eq!(ended.exit, 0, "{}", ended.stderr);
-    ended.stdout
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.stdout
 }
 
 #[test]

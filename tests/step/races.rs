@@ -1,4 +1,4 @@
-//! A command that stops a plan is not in conflict with the process that steps it.
+//! `pause` and `undo` while another process renews the lease of the plan.
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
@@ -12,10 +12,10 @@ use crate::setup::changed;
 const HELD: &str = "kubectl-rollout2/held";
 
 #[tokio::test(start_paused = true)]
-async fn pause_and_undo_win_against_a_lease_renewal() {
-    for (words, exit) in [("pause statefulset/db", 0), ("undo statefulset/db", 0)] {
-        let (lab, db) = changed(4, &json!({})).await;
-        assert_eq!(lab.run("step statefulset/db").await.exit, 0);
+async fn pause_and_undo_succeed_during_a_lease_renewal() {
+    for (args, exit) in [("pause statefulset/db", 0), ("undo statefulset/db", 0)] {
+        let (cluster, db) = changed(4, &json!({})).await;
+        assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
         let target = db.clone();
         let renew = FaultAction::write_before(move |store| {
             let set = store.find(&target).unwrap();
@@ -26,8 +26,8 @@ async fn pause_and_undo_win_against_a_lease_renewal() {
             let patch = json!({"metadata": {"annotations": {HELD: held.to_string()}}});
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("step")).unwrap();
         });
-        lab.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), renew).times(2));
-        let ended = lab.run(words).await;
-        assert_eq!(ended.exit, exit, "{}", ended.transcript);
+        cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), renew).times(2));
+        let output = cluster.run(args).await;
+        assert_eq!(output.exit, exit, "{}", output.transcript);
     }
 }

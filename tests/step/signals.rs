@@ -1,33 +1,33 @@
-//! Who is interrupted gives the lease back, says what goes on without them, and can be gone on from.
+//! An interrupted command releases the lease, reports what continues in the cluster, and can be repeated.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use harness::lab::Hands;
+use harness::test_cluster::Editor;
 use serde_json::{Value, json};
 use simcluster::resource::STATEFULSETS;
 use simcluster::{Clock, Controllers, Finalization, Key, Served, SimCluster};
 use tokio::task::JoinHandle;
 
-/// A cluster on a socket, whose controllers work in the machine's time.
-struct Town {
+/// A cluster on a socket whose controllers run on the system clock, with a StatefulSet `db`.
+struct ServedCluster {
     cluster: SimCluster,
-    _served: Served,
+    _server: Served,
     controllers: JoinHandle<()>,
     directory: PathBuf,
     db: Key,
 }
 
-impl Drop for Town {
+impl Drop for ServedCluster {
     fn drop(&mut self) {
         self.controllers.abort();
     }
 }
 
-impl Town {
-    /// A StatefulSet that was paused and then changed.
+impl ServedCluster {
+    /// Returns a cluster whose StatefulSet was paused and then changed.
     async fn new(name: &str) -> Self {
         let builder = SimCluster::builder().clock(Clock::System).finalization(Finalization::ByControllers);
         let cluster = builder.nodes(3).history(100_000).build();
@@ -35,22 +35,22 @@ impl Town {
         let directory =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-{name}-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
-        let served = cluster.serve().unwrap();
-        served.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
-        let hands = Hands { cluster: cluster.clone() };
-        let db = hands.workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
-        let town = Self { cluster, _served: served, controllers, directory, db };
-        town.until(|object| object["status"]["readyReplicas"] == 3).await;
-        assert_eq!(town.begin("pause statefulset/db", "pause").wait().await, Some(0));
-        hands.image(&town.db, "app:2.0");
-        town
+        let server = cluster.serve().unwrap();
+        server.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
+        let editor = Editor::new(&cluster);
+        let db = editor.create_workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
+        let served = Self { cluster, _server: server, controllers, directory, db };
+        served.wait_until(|object| object["status"]["readyReplicas"] == 3).await;
+        assert_eq!(served.start("pause statefulset/db", "pause").wait().await, Some(0));
+        editor.set_image(&served.db, "app:2.0");
+        served
     }
 
-    async fn until(&self, is: impl Fn(&Value) -> bool) {
-        let mut looks = 0;
+    async fn wait_until(&self, is: impl Fn(&Value) -> bool) {
+        let mut reads = 0;
         while !is(&self.object()) {
-            looks += 1;
-            assert!(looks < 600, "it never came to that: {}", self.object());
+            reads += 1;
+            assert!(reads < 600, "timed out: {}", self.object());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -59,18 +59,18 @@ impl Town {
         self.cluster.store(|store| Value::clone(store.get(&self.db).unwrap()))
     }
 
-    fn held(&self) -> Value {
+    fn hold(&self) -> Value {
         let held = self.object();
         let held =
             held["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null").to_owned();
         serde_json::from_str(&held).unwrap()
     }
 
-    /// Starts the binary.
-    fn begin(&self, words: &str, name: &str) -> Running {
+    /// Starts the program as a process.
+    fn start(&self, args: &str, name: &str) -> Running {
         let file = |stream: &str| self.directory.join(format!("{name}.{stream}"));
         let child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
-            .args(words.split_whitespace())
+            .args(args.split_whitespace())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("USER", "ada")
@@ -100,11 +100,11 @@ impl Running {
         fs::read_to_string(&self.err).unwrap()
     }
 
-    async fn until_it_says(&mut self, words: &str) {
-        let mut looks = 0;
-        while !self.out().contains(words) && !self.err().contains(words) {
-            looks += 1;
-            assert!(looks < 600, "it never said {words}: {}{}", self.out(), self.err());
+    async fn wait_for_text(&mut self, text: &str) {
+        let mut reads = 0;
+        while !self.out().contains(text) && !self.err().contains(text) {
+            reads += 1;
+            assert!(reads < 600, "timed out waiting for {text}: {}{}", self.out(), self.err());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -131,10 +131,10 @@ async fn the_lease_is_released_and_the_same_command_continues() {
     for (signal, exit, word) in
         [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated"), ("-HUP", 129, "hung up")]
     {
-        let town = Town::new(signal).await;
-        let mut step = town.begin("step statefulset/db --by 2 --all --soak 1h", "first");
-        step.until_it_says("soaking 1h").await;
-        assert_eq!(town.held()["lease"]["by"], "ada@laptop");
+        let served = ServedCluster::new(signal).await;
+        let mut step = served.start("step statefulset/db --by 2 --all --soak 1h", "first");
+        step.wait_for_text("soaking 1h").await;
+        assert_eq!(served.hold()["lease"]["by"], "ada@laptop");
         step.signal(signal);
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
         let said = format!("{word}: statefulset.apps/db: it stays held");
@@ -144,57 +144,57 @@ async fn the_lease_is_released_and_the_same_command_continues() {
             "{}",
             step.err()
         );
-        assert_eq!((&town.held()["reason"], &town.held()["lease"]), (&json!("plan"), &Value::Null));
-        let mut again = town.begin("step statefulset/db --soak 0s", "again");
+        assert_eq!((&served.hold()["reason"], &served.hold()["lease"]), (&json!("plan"), &Value::Null));
+        let mut again = served.start("step statefulset/db --soak 0s", "again");
         assert_eq!(again.wait().await, Some(0), "{}{}", again.out(), again.err());
         assert!(again.out().contains("stepped: every pod is updated"), "{}{}", again.out(), again.err());
-        assert_eq!(town.held(), Value::Null);
+        assert_eq!(served.hold(), Value::Null);
     }
 }
 
 #[tokio::test]
 async fn a_check_is_killed_at_its_timeout_and_at_an_interrupt() {
-    let town = Town::new("check").await;
-    let mut step = town.begin("step statefulset/db --check-timeout 300ms --check sleep${IFS}30", "late");
+    let served = ServedCluster::new("check").await;
+    let mut step = served.start("step statefulset/db --check-timeout 300ms --check sleep${IFS}30", "late");
     assert_eq!(step.wait().await, Some(4), "{}", step.err());
     assert!(step.err().contains("the check of batch 1 timed out, and was killed"), "{}", step.err());
-    let town = Town::new("broken-off").await;
-    let mark = town.directory.join("mark");
+    let served = ServedCluster::new("broken-off").await;
+    let mark = served.directory.join("mark");
     let check = format!("sleep${{IFS}}2;touch${{IFS}}{}", mark.display());
-    let mut step = town.begin(&format!("step statefulset/db --check {check}"), "broken-off");
-    step.until_it_says("checking").await;
+    let mut step = served.start(&format!("step statefulset/db --check {check}"), "broken-off");
+    step.wait_for_text("checking").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.err());
     tokio::time::sleep(Duration::from_millis(2500)).await;
-    assert!(!mark.exists(), "the check lived on");
+    assert!(!mark.exists(), "the check was not killed");
 }
 
 #[tokio::test]
 async fn a_waiting_step_reports_the_lease_holder() {
-    let town = Town::new("lease").await;
-    let mut first = town.begin("step statefulset/db --all --soak 1h", "first");
-    first.until_it_says("soaking 1h").await;
-    let mut second = town.begin("step statefulset/db", "second");
-    second.until_it_says("note: ada@laptop steps statefulset/db").await;
+    let served = ServedCluster::new("lease").await;
+    let mut first = served.start("step statefulset/db --all --soak 1h", "first");
+    first.wait_for_text("soaking 1h").await;
+    let mut second = served.start("step statefulset/db", "second");
+    second.wait_for_text("note: ada@laptop steps statefulset/db").await;
     second.signal("-INT");
     assert_eq!(second.wait().await, Some(130), "{}", second.err());
     let said = "interrupted: statefulset.apps/db: it stays held, and is stepped by ada@laptop";
     assert!(second.err().contains(said), "{}", second.err());
-    assert_eq!(town.held()["lease"]["by"], "ada@laptop", "the lease of the first is still its own");
-    let mut third = town.begin("step statefulset/db --take-over", "third");
-    third.until_it_says("note: took the lease of statefulset/db over from ada@laptop").await;
+    assert_eq!(served.hold()["lease"]["by"], "ada@laptop", "the first process still holds the lease");
+    let mut third = served.start("step statefulset/db --take-over", "third");
+    third.wait_for_text("note: took the lease of statefulset/db over from ada@laptop").await;
     assert_eq!(first.wait().await, Some(5), "{}", first.err());
     assert!(first.err().contains("took the lease of the plan over"), "{}", first.err());
     third.signal("-INT");
     assert_eq!(third.wait().await, Some(130), "{}", third.err());
 }
 
-/// A rollback is not held any more, even if `step` is interrupted.
+/// A rollback is no longer held, even if `step` is interrupted.
 #[tokio::test]
 async fn an_interrupted_rollback_is_reported() {
-    let town = Town::new("back").await;
-    let mut step = town.begin("step statefulset/db --check false --on-failure undo", "step");
-    step.until_it_says("rolls back to revision 1").await;
+    let served = ServedCluster::new("back").await;
+    let mut step = served.start("step statefulset/db --check false --on-failure undo", "step");
+    step.wait_for_text("rolls back to revision 1").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.err());
     let said: Vec<String> = step.err().lines().rev().take(3).map(str::to_owned).collect();
@@ -208,9 +208,12 @@ async fn an_interrupted_rollback_is_reported() {
         "{}",
         step.err()
     );
-    assert_eq!((&town.held()["plan"]["phase"], &town.held()["lease"]), (&json!("rollingBack"), &Value::Null));
-    let mut on = town.begin("step statefulset/db", "on");
+    assert_eq!(
+        (&served.hold()["plan"]["phase"], &served.hold()["lease"]),
+        (&json!("rollingBack"), &Value::Null)
+    );
+    let mut on = served.start("step statefulset/db", "on");
     assert_eq!(on.wait().await, Some(4), "{}", on.err());
     assert!(on.err().contains("the plan failed or was undone before"), "{}", on.err());
-    assert_eq!(town.held(), Value::Null);
+    assert_eq!(served.hold(), Value::Null);
 }

@@ -1,14 +1,14 @@
-//! In a CI log, no line of text from the cluster is a command for the CI system.
+//! In a CI log, no text from the cluster starts a workflow command of the CI system.
 
 use serde_json::{Value, json};
 
 use crate::setup::{NAMESPACE, cluster, shop};
 
-/// Lines that GitHub Actions, GitLab, Azure Pipelines and `TeamCity` obey.
+/// Workflow commands of GitHub Actions, GitLab, Azure Pipelines and `TeamCity`.
 const COMMANDS: &str =
     "x\n::stop-commands::token\n  ::add-mask::x\nsection_start:1:name\n##[group]y ##vso[task.complete]\n";
 
-/// The shop, with those lines wherever a template, an annotation or an event has text of its own.
+/// Returns the shop with workflow commands in templates, annotations and Events.
 fn hostile() -> Value {
     let mut shop = shop();
     for (number, item) in shop["items"].as_array_mut().unwrap().iter_mut().enumerate() {
@@ -28,25 +28,25 @@ fn hostile() -> Value {
     shop
 }
 
-/// The lines of an output that would be obeyed.
-fn obeyed(output: &str) -> Vec<&str> {
-    let is_obeyed = |line: &&str| {
+/// Returns the lines of an output that a CI system would execute.
+fn executed_lines(output: &str) -> Vec<&str> {
+    let is_executed = |line: &&str| {
         let start = line.trim_start();
         start.starts_with("::")
             || start.starts_with("section_")
             || line.contains("##[")
             || line.contains("##vso[")
     };
-    output.lines().filter(is_obeyed).collect()
+    output.lines().filter(is_executed).collect()
 }
 
 #[test]
-fn no_line_is_a_ci_command() {
+fn no_line_is_a_workflow_command() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let cluster = cluster(&hostile(), COMMANDS);
     let mut without_build = 0;
-    for words in [
+    for args in [
         "history all -o wide",
         "history deployment/web --revision current",
         "history statefulset/db --revision current",
@@ -58,19 +58,19 @@ fn no_line_is_a_ci_command() {
         "undo all --dry-run=client",
     ] {
         let run = |build: &str| {
-            let run = harness::Run::of(words.split(' ')).env("CI", build);
-            runtime.block_on(async { run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await })
+            let run = harness::Run::of(args.split(' ')).env("CI", build);
+            runtime.block_on(async { run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await })
         };
-        let ended = run("true");
-        assert_eq!(obeyed(&ended.transcript), [""; 0], "{words}");
+        let output = run("true");
+        assert_eq!(executed_lines(&output.transcript), [""; 0], "{args}");
         let plain = run("");
-        without_build += obeyed(&plain.transcript).len();
-        let prefixed = ended.transcript.lines().filter(|line| line.starts_with("| ")).count();
+        without_build += executed_lines(&plain.transcript).len();
+        let prefixed = output.transcript.lines().filter(|line| line.starts_with("| ")).count();
         let commands = plain
             .transcript
             .lines()
             .filter(|line| line.trim_start().starts_with("::") || line.trim_start().starts_with("section_"));
-        assert_eq!(prefixed, commands.count(), "{words}: one prefix a line\n{}", ended.transcript);
+        assert_eq!(prefixed, commands.count(), "{args}: one prefix for each line\n{}", output.transcript);
     }
-    assert!(without_build > 10, "only {without_build} lines would have been obeyed");
+    assert!(without_build > 10, "only {without_build} lines would have been executed_lines");
 }

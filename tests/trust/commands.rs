@@ -1,10 +1,10 @@
 //! The command lines that print hostile text: every verb in every output format.
 //!
-//! A verb that is not here fails a test below, so a new one (`list`, `plan`) needs a line or two, a line in
-//! `values.rs`, and its name in `places.rs` beside every place it shows: the test says which. What a plan of `step`
-//! says of itself, in one annotation, and what a check prints are tried in [`other_sources`](crate::other_sources).
+//! A new verb needs command lines here and in `secret_values.rs`, and its name beside every field that it prints in
+//! `printed_fields.rs`; tests fail until then. The annotation of a plan and the output of a check are tested in
+//! [`other_sources`](crate::other_sources).
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use simcluster::SimCluster;
 
 use crate::escape_detector;
@@ -12,7 +12,7 @@ use crate::setup::{NAMESPACE, verbs};
 
 /// The kind of an output, which decides what is safe in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum OutputFormat {
     /// Our own text, which is safe in every stream.
     Text,
     /// Our own text with tabs between columns.
@@ -23,22 +23,22 @@ pub(crate) enum Form {
     Exact,
 }
 
-impl Form {
-    /// Returns what is unsafe in an output, if anything is.
-    pub(crate) fn wrong_with(self, ended: &Ended) -> Option<String> {
-        let texts = [&ended.stdout, &ended.stderr];
+impl OutputFormat {
+    /// Returns the first unsafe text of an output, if there is one.
+    pub(crate) fn unsafe_text(self, output: &Output) -> Option<String> {
+        let texts = [&output.stdout, &output.stderr];
         let shown = texts.map(|text| if self == Self::Text { text.clone() } else { text.replace('\t', " ") });
-        let obeyed = shown.iter().find_map(|text| escape_detector::obeyed_in(text));
-        let is_of_lines = matches!(self, Self::Text | Self::Columns);
-        obeyed.or_else(|| {
-            shown.iter().filter(|_| is_of_lines).find_map(|text| escape_detector::forged_in(text))
+        let control = shown.iter().find_map(|text| escape_detector::control_in(text));
+        let forbids_forged_lines = matches!(self, Self::Text | Self::Columns);
+        control.or_else(|| {
+            shown.iter().filter(|_| forbids_forged_lines).find_map(|text| escape_detector::forged_in(text))
         })
     }
 }
 
 /// The stream of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum To {
+pub(crate) enum StreamKind {
     /// A pipe or a file.
     Pipe,
     /// A terminal with colour.
@@ -46,35 +46,38 @@ pub(crate) enum To {
 }
 
 /// A command line, the kind of its output, and its stream.
-pub(crate) const COMMANDS: &[(&str, Form, To)] = &[
-    ("history all -A -o wide", Form::Text, To::Pipe),
-    ("history all", Form::Text, To::Terminal),
-    ("history all --revision current", Form::Lines, To::Pipe),
-    ("history all -o yaml", Form::Exact, To::Terminal),
-    ("history all --compat", Form::Exact, To::Terminal),
-    ("diff deployment/web", Form::Text, To::Pipe),
-    ("diff deployment/checkout", Form::Text, To::Terminal),
-    ("diff statefulset/db", Form::Text, To::Pipe),
-    ("diff daemonset/agent previous live", Form::Text, To::Pipe),
-    ("diff deployment/web -o json", Form::Exact, To::Terminal),
-    ("status all -A --watch=false", Form::Text, To::Pipe),
-    ("status all --watch=false", Form::Text, To::Terminal),
-    ("status all --timeout 1s", Form::Text, To::Pipe),
-    ("status all --timeout 1s", Form::Text, To::Terminal),
-    ("undo all --dry-run=client", Form::Text, To::Terminal),
-    ("undo all --dry-run=client -o patch", Form::Exact, To::Terminal),
-    ("restart all --dry-run=server", Form::Text, To::Pipe),
-    ("pause all --dry-run=server", Form::Text, To::Pipe),
-    ("resume all --dry-run=server", Form::Text, To::Pipe),
-    ("step statefulset/db --to 100% --dry-run", Form::Text, To::Terminal),
-    ("step statefulset/db --to 100% --dry-run -o json", Form::Exact, To::Terminal),
-    ("step daemonset/agent --dry-run", Form::Text, To::Pipe),
-    ("__complete history deployment/", Form::Columns, To::Pipe),
-    ("__complete undo deployment/web --to-revision=", Form::Columns, To::Pipe),
+pub(crate) const COMMANDS: &[(&str, OutputFormat, StreamKind)] = &[
+    ("list all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
+    ("list all", OutputFormat::Text, StreamKind::Terminal),
+    ("list all -o yaml", OutputFormat::Exact, StreamKind::Terminal),
+    ("history all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
+    ("history all", OutputFormat::Text, StreamKind::Terminal),
+    ("history all --revision current", OutputFormat::Lines, StreamKind::Pipe),
+    ("history all -o yaml", OutputFormat::Exact, StreamKind::Terminal),
+    ("history all --compat", OutputFormat::Exact, StreamKind::Terminal),
+    ("diff deployment/web", OutputFormat::Text, StreamKind::Pipe),
+    ("diff deployment/checkout", OutputFormat::Text, StreamKind::Terminal),
+    ("diff statefulset/db", OutputFormat::Text, StreamKind::Pipe),
+    ("diff daemonset/agent previous live", OutputFormat::Text, StreamKind::Pipe),
+    ("diff deployment/web -o json", OutputFormat::Exact, StreamKind::Terminal),
+    ("status all -A --watch=false", OutputFormat::Text, StreamKind::Pipe),
+    ("status all --watch=false", OutputFormat::Text, StreamKind::Terminal),
+    ("status all --timeout 1s", OutputFormat::Text, StreamKind::Pipe),
+    ("status all --timeout 1s", OutputFormat::Text, StreamKind::Terminal),
+    ("undo all --dry-run=client", OutputFormat::Text, StreamKind::Terminal),
+    ("undo all --dry-run=client -o patch", OutputFormat::Exact, StreamKind::Terminal),
+    ("restart all --dry-run=server", OutputFormat::Text, StreamKind::Pipe),
+    ("pause all --dry-run=server", OutputFormat::Text, StreamKind::Pipe),
+    ("resume all --dry-run=server", OutputFormat::Text, StreamKind::Pipe),
+    ("step statefulset/db --to 100% --dry-run", OutputFormat::Text, StreamKind::Terminal),
+    ("step statefulset/db --to 100% --dry-run -o json", OutputFormat::Exact, StreamKind::Terminal),
+    ("step daemonset/agent --dry-run", OutputFormat::Text, StreamKind::Pipe),
+    ("__complete history deployment/", OutputFormat::Columns, StreamKind::Pipe),
+    ("__complete undo deployment/web --to-revision=", OutputFormat::Columns, StreamKind::Pipe),
     // These write, so they come last.
-    ("step statefulset/db --to 100% --timeout 1s --plain", Form::Text, To::Terminal),
-    ("step statefulset/db --timeout 1s", Form::Text, To::Terminal),
-    ("step daemonset/agent --timeout 1s", Form::Text, To::Pipe),
+    ("step statefulset/db --to 100% --timeout 1s --plain", OutputFormat::Text, StreamKind::Terminal),
+    ("step statefulset/db --timeout 1s", OutputFormat::Text, StreamKind::Terminal),
+    ("step daemonset/agent --timeout 1s", OutputFormat::Text, StreamKind::Pipe),
 ];
 
 /// The source of the objects.
@@ -86,14 +89,14 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// Runs a command line, on a terminal or not; none when it does not apply to the source.
-    pub(crate) async fn run(&self, words: &str, to: To) -> Option<Ended> {
-        let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
-        let run = if to == To::Terminal { run.terminal(100, 40) } else { run };
+    /// Runs a command line. Returns none if it does not apply to the source.
+    pub(crate) async fn run(&self, args: &str, stream: StreamKind) -> Option<Output> {
+        let run = Run::of(args.split_whitespace()).env("TERM", "xterm");
+        let run = if stream == StreamKind::Terminal { run.terminal(100, 40) } else { run };
         Some(match self {
-            Self::Cluster(cluster) => run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await,
-            Self::Snapshot(_) if words.contains("server") || words.starts_with('_') => return None,
-            Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_here().await,
+            Self::Cluster(cluster) => run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await,
+            Self::Snapshot(_) if args.contains("server") || args.starts_with('_') => return None,
+            Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_async().await,
         })
     }
 }
@@ -102,8 +105,8 @@ impl Origin {
 fn every_verb_is_covered() {
     for verb in verbs() {
         assert!(
-            COMMANDS.iter().any(|(words, ..)| words.starts_with(&verb)),
-            "{verb} prints what, and is it safe?"
+            COMMANDS.iter().any(|(args, ..)| args.starts_with(&verb)),
+            "no command line tests the output of {verb}"
         );
     }
 }

@@ -27,7 +27,7 @@ fn exec(script: &str) -> Value {
         "command": "/bin/sh", "args": ["-c", script], "env": [{"name": "LOGIN_SECRET", "value": SECRET}]}})
 }
 
-fn printing(status: &Value) -> Value {
+fn plugin_that_prints(status: &Value) -> Value {
     let credential =
         json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status});
     exec(&format!("cat <<'END'\n{credential}\nEND\n"))
@@ -46,20 +46,23 @@ fn users() -> Vec<(&'static str, Value)> {
         ("a password", json!({"username": "u", "password": SECRET})),
         ("certificate and key data", json!({"client-certificate-data": ENCODED, "client-key-data": ENCODED})),
         (
-            "data that is no base64",
+            "data that is not base64",
             json!({"client-certificate-data": format!("?{SECRET}"), "client-key-data": format!("?{SECRET}")}),
         ),
         ("a key in a file", json!({"client-certificate": broken, "client-key": broken})),
-        ("a plugin's token", printing(&json!({"token": SECRET}))),
-        ("a plugin's key", printing(&json!({"clientCertificateData": SECRET, "clientKeyData": SECRET}))),
+        ("a plugin's token", plugin_that_prints(&json!({"token": SECRET}))),
+        (
+            "a plugin's key",
+            plugin_that_prints(&json!({"clientCertificateData": SECRET, "clientKeyData": SECRET})),
+        ),
         ("a plugin's rubbish", exec(&format!("echo {SECRET}"))),
         (
-            "a plugin's half answer",
+            "a truncated plugin response",
             exec(&format!("echo '{{\"kind\": \"ExecCredential\", \"token\": \"{SECRET}\"'")),
         ),
-        ("a plugin's wrong types", printing(&json!({"token": [SECRET]}))),
+        ("a plugin's wrong types", plugin_that_prints(&json!({"token": [SECRET]}))),
         (
-            "a plugin that fails after all",
+            "a plugin that prints a credential and fails",
             exec(&format!("echo {SECRET}; echo 'token: {SECRET}' >&2; exit 3")),
         ),
         (
@@ -82,10 +85,10 @@ fn with_user(kubeconfig: &Value, user: &Value) -> Value {
     kubeconfig
 }
 
-async fn tell_nothing(what: &str, run: Run) {
-    let ended = run.env("PATH", "/usr/bin:/bin").run_here().await;
+async fn assert_prints_no_secret(what: &str, run: Run) {
+    let output = run.env("PATH", "/usr/bin:/bin").run_async().await;
     for secret in [SECRET, ENCODED, "Bearer ", "Basic "] {
-        assert!(!ended.transcript.contains(secret), "{what}: {}", ended.transcript);
+        assert!(!output.transcript.contains(secret), "{what}: {}", output.transcript);
     }
 }
 
@@ -99,14 +102,14 @@ async fn no_credential_is_printed_at_any_verbosity() {
         nowhere["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1".into();
         let (good, nowhere) = (file("good", &good), file("nowhere", &nowhere.to_string()));
         for verbosity in 0..=10 {
-            let words = ["history", "deployment/web", "--request-timeout", "1s", "-v"];
-            let run = || Run::of(words).arg(verbosity.to_string());
-            tell_nothing(what, run().env("KUBECONFIG", &good)).await;
+            let args = ["history", "deployment/web", "--request-timeout", "1s", "-v"];
+            let run = || Run::of(args).arg(verbosity.to_string());
+            assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
             if verbosity % 5 == 0 {
-                tell_nothing(what, run().env("KUBECONFIG", &nowhere)).await;
-                tell_nothing(what, run().arg("--compat").env("KUBECONFIG", &good)).await;
+                assert_prints_no_secret(what, run().env("KUBECONFIG", &nowhere)).await;
+                assert_prints_no_secret(what, run().arg("--compat").env("KUBECONFIG", &good)).await;
                 cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
-                tell_nothing(what, run().env("KUBECONFIG", &good)).await;
+                assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
                 cluster.clear_faults();
             }
         }
@@ -121,11 +124,11 @@ async fn no_credential_from_flags_environment_or_addresses_is_printed() {
     let proxy = format!("http://user:{SECRET}@127.0.0.1:1");
     let address = format!("https://user:{SECRET}@127.0.0.1:1");
     for verbosity in ["0", "6", "10"] {
-        let run = |words: &[&str]| {
+        let run = |args: &[&str]| {
             let run = Run::of(["history", "deployment/web", "--request-timeout", "1s", "-v", verbosity]);
-            run.args(words).env("KUBECONFIG", &path)
+            run.args(args).env("KUBECONFIG", &path)
         };
-        for words in [
+        for args in [
             &["--token", SECRET][..],
             &["--token", &format!("{SECRET}\n")],
             &["--username", "u", "--password", SECRET],
@@ -133,26 +136,27 @@ async fn no_credential_from_flags_environment_or_addresses_is_printed() {
             &["--server", &format!("nonsense://{SECRET}@")],
             &["--token", SECRET, "--no-such-flag"],
         ] {
-            tell_nothing(&format!("{words:?}"), run(words)).await;
+            assert_prints_no_secret(&format!("{args:?}"), run(args)).await;
         }
         // A loopback address would bypass the proxy.
         let far = ["--server", "https://far.invalid"];
         for variable in ["HTTPS_PROXY", "https_proxy"] {
-            tell_nothing(variable, run(&far).env(variable, &proxy)).await;
-            tell_nothing(variable, run(&far).env(variable, format!("ftp://user:{SECRET}@x"))).await;
+            assert_prints_no_secret(variable, run(&far).env(variable, &proxy)).await;
+            assert_prints_no_secret(variable, run(&far).env(variable, format!("ftp://user:{SECRET}@x")))
+                .await;
         }
         let mut proxied = kubeconfig.clone();
         for url in [&proxy, &proxy.replace("http://", "socks5://"), &format!("::{SECRET}")] {
             proxied["clusters"][0]["cluster"]["proxy-url"] = url.as_str().into();
             let path = file("proxied", &proxied.to_string());
-            tell_nothing(url, run(&[]).env("KUBECONFIG", &path)).await;
+            assert_prints_no_secret(url, run(&[]).env("KUBECONFIG", &path)).await;
         }
         let mut addressed = kubeconfig.clone();
         addressed["clusters"][0]["cluster"]["server"] = address.as_str().into();
         let addressed = file("addressed", &addressed.to_string());
         for flag in ["--user", "--cluster", "--context"] {
             let offered = Run::of(["__complete", "history", flag, ""]).env("KUBECONFIG", &addressed);
-            tell_nothing(flag, offered).await;
+            assert_prints_no_secret(flag, offered).await;
         }
     }
 }

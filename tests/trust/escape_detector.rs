@@ -1,9 +1,9 @@
-//! A text with every kind of terminal control, and the check that none of it was printed.
+//! A text with every kind of terminal control sequence, and the check that none of them was printed.
 
-/// Marks the text, so that it is found in an output.
+/// The mark that finds the text in an output.
 pub(crate) const MARK: &str = "mark-me";
 
-/// Begins a line if a text was able to start one.
+/// Starts a line of the output if a newline of the text was printed.
 const FORGED: &str = "FORGED";
 
 /// Returns a text with each control character, bidi override and invisible character, and all escape sequences.
@@ -21,13 +21,13 @@ pub(crate) fn text() -> String {
         "\x1bPtmux;x\x1b\\\u{90}q\u{9c}",                      // DCS
         "\x1b_apc\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\\x1bc\x1b7", // APC, PM, SOS, reset, cursor
     ];
-    // A shell would run this in a pasted command.
+    // A shell would execute this in a pasted command.
     let shell = "; touch x $(touch x) `touch x` | sh && touch x '\"";
     format!("{shell}{controls}{unseen}{}\r{FORGED}\n{FORGED}\r\n{FORGED}", sequences.concat())
 }
 
-/// What no eye sees or what turns what it sees, beside the controls: written down here once more, so that
-/// a hole in the program's own list shows. First and last of each range.
+/// Ranges of invisible and bidirectional characters. The list is independent of the list of the program, so that a test
+/// fails if that one is incomplete.
 const MISLEADING: [(char, char); 13] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -45,11 +45,11 @@ const MISLEADING: [(char, char); 13] = [
 ];
 
 /// The escape sequences that the program writes itself.
-const OURS: [&str; 10] = ["1", "2", "31", "32", "33", "36", "1;7;31", "1;7;32", "0", ""];
+const OWN_SEQUENCES: [&str; 10] = ["1", "2", "31", "32", "33", "36", "1;7;31", "1;7;32", "0", ""];
 
 /// Returns the first control or invisible character that was printed, if there is one.
-pub(crate) fn obeyed_in(printed: &str) -> Option<String> {
-    let text = without_ours(printed);
+pub(crate) fn control_in(printed: &str) -> Option<String> {
+    let text = without_own_sequences(printed);
     let is_bad = |c: char| {
         (c.is_control() && c != '\n') || MISLEADING.iter().any(|(first, last)| (*first..=*last).contains(&c))
     };
@@ -58,40 +58,40 @@ pub(crate) fn obeyed_in(printed: &str) -> Option<String> {
     Some(format!("{:?} after {:?}", text[at..].chars().next(), before.chars().rev().collect::<String>()))
 }
 
-/// Returns the line that a text started, if there is one.
+/// Returns the line that a newline of the text started, if there is one.
 pub(crate) fn forged_in(printed: &str) -> Option<String> {
-    without_ours(printed)
+    without_own_sequences(printed)
         .lines()
         .find(|line| line.starts_with(FORGED))
         .map(|line| format!("a forged line: {line}"))
 }
 
 /// Removes the program's own colours and cursor movements; other escape sequences stay.
-fn without_ours(printed: &str) -> String {
+fn without_own_sequences(printed: &str) -> String {
     let mut text = String::new();
     let mut rest = printed;
     while let Some(at) = rest.find(['\x1b', '\r']) {
         text += &rest[..at];
-        let (taken, left) = ours(&rest[at..]);
-        text += taken;
-        rest = left;
+        let (kept, remaining) = split_own_sequence(&rest[at..]);
+        text += kept;
+        rest = remaining;
     }
     text + rest
 }
 
-/// Splits a text after its leading escape sequence.
-fn ours(text: &str) -> (&str, &str) {
+/// Splits a text after its first escape sequence or character. The first part is empty for a sequence of the program.
+fn split_own_sequence(text: &str) -> (&str, &str) {
     let moves = text.strip_prefix('\r').filter(|rest| rest.starts_with("\x1b[")).unwrap_or(text);
     if let Some(sequence) = moves.strip_prefix("\x1b[") {
         let end = sequence.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(sequence.len());
         let (digits, rest) = sequence.split_at(end);
-        let is_ours = match rest.chars().next() {
-            Some('m') => OURS.contains(&digits),
+        let is_own = match rest.chars().next() {
+            Some('m') => OWN_SEQUENCES.contains(&digits),
             Some('K' | 'J') => digits.is_empty(),
             Some('A') => true,
             _ => false,
         };
-        if is_ours {
+        if is_own {
             return ("", &rest[1..]);
         }
     }
@@ -101,10 +101,10 @@ fn ours(text: &str) -> (&str, &str) {
 #[test]
 fn the_detector_finds_raw_sequences_only() {
     for wrong in ["\x1b[2J", "\x1b[5m", "a\rb", "\u{9b}m", "\u{202e}", "\x1b]52;c;x", "tab\t", "\x1b"] {
-        assert!(obeyed_in(wrong).is_some(), "{wrong:?}");
+        assert!(control_in(wrong).is_some(), "{wrong:?}");
     }
     for fine in ["", "a\nb\n", "\x1b[31mx\x1b[0m", "\r\x1b[3A\x1b[Kx\n\x1b[J", "^[[2J \\nFORGED"] {
-        assert_eq!((obeyed_in(fine), forged_in(fine)), (None, None), "{fine:?}");
+        assert_eq!((control_in(fine), forged_in(fine)), (None, None), "{fine:?}");
     }
     assert!(forged_in("x\nFORGED").is_some());
 }

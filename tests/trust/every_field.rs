@@ -1,22 +1,22 @@
 //! Puts a hostile text into each field of each object, and runs every verb.
 //!
-//! The fields are those of the recorded objects, so a field that is printed later is covered already.
+//! The fields are those of the recorded objects, so fields that the program prints in the future are covered too.
 //! [`printed_fields`](crate::printed_fields) lists the printed fields. A test fails for a missing one, so that a new
 //! field is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::{COMMANDS, Form, Origin, To};
+use crate::commands::{COMMANDS, Origin, OutputFormat, StreamKind};
 use crate::escape_detector::{self, MARK};
 use crate::printed_commands;
 use crate::printed_fields::SHOWN;
 use crate::setup::{cluster, shop, trouble};
 use serde_json::Value;
 
-/// Maps with arbitrary keys.
-const FREE: [&str; 6] = ["labels", "annotations", "matchLabels", "nodeSelector", "limits", "requests"];
+/// The names of maps with arbitrary keys.
+const MAPS: [&str; 6] = ["labels", "annotations", "matchLabels", "nodeSelector", "limits", "requests"];
 
-/// The kinds of places, each with an example of its value:
+/// Returns the field paths, each with an example of its value:
 /// `Pod.status.containerStatuses[].state.waiting.reason`, and `Pod.metadata.labels{}` for the names in a map.
 fn places(snapshot: &Value) -> BTreeMap<String, Value> {
     let mut places = BTreeMap::new();
@@ -28,7 +28,7 @@ fn places(snapshot: &Value) -> BTreeMap<String, Value> {
     places
 }
 
-/// The role of an object. All kinds of workloads have the same places, and so have their revisions.
+/// Returns the first part of the field paths of an object. All workloads have the same one, and all revisions.
 fn root(object: &Value) -> &'static str {
     match object["kind"].as_str() {
         Some("Deployment" | "StatefulSet" | "DaemonSet") => "Workload",
@@ -38,9 +38,9 @@ fn root(object: &Value) -> &'static str {
     }
 }
 
-/// Visits every leaf and every map with arbitrary keys, with its place.
+/// Visits every leaf and every map with arbitrary keys, with its field path.
 fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value)) {
-    let is_free = FREE.iter().any(|map| place.ends_with(&format!(".{map}")));
+    let is_free = MAPS.iter().any(|map| place.ends_with(&format!(".{map}")));
     match value {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
@@ -64,8 +64,8 @@ fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value))
     }
 }
 
-/// Groups places that are tried together: fields of one template or pod spec are printed independently.
-/// Elsewhere the value of one field can decide whether another is printed.
+/// Returns the group of a field path. The fields of one group are tested together, since the program prints them
+/// independently. Elsewhere the value of one field can decide whether another is printed.
 fn group(place: &str, value: &Value) -> String {
     let steps: Vec<_> = place.split('.').collect();
     let is_time = value.as_str().is_some_and(|text| text.len() == 20 && text.ends_with('Z'));
@@ -82,18 +82,18 @@ fn group(place: &str, value: &Value) -> String {
     steps.into_iter().take(together).collect::<Vec<_>>().join(".")
 }
 
-/// The mark of a place, which identifies it among places that are tried together.
+/// Returns the mark that identifies a field path in its group.
 fn mark(index: usize) -> String {
     format!("{MARK}-{index}-")
 }
 
-/// Returns the snapshot with a hostile text appended at some kinds of places.
-fn poisoned(snapshot: &Value, at: &[String]) -> Value {
-    let mut poisoned = snapshot.clone();
-    for (number, item) in poisoned["items"].as_array_mut().unwrap().iter_mut().enumerate() {
+/// Returns the snapshot with a hostile text appended to the fields with these paths.
+fn with_hostile_text(snapshot: &Value, at: &[String]) -> Value {
+    let mut snapshot = snapshot.clone();
+    for (number, item) in snapshot["items"].as_array_mut().unwrap().iter_mut().enumerate() {
         visit(item, root(item), &mut |place, value| {
             let Some(index) = at.iter().position(|at| at == place) else { return };
-            let hostile = format!("{}{}{number}", mark(index), escape_detector::text()); // no two are the same
+            let hostile = format!("{}{}{number}", mark(index), escape_detector::text()); // all texts are different
             match value {
                 Value::Object(members) => drop(members.insert(hostile, "x".into())),
                 Value::String(text) => text.push_str(&hostile),
@@ -101,78 +101,78 @@ fn poisoned(snapshot: &Value, at: &[String]) -> Value {
             }
         });
     }
-    poisoned
+    snapshot
 }
 
-/// The result for one kind of place.
+/// The result for one field path.
 #[derive(Debug, Default)]
-struct Seen {
-    /// The verbs that print it as text.
+struct FieldResult {
+    /// The verbs that print the field as text.
     verbs: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
-/// Objects that a server would reject and a file can contain.
+/// Whether a server rejects any other value of this field, so that only a file can contain one.
 fn is_for_files(place: &str) -> bool {
     ["kind", "apiVersion", "metadata.namespace"]
         .iter()
         .any(|end| place.split_once('.').is_some_and(|(_, place)| place == *end))
 }
 
-/// Objects, and the places and verbs to try.
-struct Tour {
+/// A set of objects, and the fields and verbs to test.
+struct FieldTest {
     snapshot: fn() -> Value,
-    /// Whether a kind of place is tried.
-    tries: fn(&str) -> bool,
-    /// The beginning of the command lines to try.
+    /// Whether a field path is tested.
+    includes: fn(&str) -> bool,
+    /// The beginning of the command lines to run.
     verb: &'static str,
 }
 
-async fn try_out(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(String, Seen)> {
-    let poisoned = poisoned(snapshot, &places);
+async fn test_fields(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(String, FieldResult)> {
+    let with_hostile_text = with_hostile_text(snapshot, &places);
     let origin = if places.iter().any(|place| is_for_files(place)) {
-        Origin::Snapshot(poisoned.to_string())
+        Origin::Snapshot(with_hostile_text.to_string())
     } else {
-        Origin::Cluster(cluster(&poisoned, "out of luck"))
+        Origin::Cluster(cluster(&with_hostile_text, "out of luck"))
     };
-    let mut seen: Vec<_> = places.into_iter().map(|place| (place, Seen::default())).collect();
+    let mut seen: Vec<_> = places.into_iter().map(|place| (place, FieldResult::default())).collect();
     let names = printed_commands::names(snapshot);
-    for (words, form, to) in COMMANDS.iter().filter(|(words, ..)| words.starts_with(verb)) {
-        let Some(ended) = origin.run(words, *to).await else { continue };
-        let verb = words.split(' ').next().unwrap().replace("__complete", "completion");
+    for (args, format, stream) in COMMANDS.iter().filter(|(args, ..)| args.starts_with(verb)) {
+        let Some(output) = origin.run(args, *stream).await else { continue };
+        let verb = args.split(' ').next().unwrap().replace("__complete", "completion");
         for (index, (_, seen)) in seen.iter_mut().enumerate() {
-            if *form != Form::Exact && ended.transcript.contains(&mark(index)) {
+            if *format != OutputFormat::Exact && output.transcript.contains(&mark(index)) {
                 seen.verbs.insert(verb.clone());
             }
         }
-        let is_text = *form == Form::Text && *to == To::Pipe;
-        let pasted = is_text.then(|| printed_commands::wrong_in(&ended.transcript, &names)).flatten();
-        let wrong = form.wrong_with(&ended).into_iter().chain(pasted);
-        seen[0].1.wrong.extend(wrong.map(|wrong| format!("{words} ({to:?}): {wrong}")));
+        let is_text = *format == OutputFormat::Text && *stream == StreamKind::Pipe;
+        let command = is_text.then(|| printed_commands::first_mistake(&output.transcript, &names)).flatten();
+        let wrong = format.unsafe_text(&output).into_iter().chain(command);
+        seen[0].1.wrong.extend(wrong.map(|wrong| format!("{args} ({stream:?}): {wrong}")));
     }
     seen
 }
 
-impl Tour {
-    /// Tries the `share`-th part of `of` parts of its places.
-    async fn all_places(&self, share: usize, of: usize) -> BTreeMap<String, Seen> {
+impl FieldTest {
+    /// Tests the groups of one share of `of` shares.
+    async fn test_share(&self, share: usize, of: usize) -> BTreeMap<String, FieldResult> {
         let snapshot = (self.snapshot)();
         let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (place, value) in places(&snapshot).into_iter().filter(|(place, _)| (self.tries)(place)) {
+        for (place, value) in places(&snapshot).into_iter().filter(|(place, _)| (self.includes)(place)) {
             groups.entry(group(&place, &value)).or_default().push(place);
         }
         let mut seen = BTreeMap::new();
         for places in groups.into_values().skip(share).step_by(of) {
-            seen.extend(try_out(&snapshot, self.verb, places).await);
+            seen.extend(test_fields(&snapshot, self.verb, places).await);
         }
         seen
     }
 
-    /// Tries some of its places: all output must be safe, and printed places must be listed.
-    fn go(&self, share: usize, of: usize) {
+    /// Tests one share of the fields: every output must be safe, and every printed field must be listed.
+    fn run(&self, share: usize, of: usize) {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        let seen = runtime.block_on(self.all_places(share, of));
+        let seen = runtime.block_on(self.test_share(share, of));
         let wrong = seen
             .iter()
             .flat_map(|(place, seen)| seen.wrong.iter().map(move |wrong| format!("{place}: {wrong}")));
@@ -192,28 +192,29 @@ impl Tour {
             .collect();
         assert!(
             unlisted.is_empty(),
-            "shown, and not in tests/trust/printed_fields.rs:\n{}",
+            "printed, but not in tests/trust/printed_fields.rs:\n{}",
             unlisted.join("\n")
         );
     }
 }
 
-const SHOP: Tour = Tour { snapshot: shop, tries: |_| true, verb: "" };
-const TROUBLE: Tour = Tour { snapshot: trouble, tries: |place| !place.contains(".spec"), verb: "status" };
+const SHOP: FieldTest = FieldTest { snapshot: shop, includes: |_| true, verb: "" };
+const TROUBLE: FieldTest =
+    FieldTest { snapshot: trouble, includes: |place| !place.contains(".spec"), verb: "status" };
 
 #[test]
-fn no_field_reaches_a_terminal_unescaped() {
-    SHOP.go(0, 2);
+fn no_field_of_the_first_share_reaches_a_terminal_unescaped() {
+    SHOP.run(0, 2);
 }
 
 #[test]
-fn no_unlisted_field_reaches_a_terminal_unescaped() {
-    SHOP.go(1, 2);
+fn no_field_of_the_second_share_reaches_a_terminal_unescaped() {
+    SHOP.run(1, 2);
 }
 
 #[test]
-fn no_error_reaches_a_terminal_unescaped() {
-    TROUBLE.go(0, 1);
+fn no_field_of_a_failing_workload_reaches_a_terminal_unescaped() {
+    TROUBLE.run(0, 1);
 }
 
 #[test]
@@ -221,6 +222,6 @@ fn the_listed_fields_exist() {
     let (shop, trouble) = (places(&shop()), places(&trouble()));
     for (listed, _) in SHOWN {
         let is_there = shop.keys().chain(trouble.keys()).any(|place| place.starts_with(listed));
-        assert!(is_there, "{listed} is no place of the recorded objects");
+        assert!(is_there, "no recorded object has the field {listed}");
     }
 }

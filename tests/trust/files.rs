@@ -1,9 +1,9 @@
-//! Files of a test.
+//! Temporary files.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A file with this content, in a directory that no other test has.
+/// Writes a file in a directory that no other test uses.
 pub(crate) fn file(name: &str, content: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,13 +1,13 @@
-//! A forged plan: a colleague who may patch a workload, but not delete pods, writes an annotation of their own.
-//! Whoever may do more and then steps, undoes or resumes that workload does nothing for the colleague that the
-//! program would not have done anyway.
+//! A forged plan: a user who may patch a workload but not delete pods writes the annotation of a plan. Another user with
+//! more rights then runs `step`, `undo` or `resume`. The program must do nothing that it would not do for a plan of its
+//! own.
 //!
-//! The annotation is one that the program wrote, and each of its members is replaced by what does not belong there.
+//! The tests take an annotation that the program wrote, and replace each of its members by invalid values.
 
 use std::path::{Path, PathBuf};
 
-use harness::lab::{Lab, START};
-use harness::{Ended, Run};
+use harness::test_cluster::{START, TestCluster};
+use harness::{Output, Run};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, PODS, STATEFULSETS};
 use simcluster::{Key, RecordedRequest, Resource, object};
@@ -16,11 +16,11 @@ use crate::files;
 
 const HELD: &str = "kubectl-rollout2/held";
 
-/// No plan needs as many writes for four pods, its leases included.
-const MOST_WRITES: usize = 60;
+/// More writes than any plan for four pods needs, with the renewals of its lease.
+const MAX_WRITES: usize = 60;
 
-/// What a patch of ours may change.
-const CHANGED: [&str; 4] = [
+/// The fields that a patch of the program may change.
+const ALLOWED_FIELDS: [&str; 4] = [
     "/spec/updateStrategy",
     "/spec/template",
     "/metadata/annotations/kubectl-rollout2~1held",
@@ -30,47 +30,46 @@ const CHANGED: [&str; 4] = [
 /// The uid of a pod, and the image of its container.
 type PodImage = (String, String);
 
-/// A workload of four pods whose update has one released batch, beside another workload that is held and has
-/// outdated pods.
-struct Scene {
-    lab: Lab,
+/// A cluster with a workload of four pods whose first batch is released, and another workload with outdated pods.
+struct SteppedWorkload {
+    cluster: TestCluster,
     key: Key,
     target: &'static str,
-    /// A file that a command leaves behind if the program runs one.
+    /// A file that exists if the program executed a command of the annotation.
     mark: PathBuf,
 }
 
-impl Scene {
+impl SteppedWorkload {
     async fn new(resource: &'static Resource) -> Self {
-        let lab = Lab::new();
+        let cluster = TestCluster::new();
         let is_set = resource == &STATEFULSETS;
         let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
         let (key, target) = if is_set {
-            (lab.stateful_set(4, &json!({})), "statefulset/db")
+            (cluster.stateful_set(4, &json!({})), "statefulset/db")
         } else {
-            (lab.daemon_set(&json!({})), "daemonset/agent")
+            (cluster.daemon_set(&json!({})), "daemonset/agent")
         };
-        let other = lab.hands().workload(&DAEMONSETS, "other", &on_delete);
-        lab.pass(30).await;
-        let scene = Self { lab, key, target, mark: files::file("mark", "").with_file_name("was-run") };
-        scene.lab.hands().image(&other, "app:2.0");
-        assert_eq!(scene.run("pause TARGET").await.exit, 0);
-        scene.lab.hands().image(&scene.key, "app:2.0");
-        scene.lab.pass(10).await;
-        let begun = scene.run("step TARGET --soak 1s").await;
+        let other = cluster.editor().create_workload(&DAEMONSETS, "other", &on_delete);
+        cluster.advance(30).await;
+        let workload = Self { cluster, key, target, mark: files::file("mark", "").with_file_name("was-run") };
+        workload.cluster.editor().set_image(&other, "app:2.0");
+        assert_eq!(workload.run("pause TARGET").await.exit, 0);
+        workload.cluster.editor().set_image(&workload.key, "app:2.0");
+        workload.cluster.advance(10).await;
+        let begun = workload.run("step TARGET --soak 1s").await;
         assert_eq!(begun.exit, 0, "{}", begun.transcript);
-        scene
+        workload
     }
 
-    async fn run(&self, words: &str) -> Ended {
-        let client = kube::Client::new(self.lab.cluster.service_for("admin"), "default");
-        let words = words.replace("TARGET", self.target);
-        let run = Run::of(words.split_whitespace()).env("PATH", "/usr/bin:/bin").at(START.parse().unwrap());
-        run.run_through(client).await
+    async fn run(&self, args: &str) -> Output {
+        let client = kube::Client::new(self.cluster.sim.service_for("admin"), "default");
+        let args = args.replace("TARGET", self.target);
+        let run = Run::of(args.split_whitespace()).env("PATH", "/usr/bin:/bin").at(START.parse().unwrap());
+        run.run_against(client).await
     }
 
     fn object(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.get(&self.key).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.get(&self.key).unwrap()))
     }
 
     fn annotation(&self) -> Value {
@@ -78,16 +77,16 @@ impl Scene {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// Writes an annotation as the colleague does.
+    /// Writes an annotation as another user.
     fn forge(&self, annotation: &Value) {
         let text = annotation.to_string();
-        self.lab.hands().patch(&self.key, &json!({"metadata": {"annotations": {HELD: text}}}));
+        self.cluster.editor().patch(&self.key, &json!({"metadata": {"annotations": {HELD: text}}}));
     }
 
-    /// The pods of the workload and of all others, by uid, with their image.
+    /// Returns the pods of the workload and all other pods.
     fn pods(&self) -> (Vec<PodImage>, Vec<PodImage>) {
         let uid = object::uid(&self.object()).to_owned();
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             let pods = store.list(&PODS, Some("default")).map(|(_, pod)| {
                 let owner = pod["metadata"]["ownerReferences"][0]["uid"].as_str().unwrap_or_default();
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
@@ -99,67 +98,63 @@ impl Scene {
         })
     }
 
-    /// Runs a command, and says what it did that it may not have done.
-    async fn wrong_with(&self, words: &str) -> (Ended, Vec<String>) {
+    /// Runs a command. Returns its output and what it did without permission of a valid plan.
+    async fn run_and_find_violations(&self, args: &str) -> (Output, Vec<String>) {
+        let before = self.object();
         let (own, others) = self.pods();
-        self.lab.cluster.forget_requests();
-        let ended = self.run(words).await;
-        let requests = self.lab.cluster.requests();
+        self.cluster.sim.forget_requests();
+        let output = self.run(args).await;
+        let requests = self.cluster.sim.requests();
         let writes: Vec<&RecordedRequest> = requests
             .iter()
             .filter(|request| request.user.as_deref() == Some("admin") && request.method != http::Method::GET)
             .collect();
-        let goes_back = writes.iter().any(|write| String::from_utf8_lossy(&write.body).contains("app:1.0"));
+        let rolls_back = writes.iter().any(|write| String::from_utf8_lossy(&write.body).contains("app:1.0"));
         let outdated: Vec<&str> = own
             .iter()
-            .filter(|(_, image)| goes_back || image == "app:1.0")
+            .filter(|(_, image)| rolls_back || image == "app:1.0")
             .map(|(uid, _)| uid.as_str())
             .collect();
         let mut wrong: Vec<String> =
-            writes.iter().filter_map(|write| self.wrong_write(write, &outdated)).collect();
-        if writes.len() > MOST_WRITES {
+            writes.iter().filter_map(|write| self.violation(write, &outdated)).collect();
+        if writes.len() > MAX_WRITES {
             wrong.push(format!("{} writes", writes.len()));
         }
         if self.pods().1 != others {
-            wrong.push("the pods of another workload are others now".to_owned());
+            wrong.push("pods of another workload were replaced".to_owned());
         }
         if self.mark.exists() {
-            wrong.push("a command was run".to_owned());
+            wrong.push("a command was executed".to_owned());
         }
-        let changed = self.object();
+        let after = self.object();
         for field in ["replicas", "serviceName", "selector", "podManagementPolicy"] {
-            let before = if field == "replicas" && self.target.starts_with("stateful") {
-                json!(4)
-            } else {
-                changed["spec"][field].clone()
-            };
-            if changed["spec"][field] != before {
-                wrong.push(format!("spec.{field} is {}", changed["spec"][field]));
+            if after["spec"][field] != before["spec"][field] {
+                wrong.push(format!("spec.{field} is {}", after["spec"][field]));
             }
         }
-        (ended, wrong)
+        (output, wrong)
     }
 
-    fn wrong_write(&self, write: &RecordedRequest, outdated: &[&str]) -> Option<String> {
+    fn violation(&self, write: &RecordedRequest, outdated: &[&str]) -> Option<String> {
         let body: Value = serde_json::from_slice(&write.body).unwrap_or_default();
         let is_workload = write.path.ends_with(&self.target.replace("set/", "sets/"));
         let pod_uid = match write.method.as_str() {
             "PATCH" if is_workload => {
                 let changes = body.as_array().into_iter().flatten().filter(|change| change["op"] != "test");
                 let mut paths = changes.map(|change| change["path"].as_str().unwrap_or_default());
-                let is_ours = |path: &str| CHANGED.iter().any(|ours| path.starts_with(ours));
-                return paths.find(|path| !is_ours(path)).map(|path| format!("changed {path}: {body}"));
+                let is_allowed = |path: &str| ALLOWED_FIELDS.iter().any(|allowed| path.starts_with(allowed));
+                return paths.find(|path| !is_allowed(path)).map(|path| format!("changed {path}: {body}"));
             }
             "DELETE" => &body["preconditions"]["uid"],
             "POST" if write.path.ends_with("/eviction") => &body["deleteOptions"]["preconditions"]["uid"],
             _ => return Some(format!("{}: {body}", write.line())),
         };
         let is_outdated = pod_uid.as_str().is_some_and(|uid| outdated.contains(&uid));
-        (!is_outdated).then(|| format!("{}: it is no outdated pod: {body}", write.line()))
+        (!is_outdated).then(|| format!("{}: the pod is not outdated: {body}", write.line()))
     }
 }
 
-/// A text that is valid in no member of a plan.
+/// Returns values that are invalid in every member of a plan.
 fn values(mark: &Path) -> Vec<Value> {
     let command = format!("touch {0}; $(touch {0})", mark.display());
     vec![
@@ -172,7 +167,7 @@ fn values(mark: &Path) -> Vec<Value> {
     ]
 }
 
-/// The pointers to all members, those of members included.
+/// Collects the JSON pointers of all members, recursively.
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     let members: Vec<(String, &Value)> = match value {
         Value::Object(members) => {
@@ -199,23 +194,24 @@ fn run_paused<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-async fn try_each_member(resource: &'static Resource) {
+async fn forge_each_member(resource: &'static Resource) {
     let mut all = Vec::new();
-    pointers(&Scene::new(resource).await.annotation(), "", &mut all);
+    pointers(&SteppedWorkload::new(resource).await.annotation(), "", &mut all);
     assert!(all.len() > 10, "{all:?}");
     let (mut wrong, mut refused) = (Vec::new(), 0);
     for pointer in all {
         for index in 0..values(Path::new("")).len() {
-            let scene = Scene::new(resource).await;
-            let mut forged = scene.annotation();
-            let value = values(&scene.mark)[index].clone();
+            let workload = SteppedWorkload::new(resource).await;
+            let mut forged = workload.annotation();
+            let value = values(&workload.mark)[index].clone();
             let Some(member) = forged.pointer_mut(&pointer) else { continue };
             *member = value.clone();
-            scene.forge(&forged);
-            let (ended, found) = scene.wrong_with("step TARGET --all --timeout 300s --take-over").await;
-            refused += usize::from(ended.exit != 0);
+            workload.forge(&forged);
+            let (output, found) =
+                workload.run_and_find_violations("step TARGET --all --timeout 300s --take-over").await;
+            refused += usize::from(output.exit != 0);
             wrong.extend(
-                found.into_iter().map(|found| format!("{pointer} = {value}: {found}\n{}", ended.transcript)),
+                found.into_iter().map(|found| format!("{pointer} = {value}: {found}\n{}", output.transcript)),
             );
         }
     }
@@ -224,16 +220,16 @@ async fn try_each_member(resource: &'static Resource) {
 }
 
 #[test]
-fn a_forged_stateful_set_plan_cannot_exceed_its_rights() {
-    run_paused(try_each_member(&STATEFULSETS));
+fn a_forged_plan_of_a_stateful_set_causes_no_other_write() {
+    run_paused(forge_each_member(&STATEFULSETS));
 }
 
 #[test]
-fn a_forged_daemon_set_plan_cannot_exceed_its_rights() {
-    run_paused(try_each_member(&DAEMONSETS));
+fn a_forged_plan_of_a_daemon_set_causes_no_other_write() {
+    run_paused(forge_each_member(&DAEMONSETS));
 }
 
-/// Strategies of another kind, deep ones and huge ones, each with the name by which it is refused.
+/// Returns invalid strategies, each with the name that the refusal contains.
 fn strategies() -> Vec<(Value, &'static str)> {
     let mut deep = json!({"partition": 1});
     for _ in 0..60 {
@@ -252,38 +248,38 @@ fn strategies() -> Vec<(Value, &'static str)> {
 }
 
 #[test]
-fn a_forged_strategy_is_a_strategy_or_is_refused() {
+fn an_invalid_forged_strategy_is_refused() {
     run_paused(async {
         for resource in [&STATEFULSETS, &DAEMONSETS] {
             for (strategy, name) in strategies() {
-                for words in [
+                for args in [
                     "step TARGET --all --timeout 300s",
                     "undo TARGET",
                     "resume TARGET --release-all",
                     "pause TARGET",
                 ] {
-                    let scene = Scene::new(resource).await;
-                    let mut forged = scene.annotation();
+                    let workload = SteppedWorkload::new(resource).await;
+                    let mut forged = workload.annotation();
                     forged["strategy"] = strategy.clone();
-                    scene.forge(&forged);
-                    let before = scene.object();
-                    let (ended, wrong) = scene.wrong_with(words).await;
-                    assert_eq!(wrong, [""; 0], "{words}: {strategy:.200}");
-                    assert_eq!(scene.object()["spec"], before["spec"], "{words}: {}", ended.transcript);
+                    workload.forge(&forged);
+                    let before = workload.object();
+                    let (output, wrong) = workload.run_and_find_violations(args).await;
+                    assert_eq!(wrong, [""; 0], "{args}: {strategy:.200}");
+                    assert_eq!(workload.object()["spec"], before["spec"], "{args}: {}", output.transcript);
                     assert!(
-                        ended.stderr.contains(name),
-                        "{words}: {name:?} is not in {:.2000}",
-                        ended.stderr
+                        output.stderr.contains(name),
+                        "{args}: {name:?} is not in {:.2000}",
+                        output.stderr
                     );
-                    assert_eq!(ended.exit, 1, "{words}: {:.2000}", ended.transcript);
-                    assert!(ended.transcript.len() < 4000, "{words}: {} bytes", ended.transcript.len());
+                    assert_eq!(output.exit, 1, "{args}: {:.2000}", output.transcript);
+                    assert!(output.transcript.len() < 4000, "{args}: {} bytes", output.transcript.len());
                 }
             }
         }
     });
 }
 
-/// Adds members to the plan, in each place that the program may read.
+/// Adds members to every object of the annotation that the program reads.
 #[test]
 fn forged_additional_members_have_no_effect() {
     run_paused(async {
@@ -308,12 +304,11 @@ fn forged_additional_members_have_no_effect() {
                 ("batchSizes", json!([u64::MAX, u64::MAX])),
                 ("lease", json!({"holder": "touch MARK", "turn": u64::MAX, "by": "x".repeat(9000)})),
             ] {
-                for words in
-                    ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
+                for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
                 {
-                    let scene = Scene::new(resource).await;
-                    let mut forged = scene.annotation();
-                    let text = value.to_string().replace("MARK", &scene.mark.display().to_string());
+                    let workload = SteppedWorkload::new(resource).await;
+                    let mut forged = workload.annotation();
+                    let text = value.to_string().replace("MARK", &workload.mark.display().to_string());
                     let value: Value = serde_json::from_str(&text).unwrap();
                     forged[name] = value.clone();
                     for place in ["/plan", "/plan/pace", "/plan/batch"] {
@@ -321,11 +316,11 @@ fn forged_additional_members_have_no_effect() {
                             members.insert(name.to_owned(), value.clone());
                         }
                     }
-                    scene.forge(&forged);
-                    let (ended, wrong) = scene.wrong_with(words).await;
-                    assert_eq!(wrong, [""; 0], "{words}: {name} = {value:.200}\n{:.3000}", ended.transcript);
-                    let longest = ended.transcript.lines().map(str::len).max();
-                    assert!(longest.unwrap_or_default() < 2000, "{words}: {name}: a line of {longest:?}");
+                    workload.forge(&forged);
+                    let (output, wrong) = workload.run_and_find_violations(args).await;
+                    assert_eq!(wrong, [""; 0], "{args}: {name} = {value:.200}\n{:.3000}", output.transcript);
+                    let longest = output.transcript.lines().map(str::len).max();
+                    assert!(longest.unwrap_or_default() < 2000, "{args}: {name}: a line of {longest:?}");
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Trust: no text from the cluster controls a terminal, no secret is printed, and inputs that fuzzing found
-//! stay fixed.
+//! Untrusted input: no text from the cluster controls a terminal, no secret is printed, and the inputs that fuzzing
+//! found cause no panic.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 #![expect(clippy::panic, reason = "what is fuzzed says what is wrong by a panic")]

@@ -1,7 +1,7 @@
 //! Sources of text other than objects: warnings, error responses, proxy pages, logs, kubeconfigs, manifests,
-//! credential plugins and file names. Each is printed by some run, and is safe there.
+//! credential plugins and file names. Each test checks that the text is printed and escaped.
 
-use harness::{Ended, Run};
+use harness::{Output, Run};
 use rollout2::model::api::object::Object;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
 use crate::commands::Origin;
-use crate::commands::{Form, To};
+use crate::commands::{OutputFormat, StreamKind};
 use crate::escape_detector::{self, MARK};
 use crate::files::file;
 use crate::setup::{cluster, shop, trouble};
@@ -19,8 +19,8 @@ fn hostile() -> String {
     format!("{MARK}{}", escape_detector::text())
 }
 
-/// Every response of a server that is not an object.
-fn acts() -> Vec<(&'static str, Fault)> {
+/// Returns faults whose responses contain the hostile text.
+fn hostile_responses() -> Vec<(&'static str, Fault)> {
     let refuse = |code: u16| FaultAction::Refuse(Refusal::with_status(code, hostile()));
     let reads = || Requests::verb(Verb::Get);
     let writes = || Requests::verb(Verb::Patch);
@@ -39,7 +39,7 @@ fn header(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_control()).collect()
 }
 
-const WORDS: [&str; 7] = [
+const COMMAND_LINES: [&str; 7] = [
     "history deployment/web",
     "diff deployment/web",
     "status deployment/web --watch=false",
@@ -49,32 +49,32 @@ const WORDS: [&str; 7] = [
     "history all -v 8",
 ];
 
-fn assert_safe(what: &str, form: Form, ended: &Ended) {
-    if let Some(wrong) = form.wrong_with(ended) {
-        panic!("{what}: {wrong}\n{:?}", ended.transcript);
+fn assert_safe(what: &str, format: OutputFormat, output: &Output) {
+    if let Some(wrong) = format.unsafe_text(output) {
+        panic!("{what}: {wrong}\n{:?}", output.transcript);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn server_messages_are_escaped_in_every_verb() {
-    for (what, fault) in acts() {
+    for (what, fault) in hostile_responses() {
         let cluster = cluster(&shop(), "out of luck");
         cluster.fault(fault);
         let origin = Origin::Cluster(cluster);
         let mut printed = false;
-        for words in WORDS {
-            for to in [To::Pipe, To::Terminal] {
-                let ended = origin.run(words, to).await.unwrap();
-                assert_safe(&format!("{what}: {words}"), Form::Text, &ended);
-                let compat = origin.run(&format!("{words} --compat"), to).await.unwrap();
+        for args in COMMAND_LINES {
+            for to in [StreamKind::Pipe, StreamKind::Terminal] {
+                let output = origin.run(args, to).await.unwrap();
+                assert_safe(&format!("{what}: {args}"), OutputFormat::Text, &output);
+                let compat = origin.run(&format!("{args} --compat"), to).await.unwrap();
                 assert!(
-                    to == To::Pipe
-                        || escape_detector::obeyed_in(&compat.transcript.replace('\t', " ")).is_none(),
-                    "{what}: {words} --compat"
+                    to == StreamKind::Pipe
+                        || escape_detector::control_in(&compat.transcript.replace('\t', " ")).is_none(),
+                    "{what}: {args} --compat"
                 );
                 let compat = compat.stderr.replace('\t', " ");
-                assert_eq!(escape_detector::obeyed_in(&compat), None, "{what}: {words} --compat");
-                printed |= ended.transcript.contains(MARK);
+                assert_eq!(escape_detector::control_in(&compat), None, "{what}: {args} --compat");
+                printed |= output.transcript.contains(MARK);
             }
         }
         assert!(printed, "{what} is not printed anywhere");
@@ -84,17 +84,17 @@ async fn server_messages_are_escaped_in_every_verb() {
 #[tokio::test(start_paused = true)]
 async fn container_logs_are_escaped() {
     let origin = Origin::Cluster(cluster(&trouble(), &hostile()));
-    for (words, to) in [
-        ("status deployment/crash --timeout 2s", To::Pipe),
-        ("status deployment/crash --timeout 2s", To::Terminal),
+    for (args, to) in [
+        ("status deployment/crash --timeout 2s", StreamKind::Pipe),
+        ("status deployment/crash --timeout 2s", StreamKind::Terminal),
     ] {
-        let ended = origin.run(words, to).await.unwrap();
-        assert_safe(words, Form::Text, &ended);
-        assert!(ended.transcript.contains(MARK), "{words}: {}", ended.transcript);
+        let output = origin.run(args, to).await.unwrap();
+        assert_safe(args, OutputFormat::Text, &output);
+        assert!(output.transcript.contains(MARK), "{args}: {}", output.transcript);
     }
 }
 
-/// Kubeconfigs, which errors quote in part.
+/// Returns kubeconfigs whose values appear in error messages.
 fn kubeconfigs() -> Vec<(&'static str, String)> {
     let hostile = hostile();
     let exec = |exec: Value| {
@@ -119,7 +119,7 @@ fn kubeconfigs() -> Vec<(&'static str, String)> {
                 .replace("\"here\"", &json!(hostile).to_string()),
         ),
         (
-            "a file that is not there",
+            "a missing file",
             kubeconfig("https://127.0.0.1:1", &json!({"client-certificate": hostile, "client-key": hostile}))
                 .to_string(),
         ),
@@ -127,7 +127,7 @@ fn kubeconfigs() -> Vec<(&'static str, String)> {
         ("no YAML", format!("a: [{hostile}")),
         ("a plugin that is not there", exec(json!({"command": hostile, "installHint": hostile}))),
         (
-            "a plugin's words",
+            "the stderr of a plugin",
             exec(
                 json!({"command": "/bin/sh", "args": ["-c", format!("cat {} >&2; exit 3", says.display())]}),
             ),
@@ -147,18 +147,23 @@ async fn kubeconfig_values_are_escaped() {
         let path = file("kubeconfig", &text);
         for compat in [&[][..], &["--compat"]] {
             let run = Run::of(["history", "deploy/web", "--request-timeout", "2s", "-v", "8"]).args(compat);
-            let ended = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_here().await;
-            assert_ne!(ended.exit, 0, "{what}");
-            assert_eq!(escape_detector::obeyed_in(&ended.transcript), None, "{what}: {:?}", ended.transcript);
+            let output = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_async().await;
+            assert_ne!(output.exit, 0, "{what}");
+            assert_eq!(
+                escape_detector::control_in(&output.transcript),
+                None,
+                "{what}: {:?}",
+                output.transcript
+            );
             // Each line of a plugin's stderr is printed as one line.
-            let forged = escape_detector::forged_in(&ended.transcript);
-            let forged = forged.filter(|_| compat.is_empty() && what != "a plugin's words");
-            assert_eq!(forged, None, "{what}: {:?}", ended.transcript);
+            let forged = escape_detector::forged_in(&output.transcript);
+            let forged = forged.filter(|_| compat.is_empty() && what != "the stderr of a plugin");
+            assert_eq!(forged, None, "{what}: {:?}", output.transcript);
         }
-        for words in [&["history", "--context", ""][..], &["history", "--cluster", ""]] {
+        for args in [&["history", "--context", ""][..], &["history", "--cluster", ""]] {
             let offered =
-                Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", &path).run_here().await;
-            assert_safe(what, Form::Columns, &offered);
+                Run::of(["__complete"].iter().chain(args)).env("KUBECONFIG", &path).run_async().await;
+            assert_safe(what, OutputFormat::Columns, &offered);
         }
     }
 }
@@ -184,25 +189,25 @@ fn file_contents_are_escaped() {
     ] {
         for verb in ["history", "status", "undo"] {
             let args = [verb, "-f", "-", "--from", from.to_str().unwrap()];
-            let ended = Run::of(args)
+            let output = Run::of(args)
                 .args(if verb == "undo" { &["--dry-run=client"][..] } else { &[] })
                 .stdin(manifest.clone())
                 .run();
-            assert_safe(&manifest, Form::Text, &ended);
-            printed += u32::from(ended.transcript.contains(MARK));
-            let ended = Run::of([verb, "all", "--from", "-"]).stdin(manifest.clone()).run();
-            assert_safe(&manifest, Form::Text, &ended);
+            assert_safe(&manifest, OutputFormat::Text, &output);
+            printed += u32::from(output.transcript.contains(MARK));
+            let output = Run::of([verb, "all", "--from", "-"]).stdin(manifest.clone()).run();
+            assert_safe(&manifest, OutputFormat::Text, &output);
         }
     }
     assert!(printed >= 6, "{printed}");
 }
 
-/// The user types these arguments, but may paste text from others.
+/// The user types the arguments, but may paste untrusted text.
 #[test]
 fn arguments_are_escaped() {
     let hostile = hostile().replace('\0', "");
     let from = file("shop.json", &shop().to_string());
-    for words in [
+    for args in [
         &["history", &hostile][..],
         &["history", "deployment", &hostile],
         &["history", &format!("deployment/{hostile}")],
@@ -225,11 +230,11 @@ fn arguments_are_escaped() {
         &["history", "all", "--server", &hostile],
         &["history", "all", "--server", "https://127.0.0.1:1", "--tls-server-name", &hostile],
     ] {
-        let mut args: Vec<&str> = words.to_vec();
-        if !["--from", "--context", "--server"].iter().any(|flag| words.contains(flag)) {
+        let mut args: Vec<&str> = args.to_vec();
+        if !["--from", "--context", "--server"].iter().any(|flag| args.contains(flag)) {
             args.extend(["--from", from.to_str().unwrap()]);
         }
-        assert_safe(&format!("{:?}", words.first()), Form::Text, &Run::of(args).run());
+        assert_safe(&format!("{:?}", args.first()), OutputFormat::Text, &Run::of(args).run());
     }
 }
 
@@ -262,9 +267,9 @@ fn stepped() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn plan_members_are_escaped_in_every_verb() {
-    for (words, is_told) in [
+    for (args, is_told) in [
         ("history statefulset/db", true),
-        ("status statefulset/db --watch=false", false), // its pods are as they are to be
+        ("status statefulset/db --watch=false", false), // its pods are as expected
         ("pause statefulset/db --dry-run=server", false),
         ("resume statefulset/db --dry-run=server", false),
         ("undo statefulset/db --dry-run=server", false),
@@ -272,31 +277,32 @@ async fn plan_members_are_escaped_in_every_verb() {
         ("step statefulset/db --timeout 1s", true),
         ("step statefulset/db --take-over --timeout 1s", true),
     ] {
-        for to in [To::Pipe, To::Terminal] {
+        for to in [StreamKind::Pipe, StreamKind::Terminal] {
             let origin = Origin::Cluster(cluster(&stepped(), "out of luck"));
-            let ended = origin.run(words, to).await.unwrap();
-            assert_safe(words, Form::Text, &ended);
-            assert!(!is_told || ended.transcript.contains(MARK), "{words}: {}", ended.transcript);
+            let output = origin.run(args, to).await.unwrap();
+            assert_safe(args, OutputFormat::Text, &output);
+            assert!(!is_told || output.transcript.contains(MARK), "{args}: {}", output.transcript);
         }
     }
 }
 
-/// The user's check may print text from other sources.
+/// The check of the user may print untrusted text.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn check_output_is_escaped() {
-    let lab = harness::lab::Lab::new();
-    let db = lab.stateful_set(2, &json!({}));
-    lab.pass(60).await;
-    lab.run("pause statefulset/db").await;
-    lab.hands().image(&db, "app:2.0");
-    lab.pass(5).await;
+    let cluster = harness::test_cluster::TestCluster::new();
+    let db = cluster.stateful_set(2, &json!({}));
+    cluster.advance(60).await;
+    cluster.run("pause statefulset/db").await;
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(5).await;
     let text = file("said", &format!("{}\n", hostile()));
     let check = format!("cat {}", text.display());
     let run = Run::of(["step", "statefulset/db", "--plain", "--check", &check]).terminal(100, 40);
     let path = std::env::var("PATH").unwrap_or_default();
-    let client = kube::Client::new(lab.cluster.service(), "default");
-    let ended = run.env("PATH", path).at(harness::lab::START.parse().unwrap()).run_through(client).await;
-    assert!(ended.stderr.contains(MARK), "{}", ended.transcript);
-    assert_safe("a check", Form::Text, &ended);
+    let client = kube::Client::new(cluster.sim.service(), "default");
+    let output =
+        run.env("PATH", path).at(harness::test_cluster::START.parse().unwrap()).run_against(client).await;
+    assert!(output.stderr.contains(MARK), "{}", output.transcript);
+    assert_safe("a check", OutputFormat::Text, &output);
 }

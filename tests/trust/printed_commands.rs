@@ -1,8 +1,8 @@
-//! A printed command that is pasted into a shell runs only as printed, whatever text the cluster contains.
+//! Printed commands that are pasted into a shell execute nothing else, whatever text the cluster contains.
 
 use rollout2::cli::definition;
 
-use crate::commands::{COMMANDS, Form};
+use crate::commands::{COMMANDS, OutputFormat};
 use crate::setup::{NAMESPACE, cluster, shop, trouble};
 use serde_json::Value;
 
@@ -20,22 +20,22 @@ const PROGRAMS: [&str; 10] = [
     "curl ",
 ];
 
-/// The only command with a redirection; it contains no text from outside.
+/// The only command with a redirection. It contains no text from the cluster.
 const RECORD: &str = "kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml";
 
 /// A token of a shell line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     Word(String),
-    /// `&&` or `|`, between two of the program's commands.
-    Joint,
+    /// `&&` or `|` between two commands of the program.
+    Separator,
 }
 
-/// The tokens of a line, by the rules of POSIX (2.2 and 2.3), as far as a command of ours may need them.
+/// Splits a shell line into tokens by the rules of POSIX (2.2 and 2.3), as far as the commands of the program need them.
 ///
 /// # Errors
 /// The first character with a special meaning: expansion, redirection, comment or end.
-fn lexed(line: &str) -> Result<Vec<Token>, String> {
+fn tokenize(line: &str) -> Result<Vec<Token>, String> {
     let (mut tokens, mut word) = (Vec::new(), None::<String>);
     let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
@@ -55,11 +55,11 @@ fn lexed(line: &str) -> Result<Vec<Token>, String> {
             '&' if characters.peek() == Some(&'&') => {
                 characters.next();
                 tokens.extend(word.take().map(Token::Word));
-                tokens.push(Token::Joint);
+                tokens.push(Token::Separator);
             }
             '|' => {
                 tokens.extend(word.take().map(Token::Word));
-                tokens.push(Token::Joint);
+                tokens.push(Token::Separator);
             }
             other if other.is_control() || "&;<>()$`\"*?[]#~{}!".contains(other) => {
                 return Err(format!("{other:?} after {:?}", word.unwrap_or_default()));
@@ -71,37 +71,37 @@ fn lexed(line: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// The commands in a line, as words: from the first that begins there to the end of the line.
+/// Returns the commands in a line, each as its words, from the first command to the end of the line.
 fn commands(line: &str) -> Option<Result<Vec<Vec<String>>, String>> {
     let begins = |at: &usize| *at == 0 || line[..*at].ends_with([' ', '(']);
     let start = PROGRAMS.iter().filter_map(|program| line.find(program).filter(begins)).min()?;
     if &line[start..] == RECORD {
         return None;
     }
-    Some(lexed(&line[start..]).map(|tokens| {
-        let commands = tokens.split(|token| *token == Token::Joint);
-        let words = |command: &[Token]| {
-            let words = command.iter().filter_map(|token| match token {
+    Some(tokenize(&line[start..]).map(|tokens| {
+        let commands = tokens.split(|token| *token == Token::Separator);
+        let args = |command: &[Token]| {
+            let args = command.iter().filter_map(|token| match token {
                 Token::Word(word) => Some(word.clone()),
-                Token::Joint => None,
+                Token::Separator => None,
             });
-            words.collect()
+            args.collect()
         };
-        commands.map(words).collect()
+        commands.map(args).collect()
     }))
 }
 
-/// Returns what is wrong with a command, if anything is. `names` are the names of objects.
-fn wrong_with(command: &[String], names: &[String]) -> Option<String> {
-    let Some((program, words)) = command.split_first() else { return Some("an empty command".to_owned()) };
+/// Returns the first mistake in a command, if there is one. `names` are the names of objects.
+fn mistake_in(command: &[String], names: &[String]) -> Option<String> {
+    let Some((program, args)) = command.split_first() else { return Some("an empty command".to_owned()) };
     if !["kubectl", "helm", "curl"].contains(&program.as_str()) {
-        return Some(format!("the program is {program:?}"));
+        return Some(format!("unknown program {program:?}"));
     }
     if program == "kubectl"
-        && words.first().is_some_and(|word| word == "rollout2")
-        && !words.contains(&"...".to_owned())
+        && args.first().is_some_and(|word| word == "rollout2")
+        && !args.contains(&"...".to_owned())
     {
-        let args = std::iter::once("kubectl-rollout2").chain(words[1..].iter().map(String::as_str));
+        let args = std::iter::once("kubectl-rollout2").chain(args[1..].iter().map(String::as_str));
         if let Err(mistake) = definition().try_get_matches_from(args)
             && mistake.use_stderr()
         {
@@ -109,11 +109,11 @@ fn wrong_with(command: &[String], names: &[String]) -> Option<String> {
         }
     }
     let is_name = |word: &str| names.iter().any(|name| name == word) || is_placeholder(word);
-    let is_ours =
+    let is_own_word =
         |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-./%".contains(c));
-    words.iter().find_map(|word| {
+    args.iter().find_map(|word| {
         let object = word.split_once('/').map_or(word.as_str(), |(_, name)| name);
-        (!is_name(object) && !is_ours(word)).then(|| format!("the word {word:?}"))
+        (!is_name(object) && !is_own_word(word)).then(|| format!("unexpected word {word:?}"))
     })
 }
 
@@ -121,18 +121,18 @@ fn is_placeholder(word: &str) -> bool {
     word == "..." || (word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase()))
 }
 
-/// Returns what is wrong with the commands in an output, if anything is.
-pub(crate) fn wrong_in(printed: &str, names: &[String]) -> Option<String> {
+/// Returns the first mistake in the commands of an output, if there is one.
+pub(crate) fn first_mistake(printed: &str, names: &[String]) -> Option<String> {
     printed.lines().filter_map(|line| Some((line, commands(line)?))).find_map(|(line, commands)| {
         let wrong = match commands {
             Err(wrong) => Some(wrong),
-            Ok(commands) => commands.iter().find_map(|command| wrong_with(command, names)),
+            Ok(commands) => commands.iter().find_map(|command| mistake_in(command, names)),
         };
         wrong.map(|wrong| format!("{wrong} in {line}"))
     })
 }
 
-/// Texts with a special meaning in a shell, each of another kind.
+/// Texts with different special meanings in a shell.
 const HOSTILE: [&str; 16] = [
     "; touch x #",
     " touch x",
@@ -152,7 +152,7 @@ const HOSTILE: [&str; 16] = [
     "-n kube-system",
 ];
 
-/// The names of all objects, of what they own and of where they are.
+/// Returns the names of all objects, namespaces and nodes.
 pub(crate) fn names(snapshot: &Value) -> Vec<String> {
     let items = snapshot["items"].as_array().unwrap();
     let of = |pointer: &str| {
@@ -165,8 +165,8 @@ pub(crate) fn names(snapshot: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The places of each object whose text can be part of a command.
-const PLACES: [&str; 8] = [
+/// The fields whose text can be part of a printed command.
+const FIELDS: [&str; 8] = [
     "/metadata/name",
     "/metadata/namespace",
     "/spec/nodeName",
@@ -177,8 +177,8 @@ const PLACES: [&str; 8] = [
     "/kind",
 ];
 
-/// The snapshot with a text at a place of every object: behind what is there, or instead of it.
-fn with(snapshot: &Value, place: &str, text: &str, behind: bool) -> Value {
+/// Returns the snapshot with a text in a field of every object: appended to the value, or instead of it.
+fn with(snapshot: &Value, place: &str, text: &str, appended: bool) -> Value {
     let mut hostile = snapshot.clone();
     for item in hostile["items"].as_array_mut().unwrap() {
         let is_workload =
@@ -190,7 +190,7 @@ fn with(snapshot: &Value, place: &str, text: &str, behind: bool) -> Value {
             item["metadata"]["annotations"][key.replace("~1", "/")] = "web".into();
         }
         if let Some(value) = item.pointer_mut(place) {
-            let before = if behind { value.as_str().unwrap_or_default() } else { "" };
+            let before = if appended { value.as_str().unwrap_or_default() } else { "" };
             *value = format!("{before}{text}").into();
         }
     }
@@ -204,15 +204,15 @@ fn a_printed_command_is_one_command_for_any_field() {
     let mut wrong = Vec::new();
     for snapshot in [shop(), trouble()] {
         let names = names(&snapshot);
-        for place in PLACES {
+        for place in FIELDS {
             let instead = HOSTILE.iter().take(4).map(|text| (text, false));
-            for (text, behind) in HOSTILE.iter().map(|text| (text, true)).chain(instead) {
-                let hostile = with(&snapshot, place, text, behind).to_string();
-                for words in ["status all -A --watch=false", "undo all -n shop --dry-run=client"] {
-                    let run = harness::Run::of(words.split(' ')).args(["--from", "-"]).stdin(hostile.clone());
-                    let ended = runtime.block_on(run.run_here());
-                    let found = wrong_in(&ended.transcript, &names);
-                    wrong.extend(found.map(|found| format!("{place} {text:?}: {words}: {found}")));
+            for (text, appended) in HOSTILE.iter().map(|text| (text, true)).chain(instead) {
+                let hostile = with(&snapshot, place, text, appended).to_string();
+                for args in ["status all -A --watch=false", "undo all -n shop --dry-run=client"] {
+                    let run = harness::Run::of(args.split(' ')).args(["--from", "-"]).stdin(hostile.clone());
+                    let output = runtime.block_on(run.run_async());
+                    let found = first_mistake(&output.transcript, &names);
+                    wrong.extend(found.map(|found| format!("{place} {text:?}: {args}: {found}")));
                 }
             }
         }
@@ -221,21 +221,21 @@ fn a_printed_command_is_one_command_for_any_field() {
 }
 
 #[test]
-fn printed_commands_of_every_verb_can_be_typed() {
+fn printed_commands_of_every_verb_are_valid() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let (mut seen, mut wrong) = (0, Vec::new());
     for snapshot in [shop(), trouble()] {
         let names = names(&snapshot);
         let cluster = cluster(&snapshot, "out of luck");
-        for (words, form, _) in COMMANDS.iter().filter(|(_, form, _)| *form == Form::Text) {
-            let ended = runtime.block_on(async {
+        for (args, format, _) in COMMANDS.iter().filter(|(_, format, _)| *format == OutputFormat::Text) {
+            let output = runtime.block_on(async {
                 let client = kube::Client::new(cluster.service(), NAMESPACE);
-                harness::Run::of(words.split(' ')).run_through(client).await
+                harness::Run::of(args.split(' ')).run_against(client).await
             });
-            seen += ended.transcript.lines().filter(|line| commands(line).is_some()).count();
-            let found = wrong_in(&ended.transcript, &names);
-            wrong.extend(found.map(|found| format!("{words} ({form:?}): {found}")));
+            seen += output.transcript.lines().filter(|line| commands(line).is_some()).count();
+            let found = first_mistake(&output.transcript, &names);
+            wrong.extend(found.map(|found| format!("{args} ({format:?}): {found}")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -254,7 +254,7 @@ fn the_detector_finds_unquoted_words_only() {
         "hint: kubectl get deployments -n 'a b'",
         "hint: kubectl get 'x",
     ] {
-        assert!(wrong_in(wrong, &names).is_some(), "{wrong}");
+        assert!(first_mistake(wrong, &names).is_some(), "{wrong}");
     }
     for right in [
         "no command; $(touch x)",
@@ -262,6 +262,6 @@ fn the_detector_finds_unquoted_words_only() {
         "hint: kubectl rollout2 resume deployment/web -n shop && kubectl rollout2 step statefulset/NAME -n NAMESPACE",
         "hint: kubectl rollout2 step statefulset/web --check '...'",
     ] {
-        assert_eq!(wrong_in(right, &names), None, "{right}");
+        assert_eq!(first_mistake(right, &names), None, "{right}");
     }
 }

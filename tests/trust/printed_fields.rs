@@ -1,13 +1,13 @@
-//! The places whose text is printed, and the verbs that print it.
+//! The fields whose text is printed, and the verbs that print them.
 //!
-//! A name that ends with a dot covers everything below it. [`other_sources`](crate::other_sources) covers sources of
+//! A path that ends with a dot covers all fields below it. [`other_sources`](crate::other_sources) covers sources of
 //! text other than objects.
 
-/// A place in an object, and the verbs that show what is there.
+/// Field paths, and the verbs that print the field.
 pub(crate) const SHOWN: &[(&str, &str)] = &[
-    ("Event.metadata.namespace", "diff history status step undo"),
+    ("Event.metadata.namespace", "diff history list status step undo"),
     ("Pod.metadata.name", "restart status undo"),
-    ("Pod.metadata.namespace", "diff history status step undo"),
+    ("Pod.metadata.namespace", "diff history list status step undo"),
     ("Pod.spec.nodeName", "restart step undo"),
     ("Pod.status.conditions[].message", "status"),
     ("Pod.status.containerStatuses[].image", "status"),
@@ -15,17 +15,21 @@ pub(crate) const SHOWN: &[(&str, &str)] = &[
     ("Pod.status.containerStatuses[].state.waiting.message", "status"),
     ("Revision.metadata.annotations.*", "history"),
     ("Revision.metadata.name", "history"),
-    ("Revision.metadata.namespace", "diff history status step undo"),
+    ("Revision.metadata.namespace", "diff history list status step undo"),
     ("Revision.spec.template.", "completion diff history undo"),
     ("Revision.status.conditions[].message", "status"),
     ("Workload.metadata.annotations.*", "pause undo"),
-    ("Workload.metadata.managedFields[].manager", "history"),
-    ("Workload.metadata.name", "history pause restart resume status undo"),
-    ("Workload.metadata.namespace", "diff history status step undo"),
+    ("Workload.metadata.managedFields[].manager", "history list"),
+    ("Workload.metadata.name", "history list pause restart resume status undo"),
+    ("Workload.metadata.namespace", "diff history list status step undo"),
     ("Workload.spec.selector.matchLabels.*", "diff history pause restart status step undo"),
     ("Workload.spec.selector.matchLabels{}", "diff history pause restart status step undo"),
-    ("Workload.spec.template.", "completion diff pause restart undo"),
-    ("Workload.spec.updateStrategy.rollingUpdate.maxSurge", "pause restart"),
-    ("Workload.spec.updateStrategy.rollingUpdate.maxUnavailable", "pause restart"),
-    ("Workload.spec.updateStrategy.rollingUpdate.partition", "pause restart"),
+    ("Workload.spec.strategy.rollingUpdate.maxSurge", "list"),
+    ("Workload.spec.strategy.rollingUpdate.maxUnavailable", "list"),
+    ("Workload.spec.strategy.type", "list"),
+    ("Workload.spec.template.", "completion diff list pause restart undo"),
+    ("Workload.spec.updateStrategy.rollingUpdate.maxSurge", "list pause restart"),
+    ("Workload.spec.updateStrategy.rollingUpdate.maxUnavailable", "list pause restart"),
+    ("Workload.spec.updateStrategy.rollingUpdate.partition", "list pause restart"),
+    ("Workload.spec.updateStrategy.type", "list"),
 ];

@@ -1,4 +1,4 @@
-//! Secrets at the edges of the rules: init containers, the shortest value, headers in lower case.
+//! Edge cases of secrets: init containers, the shortest value, headers in lower case.
 
 use rollout2::model::text::secret::{secrets_in, without_secrets};
 use serde_json::json;

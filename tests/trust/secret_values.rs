@@ -22,7 +22,7 @@ fn objects() -> Value {
         // The live template is that of the newest revision.
         let index = if is_workload { usize::MAX } else { index };
         match item["kind"].as_str() {
-            Some("Deployment" | "ReplicaSet") => give_secrets(item, index),
+            Some("Deployment" | "ReplicaSet") => add_secrets(item, index),
             Some("Pod") => {
                 item["status"]["message"] = format!("token: {SECRET}").into();
                 for status in item["status"]["containerStatuses"].as_array_mut().unwrap() {
@@ -58,7 +58,7 @@ fn newest_template(items: &[Value]) -> Value {
     newest["spec"]["template"]["spec"].clone()
 }
 
-fn give_secrets(item: &mut Value, index: usize) {
+fn add_secrets(item: &mut Value, index: usize) {
     let annotations = &mut item["metadata"]["annotations"];
     annotations["kubernetes.io/change-cause"] =
         format!("kubectl set env deploy/crash DB_PASSWORD={SECRET}").into();
@@ -71,18 +71,20 @@ fn give_secrets(item: &mut Value, index: usize) {
     item["spec"]["template"]["spec"]["containers"][0]["env"] = env;
 }
 
-fn secretive() -> SimCluster {
+fn cluster_with_secrets() -> SimCluster {
     cluster(&objects(), &format!("login with DB_PASSWORD={SECRET}-0 and {SECRET}-key failed"))
 }
 
 /// Command lines with our own output formats.
-const OURS: [&str; 19] = [
+const OWN_FORMATS: [&str; 21] = [
     "history deployment/crash -o wide",
     "history deployment/crash -o json",
     "diff deployment/crash",
     "diff deployment/crash --stat",
     "diff deployment/crash -o json",
     "diff deployment/crash previous live",
+    "list -o wide",
+    "list -o json",
     "status deployment/crash --watch=false",
     "status deployment/crash --watch=false -o json",
     "status deployment/crash --timeout 2s",
@@ -99,7 +101,7 @@ const OURS: [&str; 19] = [
 ];
 
 /// Command lines with kubectl's output formats.
-const KUBECTLS: [&str; 12] = [
+const KUBECTL_FORMATS: [&str; 12] = [
     "history deployment/crash --revision current",
     "history deployment/crash --revision current -o yaml",
     "history deployment/crash --revision current -o json",
@@ -114,44 +116,47 @@ const KUBECTLS: [&str; 12] = [
     "pause deployment/crash --dry-run=client -o json",
 ];
 
-async fn printed(cluster: &SimCluster, words: &str, redact: Option<&str>, terminal: bool) -> String {
-    let run = Run::of(words.split_whitespace()).env("TERM", "xterm");
+async fn printed(cluster: &SimCluster, args: &str, redact: Option<&str>, terminal: bool) -> String {
+    let run = Run::of(args.split_whitespace()).env("TERM", "xterm");
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
-    run.run_through(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
+    run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_output_of_ours_contains_a_secret() {
-    let cluster = secretive();
-    for words in OURS {
+async fn our_own_output_formats_contain_no_secret() {
+    let cluster = cluster_with_secrets();
+    for args in OWN_FORMATS {
         for terminal in [false, true] {
-            let printed = printed(&cluster, words, None, terminal).await;
-            assert!(!printed.contains(SECRET), "{words}: {printed}");
-            assert!(words.contains("--to-revision") || printed.contains("crash"), "{words}: {printed}");
+            let printed = printed(&cluster, args, None, terminal).await;
+            assert!(!printed.contains(SECRET), "{args}: {printed}");
+            assert!(args.contains("--to-revision") || printed.contains("crash"), "{args}: {printed}");
         }
     }
     let masked = printed(&cluster, "diff deployment/crash", None, false).await;
     assert!(masked.contains("*** (changed)"), "{masked}");
     let shown = printed(&cluster, "diff deployment/crash --show-values", Some("1"), false).await;
-    assert!(shown.contains(SECRET), "who asks for it on the line gets it: {shown}");
+    assert!(shown.contains(SECRET), "--show-values prints it: {shown}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn kubectls_outputs_contain_it_unless_redacted() {
-    let cluster = secretive();
-    for words in KUBECTLS {
+async fn the_output_formats_of_kubectl_contain_secrets_unless_redacted() {
+    let cluster = cluster_with_secrets();
+    for args in KUBECTL_FORMATS {
         for redact in ["1", "yes"] {
-            let printed = printed(&cluster, words, Some(redact), false).await;
-            assert!(!printed.contains(SECRET), "{words}: {printed}");
-            assert!(printed.contains("crash"), "{words}: {printed}");
+            let printed = printed(&cluster, args, Some(redact), false).await;
+            assert!(!printed.contains(SECRET), "{args}: {printed}");
+            assert!(printed.contains("crash"), "{args}: {printed}");
         }
     }
-    for (words, redact) in
-        [(KUBECTLS[0], None), (KUBECTLS[5], None), (KUBECTLS[1], Some("0")), (KUBECTLS[8], None)]
-    {
-        let printed = printed(&cluster, words, redact, false).await;
-        assert!(printed.contains(SECRET), "{words}: {printed}");
+    for (args, redact) in [
+        (KUBECTL_FORMATS[0], None),
+        (KUBECTL_FORMATS[5], None),
+        (KUBECTL_FORMATS[1], Some("0")),
+        (KUBECTL_FORMATS[8], None),
+    ] {
+        let printed = printed(&cluster, args, redact, false).await;
+        assert!(printed.contains(SECRET), "{args}: {printed}");
     }
     let patch = printed(&cluster, "undo deployment/crash --dry-run=client -o patch", Some("1"), false).await;
     assert!(
@@ -163,20 +168,20 @@ async fn kubectls_outputs_contain_it_unless_redacted() {
 /// A server or an admission webhook may quote what it rejects.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_repeats_a_secret_is_masked() {
-    let cluster = secretive();
+    let cluster = cluster_with_secrets();
     let said = format!("admission webhook denied it: env DB_PASSWORD={SECRET}-0 is not allowed");
     cluster.fault(Fault::on(
         Requests::verb(Verb::Patch),
         FaultAction::Refuse(Refusal::with_status(403, said.clone())),
     ));
     cluster.fault(Fault::on(Requests::any(), FaultAction::Warn(said)));
-    for words in [
+    for args in [
         "undo deployment/crash --dry-run=server",
         "restart deployment/crash",
         "status deployment/crash --watch=false",
     ] {
-        let printed = printed(&cluster, words, None, false).await;
-        assert!(printed.contains("DB_PASSWORD=***") && !printed.contains(SECRET), "{words}: {printed}");
+        let printed = printed(&cluster, args, None, false).await;
+        assert!(printed.contains("DB_PASSWORD=***") && !printed.contains(SECRET), "{args}: {printed}");
     }
 }
 
@@ -184,8 +189,8 @@ async fn a_refusal_that_repeats_a_secret_is_masked() {
 fn every_verb_is_covered() {
     for verb in verbs() {
         assert!(
-            OURS.iter().any(|words| words.starts_with(&verb)),
-            "{verb} prints what, and does it tell secrets?"
+            OWN_FORMATS.iter().any(|args| args.starts_with(&verb)),
+            "no command line tests whether {verb} prints secrets"
         );
     }
 }

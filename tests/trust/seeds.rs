@@ -60,12 +60,12 @@ fn annotations() {
 /// The name of a fuzz target, and what it runs on each input.
 type FuzzTarget = (&'static str, fn(&[u8]));
 
-/// Searches with changed seeds for as long as `ROLLOUT2_FUZZ_SECONDS` says, where `cargo fuzz` cannot be had:
-/// `cargo test --locked --test trust -- --ignored --nocapture search`.
+/// Searches with changed seeds for `ROLLOUT2_FUZZ_SECONDS` seconds, for machines without `cargo fuzz`:
+/// `cargo test --locked --test trust -- --ignored --nocapture changed_seeds`.
 #[test]
 #[ignore = "runs for as long as ROLLOUT2_FUZZ_SECONDS says"]
 #[expect(clippy::print_stderr, reason = "a long run by hand reports what it did")]
-fn search() {
+fn changed_seeds_cause_no_panic() {
     let seconds = std::env::var("ROLLOUT2_FUZZ_SECONDS").map_or(60, |text| text.parse().unwrap());
     let targets: [FuzzTarget; 8] = [
         ("annotation", fuzz::annotation::one),
@@ -87,10 +87,10 @@ fn search() {
             .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
             .collect();
         let begun = std::time::Instant::now();
-        let mut dice = harness::random::Dice::new(0x5eed);
+        let mut random = harness::random::Dice::new(0x5eed);
         let mut tries = 0_u64;
         while begun.elapsed().as_secs() < seconds {
-            let data = changed(&seeds, &mut dice);
+            let data = changed(&seeds, &mut random);
             let shown = data.clone();
             let passed = std::panic::catch_unwind(move || one(&data)).is_ok();
             assert!(passed, "{target} after {tries} tries: {:?}", String::from_utf8_lossy(&shown));
@@ -100,9 +100,9 @@ fn search() {
     }
 }
 
-/// A seed with some bytes changed, pieces of another seed put in, or words that mean something.
-fn changed(seeds: &[Vec<u8>], dice: &mut harness::random::Dice) -> Vec<u8> {
-    const WORDS: [&str; 16] = [
+/// Returns a seed with changed bytes, with a part of another seed, or with tokens that parsers treat specially.
+fn changed(seeds: &[Vec<u8>], random: &mut harness::random::Dice) -> Vec<u8> {
+    const TOKENS: [&str; 16] = [
         "null",
         "-1",
         "18446744073709551615",
@@ -120,18 +120,18 @@ fn changed(seeds: &[Vec<u8>], dice: &mut harness::random::Dice) -> Vec<u8> {
         "9999h",
         "../../x",
     ];
-    let mut data = dice.one_of(seeds).clone();
-    for _ in 0..=dice.index(6) {
-        let at = dice.index(data.len() + 1);
-        let end = (at + dice.index(24)).min(data.len());
-        match dice.below(5) {
-            0 if at < data.len() => data[at] ^= 1 << dice.below(8),
+    let mut data = random.one_of(seeds).clone();
+    for _ in 0..=random.index(6) {
+        let at = random.index(data.len() + 1);
+        let end = (at + random.index(24)).min(data.len());
+        match random.below(5) {
+            0 if at < data.len() => data[at] ^= 1 << random.below(8),
             1 => drop(data.drain(at..end)),
-            2 => drop(data.splice(at..end, dice.one_of(&WORDS).bytes())),
+            2 => drop(data.splice(at..end, random.one_of(&TOKENS).bytes())),
             3 => {
-                let other = dice.one_of(seeds);
-                let from = dice.index(other.len() + 1);
-                let piece = other[from..(from + dice.index(64)).min(other.len())].to_vec();
+                let other = random.one_of(seeds);
+                let from = random.index(other.len() + 1);
+                let piece = other[from..(from + random.index(64)).min(other.len())].to_vec();
                 drop(data.splice(at..at, piece));
             }
             _ => {

@@ -19,7 +19,7 @@ pub(crate) fn verbs() -> Vec<String> {
 /// Returns the recorded shop without duplicates of similar objects.
 pub(crate) fn shop() -> Value {
     let mut shop = recorded("shop");
-    thin_out(shop["items"].as_array_mut().unwrap());
+    remove_similar(shop["items"].as_array_mut().unwrap());
     shop
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn trouble() -> Value {
         let name = item["metadata"]["name"].as_str().unwrap();
         FAILING.iter().any(|failing| name.starts_with(failing)) || item["metadata"]["namespace"] == "quota"
     });
-    thin_out(&mut items);
+    remove_similar(&mut items);
     let text = json!({"kind": "List", "items": items}).to_string();
     let moved = ["broken", "quota"].iter().fold(text, |text, namespace| {
         text.replace(&format!("\"namespace\":\"{namespace}\""), &format!("\"namespace\":\"{NAMESPACE}\""))
@@ -50,8 +50,8 @@ fn recorded(namespace: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Keeps the newest of similar objects, which is the current one.
-fn thin_out(items: &mut Vec<Value>) {
+/// Keeps the newest of similar objects.
+fn remove_similar(items: &mut Vec<Value>) {
     let mut seen: Vec<String> = Vec::new();
     items.reverse();
     items.retain(|item| {
@@ -75,7 +75,7 @@ fn thin_out(items: &mut Vec<Value>) {
 }
 
 /// Returns a cluster with these objects, and a log for every container.
-pub(crate) fn cluster(snapshot: &Value, last_words: &str) -> SimCluster {
+pub(crate) fn cluster(snapshot: &Value, log_line: &str) -> SimCluster {
     let cluster = SimCluster::builder().snapshot(snapshot).unwrap().build();
     let pods: Vec<_> =
         snapshot["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "Pod").collect();
@@ -85,7 +85,7 @@ pub(crate) fn cluster(snapshot: &Value, last_words: &str) -> SimCluster {
             for container in pod["spec"]["containers"].as_array().into_iter().flatten() {
                 let name = container["name"].as_str().unwrap_or_default();
                 let output = store.logs_mut().of_mut(uid, name);
-                output.previous = Some(vec![format!("panic: {last_words}")]);
+                output.previous = Some(vec![format!("panic: {log_line}")]);
                 output.current = output.previous.clone();
             }
         }

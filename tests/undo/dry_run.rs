@@ -1,39 +1,36 @@
-//! `--dry-run=client`: the preview, as text and as documents.
+//! `--dry-run=client`: the preview as text, and the output formats.
 
-use harness::Ended;
+use harness::Output;
 use serde_json::Value;
 
 use crate::undo;
 
-fn ended(namespace: &str, args: &[&str]) -> Ended {
+fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
     undo(namespace, args).arg("--dry-run=client").run()
 }
 
-/// stdout and stderr, without kubectl's warning about the last-applied annotation.
+/// Returns stdout, stderr and the exit code, without kubectl's warning about the last-applied annotation.
 fn printed(namespace: &str, args: &[&str]) -> String {
-    let ended = ended(namespace, args);
-    let mut printed = ended.stdout;
-    for line in ended.stderr.lines().filter(|line| !line.starts_with("warning: kubectl apply manages ")) {
+    let output = undo_dry_run(namespace, args);
+    let mut printed = output.stdout;
+    for line in output.stderr.lines().filter(|line| !line.starts_with("warning: kubectl apply manages ")) {
         printed.extend(["stderr: ", line, "\n"]);
     }
-    printed + &format!("exit {}\n", ended.exit)
+    printed + &format!("exit {}\n", output.exit)
 }
 
-fn told_of_each(namespace: &str, targets: &[&str]) -> String {
+fn outputs(namespace: &str, targets: &[&str]) -> String {
     let each = |target: &&str| format!("$ undo {target}\n{}", printed(namespace, &[target]));
     targets.iter().map(each).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn every_workload_of_the_shop() {
-    insta::assert_snapshot!(told_of_each(
-        "shop",
-        &["deployment/web", "sts/db", "ds/agent", "deploy/checkout"]
-    ));
+fn previews_of_the_shop_match_their_snapshot() {
+    insta::assert_snapshot!(outputs("shop", &["deployment/web", "sts/db", "ds/agent", "deploy/checkout"]));
 }
 
 #[test]
-fn every_broken_workload() {
+fn previews_of_broken_workloads_match_their_snapshot() {
     let targets = [
         "deploy/badimage",
         "deploy/fresh",
@@ -48,14 +45,14 @@ fn every_broken_workload() {
         "ds/ds-ondelete",
         "ds/ds-surge",
     ];
-    insta::assert_snapshot!(told_of_each("broken", &targets));
+    insta::assert_snapshot!(outputs("broken", &targets));
 }
 
 #[test]
-fn the_patch_is_ready_for_kubectl() {
-    let ended = ended("shop", &["deployment/web", "-o", "patch"]);
-    assert_eq!(ended.stdout.lines().count(), 1);
-    let patch: Vec<Value> = serde_json::from_str(&ended.stdout).unwrap();
+fn the_printed_patch_can_be_applied_with_kubectl() {
+    let output = undo_dry_run("shop", &["deployment/web", "-o", "patch"]);
+    assert_eq!(output.stdout.lines().count(), 1);
+    let patch: Vec<Value> = serde_json::from_str(&output.stdout).unwrap();
     let steps: Vec<String> = patch
         .iter()
         .map(|step| format!("{} {}", step["op"].as_str().unwrap(), step["path"].as_str().unwrap()))
@@ -72,18 +69,21 @@ fn the_patch_is_ready_for_kubectl() {
             "replace /metadata/annotations/kubernetes.io~1change-cause",
         ]
     );
-    assert!(ended.stderr.contains("  replaces 4 of 4 pods\n"), "beside a document the preview is narration");
+    assert!(
+        output.stderr.contains("  replaces 4 of 4 pods\n"),
+        "with a document on stdout the preview goes to stderr"
+    );
 }
 
 #[test]
 fn documents_contain_the_object_after_the_rollback() {
-    let json: Value = serde_json::from_str(&ended("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
+    let json: Value = serde_json::from_str(&undo_dry_run("shop", &["sts/db", "-o", "json"]).stdout).unwrap();
     assert_eq!(json["spec"]["template"]["spec"]["containers"][0]["image"], "shop/db:1.2");
     assert_eq!(json["metadata"].get("managedFields"), None);
-    let both = ended("shop", &["sts/db", "ds/agent", "-o", "yaml"]).stdout;
+    let both = undo_dry_run("shop", &["sts/db", "ds/agent", "-o", "yaml"]).stdout;
     assert_eq!(both.matches("\n---\n").count(), 1);
     assert!(both.contains("image: shop/agent:1.2"));
-    assert_eq!(ended("shop", &["sts/db", "-o", "name"]).stdout, "statefulset.apps/db\n");
+    assert_eq!(undo_dry_run("shop", &["sts/db", "-o", "name"]).stdout, "statefulset.apps/db\n");
 }
 
 #[test]
@@ -100,61 +100,61 @@ fn a_live_revision_is_skipped_with_its_number() {
         (&["deploy/web", "--to-revision", "5", "-o", "patch"], "[]\n"),
         (&["deploy/web", "--to-revision", "5", "-o", "name"], "deployment.apps/web\n"),
     ] {
-        let ended = ended("shop", args);
-        assert_eq!((ended.stdout.as_str(), ended.exit), (expected, 0), "{args:?}");
+        let output = undo_dry_run("shop", args);
+        assert_eq!((output.stdout.as_str(), output.exit), (expected, 0), "{args:?}");
     }
 }
 
 #[test]
-fn stable_is_found_or_refused_with_the_candidates() {
+fn stable_selects_a_revision_or_lists_the_candidates() {
     assert!(printed("shop", &["sts/db", "--to", "stable"]).contains("revision 4 -> 3"));
     assert!(printed("broken", &["deploy/badimage", "--to-revision", "stable"]).contains("revision 2 -> 1"));
     insta::assert_snapshot!(printed("shop", &["deploy/web", "--to", "stable"]));
 }
 
 #[test]
-fn a_paused_deployment_may_be_resumed_in_the_same_patch() {
-    let patch = ended("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
+fn resume_adds_the_end_of_the_pause_to_the_patch() {
+    let patch = undo_dry_run("broken", &["deploy/paused", "--resume", "-o", "patch"]).stdout;
     assert!(patch.contains(r#"{"op":"remove","path":"/spec/paused"}"#), "{patch}");
 }
 
 #[test]
 fn last_applied_is_synced_and_no_warning_remains() {
-    let ended = ended("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
-    assert!(!ended.stderr.contains("Warning:"), "{}", ended.stderr);
-    assert!(ended.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", ended.stdout);
+    let output = undo_dry_run("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
+    assert!(!output.stderr.contains("Warning:"), "{}", output.stderr);
+    assert!(output.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", output.stdout);
 }
 
 #[test]
 fn a_failed_workload_does_not_stop_the_others() {
-    let ended =
+    let output =
         undo("shop", &["deploy/web", "deploy/nope", "sts/db", "--dry-run=client", "-o", "name"]).run();
-    assert_eq!(ended.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
+    assert_eq!(output.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
     assert!(
-        ended.stderr.contains("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace"),
+        output.stderr.contains("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace"),
         "{}",
-        ended.stderr
+        output.stderr
     );
-    assert_eq!(ended.exit, 1);
+    assert_eq!(output.exit, 1);
 }
 
 #[test]
-fn a_selection_prints_its_workloads_first() {
-    let ended = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
+fn a_selector_prints_its_workloads_before_the_previews() {
+    let output = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
     assert!(
-        ended.stderr.starts_with(
+        output.stderr.starts_with(
             "2 deployments and 1 statefulset: deployment/checkout deployment/web statefulset/db\n"
         ),
         "{}",
-        ended.stderr
+        output.stderr
     );
 }
 
 #[test]
 fn nothing_matched_is_an_error_without_allow_empty() {
     for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0), (&["--compat"], 0)] {
-        let ended = undo("shop", &["deploy", "-l", "app=none", "--dry-run=client"]).args(args).run();
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", exit), "{args:?} {}", ended.stderr);
+        let output = undo("shop", &["deploy", "-l", "app=none", "--dry-run=client"]).args(args).run();
+        assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{args:?} {}", output.stderr);
     }
 }
 
@@ -182,13 +182,17 @@ fn invalid_combinations_are_refused_before_any_read() {
             "error: --timeout, --fail-fast and --plain have an effect only with --wait\nhint: add --wait\n",
         ),
     ] {
-        let ended = undo("shop", args).run();
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), ("", stderr, 2), "{args:?}");
+        let output = undo("shop", args).run();
+        assert_eq!(
+            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
+            ("", stderr, 2),
+            "{args:?}"
+        );
     }
 }
 
 #[test]
-fn the_whole_help_is_seen_in_review() {
+fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(harness::Run::of(["undo", "--help"]).run().stdout);
 }
 
@@ -200,7 +204,7 @@ fn revision_0_is_the_default_as_in_kubectl() {
 }
 
 #[test]
-fn a_rollback_hint_by_name_needs_no_changing_number() {
+fn a_rollback_hint_names_the_revision_object_instead_of_its_number() {
     let printed = printed("broken", &["sts/sts-bad", "--to-revision", "1"]);
     let hint = printed.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
     assert!(hint.contains(" --to-revision sts-bad-"), "{printed}");

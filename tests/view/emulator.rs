@@ -2,7 +2,7 @@
 
 use rollout2::world::Terminal;
 
-/// Far more than any test writes: what scrolled away must be found.
+/// Unlimited, so that the tests find every row that scrolled off the screen.
 const SCROLLBACK: Option<usize> = None;
 
 /// A terminal that rewraps lines when it becomes narrower.
@@ -16,9 +16,9 @@ impl Emulator {
         Self { terminal: avt::Terminal::with_scrollback(width, height, SCROLLBACK).unwrap() }
     }
 
-    /// Writes to it through a terminal device, which returns the carriage with every newline.
+    /// Writes a text as a terminal device does, which adds a carriage return to every newline.
     ///
-    /// Nothing may clear the whole screen: tmux keeps a copy of what was on it (`scroll-on-clear`).
+    /// Panics if the text clears the whole screen, since tmux then keeps a copy of the screen (`scroll-on-clear`).
     pub(crate) fn write(&mut self, text: &str) {
         for (index, text) in text.split("\x1b[J").enumerate() {
             if index > 0 {
@@ -34,18 +34,17 @@ impl Emulator {
         self.terminal.resize(size.width.into(), size.height.into());
     }
 
-    /// All that can be seen, what scrolled away included, as it was written: lines that the terminal broke
-    /// are whole again.
+    /// Returns the text of the screen and the scrollback. Lines that the terminal wrapped are joined again.
     pub(crate) fn text(&self) -> String {
         joined(self.terminal.screen().text())
     }
 
-    /// What can be seen without scrolling, row by row.
+    /// Returns the visible rows.
     pub(crate) fn screen(&self) -> String {
         joined(self.terminal.screen().visible_lines().map(avt::Line::text))
     }
 
-    /// How many rows scrolled away.
+    /// Returns how many rows scrolled off the screen.
     pub(crate) fn scrolled(&self) -> usize {
         let screen = self.terminal.screen();
         screen.all_lines().count() - screen.visible_lines().len()
@@ -56,7 +55,7 @@ impl Emulator {
     }
 }
 
-/// Lines without the blanks at their ends, without the empty ones at the end of all.
+/// Joins lines without trailing blanks and without trailing empty lines.
 fn joined<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
     let lines: Vec<_> = lines.into_iter().map(|line| line.as_ref().trim_end().to_owned()).collect();
     lines.join("\n").trim_end().to_owned()

@@ -1,5 +1,4 @@
-//! The live display in a terminal emulator: frames at several sizes, and the remains of one
-//! frame when the next has taken its place.
+//! The live display in a terminal emulator: frames at several sizes, and redraws.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 

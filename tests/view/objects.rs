@@ -1,11 +1,11 @@
-//! Constructed rollouts in progress, and followers that observed them.
+//! Rollouts in progress, and followers that observed them.
 
 use std::time::Duration;
 
 use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
-use rollout2::model::follow::{Follower, FollowerEvent, LogLines, Now, Options, TargetEvent, TargetId};
+use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent, LogLines, Now, TargetEvent, TargetId};
 use rollout2::model::revision::Revision;
 use rollout2::model::workload::Workload;
 use rollout2::model::workload::deployment::DEPLOYMENT;
@@ -16,30 +16,31 @@ use serde_json::{Value, json};
 
 /// A Deployment from revision 4 to revision 5 of the image `shop/NAME`.
 #[derive(Clone)]
-pub(crate) struct Release {
+pub(crate) struct RolloutFixture {
     pub(crate) name: String,
     pub(crate) wanted: usize,
-    /// Pods of revision 5 that are ready, and what the others are doing.
+    /// The number of ready pods of revision 5.
     pub(crate) ready: usize,
-    pub(crate) troubled: Vec<Value>,
-    /// Pods of revision 4, all ready.
+    /// The container statuses of the unready pods of revision 5.
+    pub(crate) unready: Vec<Value>,
+    /// The number of pods of revision 4, which are all ready.
     pub(crate) old: usize,
     pub(crate) logs: Vec<LogLines>,
 }
 
-impl Release {
+impl RolloutFixture {
     pub(crate) fn new(name: &str, wanted: usize, ready: usize, old: usize) -> Self {
-        Self { name: name.to_owned(), wanted, ready, troubled: Vec::new(), old, logs: Vec::new() }
+        Self { name: name.to_owned(), wanted, ready, unready: Vec::new(), old, logs: Vec::new() }
     }
 
-    /// The same with pods of revision 5 whose container is in this state.
+    /// Adds unready pods of revision 5 with this container status.
     pub(crate) fn with(mut self, count: usize, container: &Value) -> Self {
-        self.troubled.extend(std::iter::repeat_n(container.clone(), count));
+        self.unready.extend(std::iter::repeat_n(container.clone(), count));
         self
     }
 
-    /// The same once the container of the first pod in trouble has said this.
-    pub(crate) fn saying(mut self, lines: &[&str]) -> Self {
+    /// Adds log lines of the first unready pod.
+    pub(crate) fn with_log(mut self, lines: &[&str]) -> Self {
         self.logs.push(LogLines {
             pod: self.pod_name(5, self.ready),
             container: "app".to_owned(),
@@ -49,7 +50,7 @@ impl Release {
     }
 
     fn workload(&self) -> Workload {
-        let updated = self.ready + self.troubled.len();
+        let updated = self.ready + self.unready.len();
         let object = json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": self.name, "namespace": "shop", "uid": self.name, "generation": 5},
@@ -93,7 +94,7 @@ impl Release {
 
     fn pods(&self) -> Vec<Pod> {
         let ready = json!({"name": "app", "ready": true, "state": {"running": {}}});
-        let new = std::iter::repeat_n(&ready, self.ready).chain(&self.troubled);
+        let new = std::iter::repeat_n(&ready, self.ready).chain(&self.unready);
         let new = new.enumerate().map(|(index, container)| self.pod(5, index, container));
         let old = (0..self.old).map(|index| self.pod(4, index, &ready));
         new.chain(old).collect()
@@ -117,7 +118,7 @@ impl Release {
     }
 }
 
-/// A container that crashes and comes back, and crashes.
+/// Returns the status of a container in a crash loop.
 pub(crate) fn crashing() -> Value {
     json!({
         "name": "app", "image": "x", "restartCount": 3,
@@ -126,7 +127,7 @@ pub(crate) fn crashing() -> Value {
     })
 }
 
-/// A container whose image cannot be pulled, with the runtime's message.
+/// Returns the status of a container whose image cannot be pulled, with the message of the runtime.
 pub(crate) fn without_image(message: &str) -> Value {
     json!({
         "name": "app", "image": "x",
@@ -134,39 +135,42 @@ pub(crate) fn without_image(message: &str) -> Value {
     })
 }
 
-/// A container that is only about to start.
+/// Returns the status of a container that is being created.
 pub(crate) fn starting() -> Value {
     json!({"name": "app", "image": "x", "state": {"waiting": {"reason": "ContainerCreating"}}})
 }
 
-/// What is followed, seen at some seconds after the beginning: each row is all targets at one time.
-pub(crate) fn follower(seen: &[(u64, &[Release])]) -> Follower {
-    let found = seen.first().into_iter().flat_map(|(_, releases)| releases.iter().map(Release::workload));
-    let mut follower = Follower::new(Options::default(), found);
-    for (seconds, releases) in seen {
-        for (index, release) in releases.iter().enumerate() {
-            let revisions = [4, 5].map(|number| release.revision(number).into()).to_vec();
-            let news = [
+/// Returns a follower that observed the rollouts at these times, in seconds.
+pub(crate) fn follower(observations: &[(u64, &[RolloutFixture])]) -> Follower {
+    let workloads = observations
+        .first()
+        .into_iter()
+        .flat_map(|(_, rollouts)| rollouts.iter().map(RolloutFixture::workload));
+    let mut follower = Follower::new(FollowOptions::default(), workloads);
+    for (seconds, rollouts) in observations {
+        for (index, rollout) in rollouts.iter().enumerate() {
+            let revisions = [4, 5].map(|number| rollout.revision(number).into()).to_vec();
+            let events = [
                 TargetEvent::Warnings(Some(Events::default())),
-                TargetEvent::Workload(Box::new(release.workload())),
+                TargetEvent::Workload(Box::new(rollout.workload())),
                 TargetEvent::Revisions(Some(revisions)),
-                TargetEvent::Pods(Some(release.pods().into_iter().map(Into::into).collect())),
+                TargetEvent::Pods(Some(rollout.pods().into_iter().map(Into::into).collect())),
             ];
-            let logs = release.logs.iter().cloned().map(TargetEvent::Log);
-            for news in news.into_iter().chain(logs) {
-                follower.apply(FollowerEvent::Target(TargetId(index), news), at(*seconds));
+            let logs = rollout.logs.iter().cloned().map(TargetEvent::Log);
+            for event in events.into_iter().chain(logs) {
+                follower.apply(FollowerEvent::Target(TargetId(index), event), at(*seconds));
             }
         }
     }
     follower
 }
 
-/// So many seconds after the beginning.
+/// Returns the time this many seconds after the start.
 pub(crate) fn at(seconds: u64) -> Now {
     Now { elapsed: Duration::from_secs(seconds), server_time: "2026-11-20T13:00:00Z".parse().unwrap() }
 }
 
-/// The frame of a follower at a time.
+/// Returns the frame of a follower at a time, in seconds.
 pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame {
     frame_with(follower, seconds, size, false)
 }

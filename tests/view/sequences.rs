@@ -1,4 +1,4 @@
-//! Frame after frame: each takes the place of the one before it, and leaves everything else alone.
+//! Sequences of frames: each frame replaces the previous one and changes nothing else on the terminal.
 
 use proptest::prelude::*;
 use rollout2::render::frame::{Frame, FrameLine};
@@ -8,11 +8,11 @@ use rollout2::world::Terminal;
 
 use crate::emulator::Emulator;
 
-/// What was on the terminal before we came.
+/// The content of the terminal before the program starts.
 const BEFORE: &str = "$ make release\nreleased\n";
 
-/// Letters of one and two cells, and what must be shown instead of done. Marks that stand over a letter are
-/// left out: terminals do not agree on them, and this one counts a cell for each.
+/// Lines of characters of one and two cells and of control characters. Combining characters are left out, since
+/// terminals differ in their width.
 fn line() -> impl Strategy<Value = FrameLine> {
     let text = prop_oneof!["[a-z ]{0,90}", "[大小a🚀 ]{0,40}", r"[a-z\x1b\x08\[;0-9A-H\r\n\t]{0,30}"];
     (text, any::<bool>()).prop_map(|(text, bad)| {
@@ -32,27 +32,26 @@ fn text(frame: &Frame) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// At one size nothing but the last frame is ever seen below what was there before.
+    /// In a terminal of constant size only the last frame is visible below the earlier content.
     #[test]
     fn no_characters_remain_after_a_redraw(frames in prop::collection::vec(lines(), 1..8)) {
         let size = Terminal { width: 60, height: 10 };
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
-        let mut standing = DrawnFrame::new(Frame::default(), size);
+        let mut drawn = DrawnFrame::new(Frame::default(), size);
         for lines in frames {
             let frame = Frame::new(lines, size);
-            emulator.write(&standing.replacement(&frame, size, true));
+            emulator.write(&drawn.replacement(&frame, size, true));
             prop_assert_eq!(emulator.text(), text(&frame));
             prop_assert!(emulator.cursor_is_visible());
-            standing = DrawnFrame::new(frame, size);
+            drawn = DrawnFrame::new(frame, size);
         }
     }
 
-    /// Nor when the terminal becomes wider or narrower in between, and breaks lines that have become too
-    /// long, as this emulator and most terminals do. (What scrolls out of sight for it is out of reach, so
-    /// the terminal is high enough, and full, as that of a shell is.)
+    /// The same holds when the terminal is resized between two frames and rewraps long lines, as most terminals do.
+    /// Rows that scroll off the screen cannot be erased, so the terminal of this test is high enough and already full.
     #[test]
-    fn a_terminal_may_be_resized_at_any_time(before in lines(), after in lines(), widths in [20_u16..90, 20..90]) {
+    fn no_characters_remain_after_a_resize(before in lines(), after in lines(), widths in [20_u16..90, 20..90]) {
         let [size, next] = widths.map(|width| Terminal { width, height: 40 });
         let screenful = "\n".repeat(size.height.into());
         let mut emulator = Emulator::new(size);
@@ -60,44 +59,44 @@ proptest! {
         let frame = Frame::new(before, size);
         emulator.write(&drawing(&frame, true));
         emulator.resize(next);
-        let standing = DrawnFrame::new(frame, size);
+        let drawn = DrawnFrame::new(frame, size);
         let frame = Frame::new(after, next);
-        emulator.write(&standing.replacement(&frame, next, true));
+        emulator.write(&drawn.replacement(&frame, next, true));
         prop_assert_eq!(emulator.text(), screenful + &text(&frame));
     }
 
-    /// A message is printed above the frame.
+    /// The program removes the frame, prints a message, and draws the frame below it.
     #[test]
     fn a_frame_can_be_removed_and_redrawn(lines in lines()) {
         let size = Terminal { width: 60, height: 10 };
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
         let frame = Frame::new(lines, size);
-        let standing = DrawnFrame::new(frame.clone(), size);
+        let drawn = DrawnFrame::new(frame.clone(), size);
         emulator.write(&drawing(&frame, true));
-        emulator.write(&standing.erasure(size));
+        emulator.write(&drawn.erasure(size));
         prop_assert_eq!(emulator.text(), BEFORE.trim_end());
         emulator.write(&drawing(&frame, true));
         prop_assert_eq!(emulator.text(), text(&frame));
     }
 }
 
-/// In the first row of the screen, too, where everything below it is all there is.
+/// A frame in the first row of the screen is removed without clearing the whole screen.
 #[test]
 fn a_frame_is_removed_from_the_top_of_the_screen() {
     let [size, narrow] = [60, 20].map(|width| Terminal { width, height: 10 });
     for count in 0..9 {
         let frame = || Frame::new((0..count).map(|number| FrameLine::of(format!("line {number}"))), size);
-        let standing = DrawnFrame::new(frame(), size);
+        let drawn = DrawnFrame::new(frame(), size);
         let mut emulator = Emulator::new(size);
         emulator.write(&drawing(&frame(), true));
-        emulator.write(&format!("{}said\n", standing.erasure(size)));
-        assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("said", 0), "{count}");
+        emulator.write(&format!("{}message\n", drawn.erasure(size)));
+        assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("message", 0), "{count}");
 
         let mut emulator = Emulator::new(size);
         emulator.write(&drawing(&frame(), true));
         emulator.resize(narrow);
-        emulator.write(&standing.replacement(&Frame::new([FrameLine::of("one")], narrow), narrow, true));
+        emulator.write(&drawn.replacement(&Frame::new([FrameLine::of("one")], narrow), narrow, true));
         assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("one", 0), "{count}");
     }
 }
@@ -105,14 +104,14 @@ fn a_frame_is_removed_from_the_top_of_the_screen() {
 #[test]
 fn unchanged_lines_are_not_rewritten() {
     let size = Terminal { width: 60, height: 10 };
-    let frame = |words: &[&str]| Frame::new(words.iter().map(FrameLine::of), size);
-    let standing = DrawnFrame::new(frame(&["one", "two", "three"]), size);
-    assert_eq!(standing.replacement(&frame(&["one", "two", "three"]), size, true), "");
-    let replacement = standing.replacement(&frame(&["one", "2", "three"]), size, true);
+    let frame = |lines: &[&str]| Frame::new(lines.iter().map(FrameLine::of), size);
+    let drawn = DrawnFrame::new(frame(&["one", "two", "three"]), size);
+    assert_eq!(drawn.replacement(&frame(&["one", "two", "three"]), size, true), "");
+    let replacement = drawn.replacement(&frame(&["one", "2", "three"]), size, true);
     assert_eq!(replacement, "\r\x1b[3A\n\x1b[K2\n\n\x1b[J");
 }
 
-/// `kill -9` leaves a usable terminal: only cursor moves, deletions and colours are ever written.
+/// The program writes only cursor movements, erasures and colours, so the terminal stays usable after `kill -9`.
 #[test]
 fn no_terminal_mode_is_left_on() {
     let size = Terminal { width: 60, height: 10 };

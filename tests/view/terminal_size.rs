@@ -1,4 +1,4 @@
-//! The streams: a terminal is asked for its size each time, because people change it.
+//! A stream reads the size of its terminal each time, since the user can resize it.
 
 use std::io;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use rollout2::world::{Stream, Terminal};
 
 #[test]
-fn the_terminal_size_is_read_at_the_moment() {
+fn the_terminal_size_is_read_each_time() {
     let width = Arc::new(AtomicU16::new(80));
-    let asked = Arc::clone(&width);
-    let size = move || Terminal { width: asked.load(Ordering::Relaxed), height: 24 };
+    let current = Arc::clone(&width);
+    let size = move || Terminal { width: current.load(Ordering::Relaxed), height: 24 };
     let stream = Stream::resizable(io::sink(), size);
     let copy = stream.clone();
     assert_eq!(stream.terminal(), Some(Terminal { width: 80, height: 24 }));

@@ -45,18 +45,18 @@ impl<'d> PartialLine<'d> {
         let mut only_words = false;
         for word in before {
             if let Some((flag, name)) = waiting.take() {
-                line.take(flag, &[name, word]);
+                line.keep_common(flag, &[name, word]);
             } else if word == "--" && !only_words {
                 only_words = true;
             } else if only_words || !is_flag(word) {
-                line.word(word)?;
+                line.push_word(word)?;
             } else {
                 let (flag, is_whole) = line.find(before_equals(word))?;
                 let is_alone = is_whole && !word.contains('=') && !flag.is_require_equals_set();
                 if is_alone && takes_value(flag) {
                     waiting = Some((flag, word));
                 } else {
-                    line.take(flag, &[word]);
+                    line.keep_common(flag, &[word]);
                 }
             }
         }
@@ -71,7 +71,7 @@ impl<'d> PartialLine<'d> {
         Some(line)
     }
 
-    fn word(&mut self, word: &str) -> Option<()> {
+    fn push_word(&mut self, word: &str) -> Option<()> {
         if self.has_verb {
             self.words.push(word.to_owned());
         } else {
@@ -102,7 +102,7 @@ impl<'d> PartialLine<'d> {
         }
     }
 
-    fn take(&mut self, flag: &Arg, words: &[&str]) {
+    fn keep_common(&mut self, flag: &Arg, words: &[&str]) {
         if flag.is_global_set() {
             self.common.extend(words.iter().map(|word| (*word).to_owned()));
         }

@@ -31,7 +31,7 @@ impl Suggestions {
             LastWord::Flag(typed) => Self::known(typed, flags(line.command, typed)),
             LastWord::Value(flag, typed) => value(flag, typed, line),
             LastWord::Word(typed) if !line.has_verb => Self::known(typed, verbs(line.command)),
-            LastWord::Word(typed) => word(typed, line),
+            LastWord::Word(typed) => positional(typed, line),
         }
     }
 
@@ -102,7 +102,7 @@ fn is_literal(name: &str) -> bool {
     name.split('|').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-fn word(typed: &str, line: &PartialLine<'_>) -> Suggestions {
+fn positional(typed: &str, line: &PartialLine<'_>) -> Suggestions {
     let Some(positional) = line.command.get_positionals().next() else {
         return Suggestions::known(typed, Vec::new());
     };
@@ -140,39 +140,39 @@ fn sides(typed: &str, target: &[String]) -> Suggestions {
 }
 
 /// Suggests the revisions of the first workload on the line.
-fn revisions(typed: &str, targets: &[String], besides: &[(&str, &str)]) -> Suggestions {
+fn revisions(typed: &str, targets: &[String], words: &[(&str, &str)]) -> Suggestions {
     let targets = read_targets(targets, false).unwrap_or_default();
     let lookup = match targets.first() {
         Some(TargetWord::Named(TargetType::Kind(kind), name)) => Some(Lookup::Revisions(kind, name.clone())),
         _ => None,
     };
-    let known = besides.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
+    let known = words.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
     Suggestions { typed: typed.to_owned(), known, lookup, directive: Directive::InThisOrder }
 }
 
 /// Suggests `TYPE/NAME...`, `TYPE NAME...` or `TYPE` for the kinds that the verb supports.
-fn target(typed: &str, words: &[String], taken: &[&'static KindSpec]) -> Suggestions {
+fn target(typed: &str, words: &[String], supported: &[&'static KindSpec]) -> Suggestions {
     if let Some((type_, _)) = typed.split_once('/') {
-        let kinds = kinds(type_, taken);
+        let kinds = kinds(type_, supported);
         // Keep the type as typed: `sts/` completes to `sts/db`.
         let form = NameForm::After(type_.to_owned());
         let lookup = (kinds.len() == 1).then(|| Lookup::Names { kinds, form, exclude: words.to_vec() });
         return Suggestions::looked_up(typed, lookup);
     }
     match words.split_first() {
-        None => types(typed, "", taken),
-        Some((first, _)) if first.contains('/') => types(typed, "/", taken),
+        None => types(typed, "", supported),
+        Some((first, _)) if first.contains('/') => types(typed, "/", supported),
         Some((first, names)) => {
-            let (kinds, form) = (kinds(first, taken), NameForm::Bare);
+            let (kinds, form) = (kinds(first, supported), NameForm::Bare);
             Suggestions::looked_up(typed, Some(Lookup::Names { kinds, form, exclude: names.to_vec() }))
         }
     }
 }
 
 /// Suggests types, for the last one of a comma-separated list.
-fn types(typed: &str, end: &str, taken: &[&'static KindSpec]) -> Suggestions {
+fn types(typed: &str, end: &str, supported: &[&'static KindSpec]) -> Suggestions {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
-    let known = taken.iter().map(|kind| {
+    let known = supported.iter().map(|kind| {
         let (name, short) = (kind.type_().typed(), kind.type_().other_name());
         Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
     });
@@ -180,13 +180,13 @@ fn types(typed: &str, end: &str, taken: &[&'static KindSpec]) -> Suggestions {
     Suggestions { typed: typed.to_owned(), known: known.collect(), directive, ..Suggestions::default() }
 }
 
-fn kinds(types: &str, taken: &[&'static KindSpec]) -> Vec<&'static KindSpec> {
+fn kinds(types: &str, supported: &[&'static KindSpec]) -> Vec<&'static KindSpec> {
     let kinds = types.split(',').map(|word| match read_type(word) {
         TypeWord::Kind(kind) => vec![kind],
         TypeWord::All => KindSpec::built_in().collect(),
         TypeWord::Other(_) | TypeWord::Unknown => Vec::new(),
     });
-    kinds.flatten().filter(|kind| taken.contains(kind)).collect()
+    kinds.flatten().filter(|kind| supported.contains(kind)).collect()
 }
 
 fn possible_values(values: &[PossibleValue]) -> Vec<Candidate> {

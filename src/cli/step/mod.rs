@@ -3,20 +3,20 @@
 mod batch_size;
 mod failure;
 mod nodes;
-mod pacing;
+mod soak;
 
 use clap::{Args, ValueEnum};
 
 use self::failure::FailureArgs;
 use self::nodes::NodeArgs;
-use self::pacing::PacingArgs;
+use self::soak::SoakArgs;
 use super::write::dry_run;
 use crate::cli::step::batch_size::BatchSizeArgs;
 use crate::command::CommonOptions;
 use crate::command::change::{DryRun, FIELD_MANAGER};
 use crate::command::step::{Output, Request};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::{TargetType, TargetWord, read_one};
+use crate::command::targets::target_words::{TargetType, TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::step::{self as model, PaceOverrides};
 use crate::model::text::shell_command::{Word, command};
@@ -70,7 +70,7 @@ pub(super) struct StepArgs {
     batch_size: BatchSizeArgs,
 
     #[command(flatten)]
-    pacing: PacingArgs,
+    soak: SoakArgs,
 
     #[command(flatten)]
     failure: FailureArgs,
@@ -147,8 +147,8 @@ impl StepArgs {
                 canary: self.batch_size.canary(),
                 max_unavailable: self.batch_size.max_unavailable()?,
                 surge: self.batch_size.surge()?,
-                soak: self.pacing.soak,
-                final_soak: self.pacing.final_soak,
+                soak: self.soak.soak,
+                final_soak: self.soak.final_soak,
                 batch_timeout: self.failure.batch_timeout,
                 on_failure: self.failure.on_failure(),
                 check: self.failure.check()?,
@@ -159,10 +159,10 @@ impl StepArgs {
             reach: self.batch_size.reach()?,
             force: self.overrides.force,
             take_over: self.overrides.take_over,
-            complete: self.pacing.complete,
+            complete: self.soak.complete,
             new_plan: self.overrides.new_plan,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pacing.timeout()?,
+            timeout: self.soak.timeout()?,
         };
         if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
         {
@@ -186,7 +186,7 @@ impl StepArgs {
 
     /// Returns the target, and rejects a kind that cannot be stepped.
     fn target(&self) -> Result<TargetWord> {
-        let (target, rest) = read_one(&self.words, "statefulset/db")?;
+        let (target, rest) = read_one_target(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }

@@ -8,7 +8,7 @@ use crate::cluster::observe::WatchScope;
 use crate::command::follow::event_source::{EventSource, Received};
 use crate::exit::Exit;
 use crate::model::follow::{
-    FollowMode, Follower, FollowerEvent, FollowerRequest, Now, Options, Outcome, PodRef, Report,
+    FollowMode, FollowOptions, Follower, FollowerEvent, FollowerRequest, Now, Outcome, PodRef, Report,
     RollbackResult, RolloutFailure, TargetEvent, TargetId, TargetResult,
 };
 use crate::model::status::verdict::RolloutState;
@@ -42,12 +42,12 @@ pub(in crate::command) trait Reporter<'w, Engine, Report> {
 /// Follows workloads until each has its result, and returns the follower with the results.
 pub(in crate::command) async fn follow<'w>(
     cluster: &Cluster,
-    options: Options,
+    options: FollowOptions,
     found: Vec<Workload>,
     signals: Signals,
     reporter: &mut impl Reporter<'w, Follower, Report>,
 ) -> Follower {
-    let scope = match options.telling {
+    let scope = match options.mode {
         FollowMode::Native => WatchScope::WithPods,
         FollowMode::Kubectl => WatchScope::WorkloadOnly,
     };

@@ -17,7 +17,7 @@ use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat};
 use crate::exit::Exit;
-use crate::model::follow::{Follower, Now, Options, Report};
+use crate::model::follow::{FollowOptions, Follower, Now, Report};
 use crate::model::workload::Workload;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
@@ -30,7 +30,7 @@ use crate::world::{Signals, Terminal};
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The goal, the deadlines and the timeout.
-    pub options: Options,
+    pub options: FollowOptions,
     /// The output format.
     pub format: ReportFormat,
     /// What a workload's name in a line must distinguish.
@@ -92,7 +92,7 @@ pub(super) async fn after_change(
         return results.outcome(screen);
     };
     let request = Request {
-        options: Options { expect_found_template: true, ..options.clone() },
+        options: FollowOptions { expect_found_template: true, ..options.clone() },
         format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
         shows_pods: false,

@@ -9,7 +9,7 @@ use crate::command::pod_deletion::remove_pod;
 use crate::command::targets::{observe, reread};
 use crate::command::undo::notes::{note_partition_rollback, warn_of_apply, warn_of_owners};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::undo::UndoOptions;
+use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{PodRef, TargetTracker};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
@@ -36,7 +36,7 @@ pub(in crate::command) async fn undo_on_failure(
     let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
     warn_of_owners(workload, screen);
     warn_of_apply(workload, &UndoOptions::default(), screen);
-    let undo = crate::model::change::undo::undo(&observed, target, &UndoOptions::default())?;
+    let undo = undo(&observed, target, &UndoOptions::default())?;
     note_partition_rollback(&undo, screen);
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
     match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, screen).await? {

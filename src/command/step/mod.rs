@@ -1,13 +1,13 @@
 //! `step`: releases an update batch by batch.
 
-mod budget;
 mod check;
+mod disruption_budgets;
+mod event_loop;
 mod executor;
 mod nodes;
 mod pending_requests;
 mod reporter;
 mod request;
-mod session;
 
 pub use request::{Caller, Output, Request};
 
@@ -40,11 +40,11 @@ pub async fn run(
     caller: &Caller,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let found = match find_workload(&request.scope, refusal, source, screen).await {
+    let found = match find_workload(&request.scope, unsupported_message, source, screen).await {
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    if let Err(error) = budget::check(&request.plan, &found, source, screen).await {
+    if let Err(error) = disruption_budgets::check(&request.plan, &found, source, screen).await {
         return error.into();
     }
     match source {
@@ -56,7 +56,7 @@ pub async fn run(
     }
 }
 
-fn refusal(type_: &ResourceType, name: &str) -> String {
+fn unsupported_message(type_: &ResourceType, name: &str) -> String {
     super::change::unsupported(type_, name, "stepping")
 }
 
@@ -72,12 +72,12 @@ async fn step(
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let ended = if draws {
         let mut drawer = FrameReporter::new(screen, PlanFrames::default());
-        let ended = session::step(stepper, executor, caller.signals.clone(), &mut drawer).await;
+        let ended = event_loop::step(stepper, executor, caller.signals.clone(), &mut drawer).await;
         drawer.finish(|batches, size| Frame::of_steps(batches.steps(&ended.stepper, ended.now), size));
         ended
     } else {
         let mut reporter = PlanLineReporter::new(screen, request.output == Output::Json);
-        session::step(stepper, executor, caller.signals.clone(), &mut reporter).await
+        event_loop::step(stepper, executor, caller.signals.clone(), &mut reporter).await
     };
     let view = ended.stepper.view(ended.now);
     let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());

@@ -27,7 +27,10 @@ type Namespace = Option<String>;
 /// Reads the owned objects of a scope with few requests, most of them concurrent.
 pub struct BulkReader<'a> {
     source: &'a Source,
+    /// Whether the lists are those of the whole cluster.
     all_namespaces: bool,
+    /// Up to this many workloads of a namespace are read one by one.
+    threshold: usize,
     /// The owned objects of namespaces with many workloads.
     many: HashMap<Namespace, OwnedObjects>,
     /// The owned objects of single workloads, by target and namespace. A workload may be named twice.
@@ -47,7 +50,7 @@ impl<'a> BulkReader<'a> {
         details: Details,
         source: &'a Source,
     ) -> Result<Self> {
-        let mut reader = Self::of(scope, workloads, source);
+        let mut reader = Self::of(scope, workloads, BULK_THRESHOLD, source);
         reader.read_owned(workloads, details).await?;
         Ok(reader)
     }
@@ -62,25 +65,47 @@ impl<'a> BulkReader<'a> {
         workloads: &[Workload],
         source: &'a Source,
     ) -> Result<Self> {
-        let mut reader = Self::of(scope, workloads, source);
+        let mut reader = Self::of(scope, workloads, BULK_THRESHOLD, source);
+        reader.read_status(workloads).await?;
+        Ok(reader)
+    }
+
+    /// As [`BulkReader::read_for_status`], with one list for each type and namespace scope, however few workloads
+    /// there are.
+    ///
+    /// # Errors
+    /// As [`BulkReader::read`].
+    pub async fn read_for_list(
+        scope: &TargetScope,
+        workloads: &[Workload],
+        source: &'a Source,
+    ) -> Result<Self> {
+        let mut reader = Self::of(scope, workloads, 0, source);
+        reader.read_status(workloads).await?;
+        Ok(reader)
+    }
+
+    async fn read_status(&mut self, workloads: &[Workload]) -> Result<()> {
         let is_incomplete = |workload: &&Workload| {
             verdict(&Observation::of_alone((*workload).clone())).state != RolloutState::Complete
         };
         let mut namespaces: Vec<_> =
-            workloads.iter().filter(is_incomplete).map(|workload| reader.namespace(workload)).collect();
+            workloads.iter().filter(is_incomplete).map(|workload| self.namespace(workload)).collect();
         namespaces.sort_unstable();
         namespaces.dedup();
+        let source = self.source;
         let warnings =
             concurrently(namespaces.iter().map(|namespace| source.list_warnings(namespace.as_deref())));
-        let (read, warnings) = tokio::join!(biased; reader.read_owned(workloads, Details::STATUS), warnings);
+        let (read, warnings) = tokio::join!(biased; self.read_owned(workloads, Details::STATUS), warnings);
         read?;
-        reader.warnings = namespaces.into_iter().zip(warnings).collect();
-        Ok(reader)
+        self.warnings = namespaces.into_iter().zip(warnings).collect();
+        Ok(())
     }
 
-    fn of(scope: &TargetScope, workloads: &[Workload], source: &'a Source) -> Self {
-        let all_namespaces = scope.all_namespaces && workloads.len() > BULK_THRESHOLD;
-        Self { source, all_namespaces, many: HashMap::new(), few: HashMap::new(), warnings: HashMap::new() }
+    fn of(scope: &TargetScope, workloads: &[Workload], threshold: usize, source: &'a Source) -> Self {
+        let all_namespaces = scope.all_namespaces && workloads.len() > threshold;
+        let (many, few, warnings) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { source, all_namespaces, threshold, many, few, warnings }
     }
 
     async fn read_owned(&mut self, workloads: &[Workload], details: Details) -> Result<()> {
@@ -89,7 +114,7 @@ impl<'a> BulkReader<'a> {
             namespaces.entry(self.namespace(workload)).or_default().push(workload);
         }
         let (many, few): (Vec<_>, Vec<_>) =
-            namespaces.into_iter().partition(|(_, workloads)| workloads.len() > BULK_THRESHOLD);
+            namespaces.into_iter().partition(|(_, workloads)| workloads.len() > self.threshold);
         let many = many.into_iter().map(async |(namespace, workloads)| {
             let read = OwnedObjects::read(namespace.as_deref(), &workloads, details, self.source);
             Ok((namespace.clone(), Box::pin(read).await?))
@@ -121,7 +146,7 @@ impl<'a> BulkReader<'a> {
     /// # Errors
     /// When a list failed for another reason than missing permission.
     pub fn observe_for_status(&mut self, workload: Workload, screen: &mut Screen<'_>) -> Result<Observation> {
-        self.take(&workload)?.rollout(workload, screen)
+        self.take(&workload)?.observation_for_status(workload, screen)
     }
 
     fn take(&mut self, workload: &Workload) -> Result<Owned> {

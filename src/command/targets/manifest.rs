@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
     use crate::model::workload::advanced_stateful_set::ADVANCED_STATEFUL_SET;
-    use crate::model::workload::daemonset::DAEMON_SET;
+    use crate::model::workload::daemon_set::DAEMON_SET;
     use crate::model::workload::deployment::DEPLOYMENT;
 
     fn words(line: &str) -> Vec<String> {

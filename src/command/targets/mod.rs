@@ -27,17 +27,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 
-/// Finds the workloads of a scope. `refusal` returns kubectl's message for an object without rollouts.
+/// Finds the workloads of a scope. `unsupported_message` returns kubectl's message for an object without rollouts.
 ///
 /// # Errors
 /// When the search cannot start: a type without rollouts, or no valid namespace.
 pub async fn find_workloads(
     scope: &TargetScope,
-    refusal: UnsupportedMessage,
+    unsupported_message: UnsupportedMessage,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
-    find_workloads_with(scope, ManagedFields::Keep, refusal, source, screen).await
+    find_workloads_with(scope, ManagedFields::Keep, unsupported_message, source, screen).await
 }
 
 /// Finds the workloads of a scope, with or without `metadata.managedFields`.
@@ -47,7 +47,7 @@ pub async fn find_workloads(
 pub async fn find_workloads_with(
     scope: &TargetScope,
     managed_fields: ManagedFields,
-    refusal: UnsupportedMessage,
+    unsupported_message: UnsupportedMessage,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
@@ -56,7 +56,7 @@ pub async fn find_workloads_with(
     }
     let finder = TargetFinder {
         source,
-        refusal,
+        unsupported_message,
         managed_fields,
         namespaces: NamespaceScope::of(scope, source)?,
         is_compat: screen.is_compat(),
@@ -64,13 +64,13 @@ pub async fn find_workloads_with(
     let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
     manifest_targets::find(scope, &finder, screen, &mut found).await;
     let is_compat = screen.is_compat();
-    let asked: Vec<_> = scope.targets.iter().filter(|word| !(is_compat && is_optional(word))).collect();
-    let answers = asked.iter().map(async |word| match word {
+    let words: Vec<_> = scope.targets.iter().filter(|word| !(is_compat && is_optional(word))).collect();
+    let answers = words.iter().map(async |word| match word {
         TargetWord::Named(type_, name) => Ok(vec![finder.named(*type_, name, None).await?]),
-        TargetWord::All(type_) => finder.every(*type_, &scope.selector).await,
+        TargetWord::All(type_) => finder.all(*type_, &scope.selector).await,
     });
     let answers = concurrently(answers).await;
-    for (word, answer) in asked.iter().zip(answers) {
+    for (word, answer) in words.iter().zip(answers) {
         match (word, answer) {
             (_, Ok(workloads)) => found.workloads.extend(workloads),
             // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
@@ -96,11 +96,11 @@ pub async fn find_workloads_with(
 /// As [`find_workloads`], and when the workload does not exist.
 pub async fn find_workload(
     scope: &TargetScope,
-    refusal: UnsupportedMessage,
+    unsupported_message: UnsupportedMessage,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let mut found = find_workloads(scope, refusal, source, screen).await?;
+    let mut found = find_workloads(scope, unsupported_message, source, screen).await?;
     match (found.workloads.pop(), found.errors.pop()) {
         (_, Some(error)) => Err(error),
         (Some(workload), None) => Ok(workload),
@@ -117,7 +117,7 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     let scope = TargetScope { namespace: namespace.map(str::to_owned), ..TargetScope::default() };
     let finder = TargetFinder {
         source,
-        refusal: |_, _| String::new(), // kubectl's message, which only `--compat` prints
+        unsupported_message: |_, _| String::new(), // kubectl's message, which only `--compat` prints
         managed_fields: ManagedFields::Drop,
         namespaces: NamespaceScope::of(&scope, source)?,
         is_compat: false,
@@ -140,8 +140,8 @@ fn is_absent(error: &Error) -> bool {
 
 /// Refuses types without rollouts. With `--compat` the object is read first, as in kubectl.
 fn refuse_other_types(targets: &[TargetWord]) -> Result<()> {
-    for ask in targets {
-        let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = ask;
+    for word in targets {
+        let (TargetWord::Named(type_, _) | TargetWord::All(type_)) = word;
         if let TargetType::Other(other) = type_ {
             return Err(if other.is_of_kruise() {
                 Error::usage(format!("{} are not supported", other.resource()))

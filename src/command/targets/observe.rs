@@ -120,7 +120,11 @@ impl Owned {
     ///
     /// # Errors
     /// When a list failed for another reason than missing permission.
-    pub(super) fn rollout(self, workload: Workload, screen: &mut Screen<'_>) -> Result<Observation> {
+    pub(super) fn observation_for_status(
+        self,
+        workload: Workload,
+        screen: &mut Screen<'_>,
+    ) -> Result<Observation> {
         let revisions =
             or_note(self.revisions, "status is based on the counters of the workload only", screen)?;
         let revisions = Revisions::among(&workload, revisions.unwrap_or_default());
@@ -149,7 +153,7 @@ pub async fn reread(workload: &Workload, source: &Source) -> Result<Workload> {
 /// Lists all nodes.
 ///
 /// # Errors
-/// When they cannot be listed; `Withheld` if that is forbidden.
+/// When they cannot be listed; [`ErrorKind::NotReadable`] if that is forbidden.
 pub async fn nodes(source: &Source) -> Result<Vec<Node>> {
     source.list_as(&NODE, None, &Selector::default(), |node| Node::read(&node)).await
 }
@@ -157,7 +161,7 @@ pub async fn nodes(source: &Source) -> Result<Vec<Node>> {
 /// Lists the PodDisruptionBudgets of a namespace.
 ///
 /// # Errors
-/// When they cannot be listed; `Withheld` if that is forbidden.
+/// When they cannot be listed; [`ErrorKind::NotReadable`] if that is forbidden.
 pub async fn disruption_budgets(source: &Source, namespace: &str) -> Result<Vec<DisruptionBudget>> {
     let read = |budget| DisruptionBudget::read(&budget);
     source.list_as(&POD_DISRUPTION_BUDGET, Some(namespace), &Selector::default(), read).await

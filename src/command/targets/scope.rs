@@ -34,7 +34,7 @@ impl TargetScope {
     /// Whether a target is a type without a name, so that it may match several workloads.
     #[must_use]
     pub fn is_selection(&self) -> bool {
-        self.targets.iter().any(|ask| matches!(ask, TargetWord::All(_)))
+        self.targets.iter().any(|word| matches!(word, TargetWord::All(_)))
     }
 
     /// Reads the manifests. Called before the first request to a cluster.

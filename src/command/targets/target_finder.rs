@@ -28,7 +28,7 @@ pub enum ManagedFields {
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     pub(super) source: &'a Source,
-    pub(super) refusal: UnsupportedMessage,
+    pub(super) unsupported_message: UnsupportedMessage,
     pub(super) managed_fields: ManagedFields,
     pub(super) namespaces: NamespaceScope,
     /// Whether to treat kinds that kubectl does not know as it does.
@@ -68,7 +68,7 @@ impl TargetFinder<'_> {
     }
 
     /// Finds all workloads of a type that a selector matches.
-    pub(super) async fn every(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
+    pub(super) async fn all(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
         let keep = |object: Object| match self.managed_fields {
             ManagedFields::Keep => self.workload(type_, object),
             ManagedFields::Drop => self.workload(type_, object.into_unmanaged()),
@@ -108,7 +108,7 @@ impl TargetFinder<'_> {
         Workload::of(object).filter(has_rollouts).ok_or_else(|| {
             let type_ = type_.type_();
             Error::usage(format!("{} have no rollouts", type_.plural()))
-                .in_compat((self.refusal)(type_, &name))
+                .in_compat((self.unsupported_message)(type_, &name))
         })
     }
 }

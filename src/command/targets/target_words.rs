@@ -73,7 +73,7 @@ pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWo
 ///
 /// # Errors
 /// As [`read_targets`], and when the words do not name exactly one workload.
-pub fn read_one<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &'w [String])> {
+pub fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &'w [String])> {
     let write_it_as = format!("write it as {example}");
     if words.is_empty() {
         return Err(Error::usage("required resource not specified").hint(write_it_as));
@@ -81,7 +81,7 @@ pub fn read_one<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &
     let one = |count: usize| -> Result<(TargetWord, &'w [String])> {
         let (target, rest) = words.split_at(count.min(words.len()));
         match read_targets(target, false)?.as_slice() {
-            [ask @ TargetWord::Named(..)] => Ok((ask.clone(), rest)),
+            [target @ TargetWord::Named(..)] => Ok((target.clone(), rest)),
             _ => Err(Error::usage("exactly one workload must be named").hint(write_it_as.clone())),
         }
     };
@@ -157,9 +157,9 @@ fn mixed_forms() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::workload::daemonset::DAEMON_SET;
+    use crate::model::workload::daemon_set::DAEMON_SET;
     use crate::model::workload::deployment::DEPLOYMENT;
-    use crate::model::workload::statefulset::STATEFUL_SET;
+    use crate::model::workload::stateful_set::STATEFUL_SET;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -219,11 +219,11 @@ mod tests {
     #[test]
     fn read_one_returns_one_target_and_the_remaining_words() {
         let line = words("sts/db 3 live");
-        assert_eq!(read_one(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[1..]));
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[1..]));
         let line = words("sts db 3");
-        assert_eq!(read_one(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[2..]));
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[2..]));
         for line in ["sts", "sts,ds db", "all db", ""] {
-            assert!(read_one(&words(line), "sts/db").is_err(), "{line}");
+            assert!(read_one_target(&words(line), "sts/db").is_err(), "{line}");
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::render::screen::Screen;
 use crate::render::{compat_undo, owner_warnings as warnings};
 
 /// Returns kubectl's message for a type that it cannot undo.
-pub(super) fn refusal(type_: &ResourceType) -> String {
+pub(super) fn unsupported_message(type_: &ResourceType) -> String {
     let name = type_.group_kind();
     if type_.is_workload() {
         return format!("no rollbacker has been implemented for {name:?}");

@@ -14,8 +14,10 @@ pub struct Condition {
     pub reason: String,
     /// The message.
     pub message: String,
-    /// `lastTransitionTime`.
+    /// `lastTransitionTime`: when the status changed last.
     pub since: Option<Timestamp>,
+    /// `lastUpdateTime`: when the status or the reason changed last. Only Deployments have it.
+    pub updated: Option<Timestamp>,
 }
 
 impl Condition {
@@ -31,6 +33,7 @@ impl Condition {
             reason: text("reason").to_owned(),
             message: text("message").to_owned(),
             since: text("lastTransitionTime").parse().ok(),
+            updated: text("lastUpdateTime").parse().ok(),
         })
     }
 

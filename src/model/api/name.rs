@@ -29,13 +29,13 @@ pub fn check_namespace(name: &str) -> Result<()> {
 
 /// Whether a namespace can have this name: a label of RFC 1123.
 #[must_use]
-pub fn is_namespace(name: &str) -> bool {
+pub fn is_namespace_name(name: &str) -> bool {
     name.len() <= LONGEST_LABEL && is_label(name)
 }
 
 /// Whether a workload, a pod or a node can have this name: a subdomain of RFC 1123.
 #[must_use]
-pub fn is_object(name: &str) -> bool {
+pub fn is_object_name(name: &str) -> bool {
     name.len() <= LONGEST_SUBDOMAIN && name.split('.').all(is_label)
 }
 
@@ -71,20 +71,20 @@ mod tests {
     #[test]
     fn a_namespace_is_a_label() {
         for name in ["a", "shop", "a-b", "0", &"a".repeat(63)] {
-            assert!(is_namespace(name), "{name}");
+            assert!(is_namespace_name(name), "{name}");
         }
         for name in ["", "-", "a-", "-a", "A", "a.b", "a/b", "..", "ä", &"a".repeat(64)] {
-            assert!(!is_namespace(name), "{name}");
+            assert!(!is_namespace_name(name), "{name}");
         }
     }
 
     #[test]
     fn an_object_is_a_subdomain() {
         for name in ["a", "web-1", "db.v2", "0", "ip-10-0-0-1.ec2.internal", &"a".repeat(253)] {
-            assert!(is_object(name), "{name}");
+            assert!(is_object_name(name), "{name}");
         }
         for name in ["", ".", "a.", ".a", "a..b", "-a", "A", "a b", "a;b", "ä", &"a".repeat(254)] {
-            assert!(!is_object(name), "{name}");
+            assert!(!is_object_name(name), "{name}");
         }
     }
 

@@ -27,20 +27,20 @@ type CauseKey = (CauseId, Option<String>, usize);
 struct ReportedCause {
     reported: Cause,
     reported_at: Duration,
-    now: Cause,
+    latest: Cause,
     /// The time since when the cause is absent, if it is.
     absent_since: Option<Duration>,
     log: LogState,
 }
 
-/// The state of the log of a cause's container.
+/// Whether the last log lines of a cause's container were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LogState {
-    /// They were not requested.
+    /// The lines were not requested.
     Unread,
-    /// They were requested from this container, after this number of restarts.
+    /// The lines were requested from this container, after this number of restarts.
     Requested(LogRef, i64),
-    /// They could not be read, or there were none: the kubelet removes old containers.
+    /// The lines could not be read, or there were none: the kubelet removes old containers.
     Missing(LogRef, i64),
 }
 
@@ -107,7 +107,7 @@ impl CauseReporter {
 
     /// Returns the causes that were reported and are not gone.
     pub(in crate::model) fn active(&self) -> impl Iterator<Item = &Cause> {
-        self.0.values().map(|entry| &entry.now)
+        self.0.values().map(|entry| &entry.latest)
     }
 
     fn record_present(
@@ -124,14 +124,14 @@ impl CauseReporter {
         let entry = self.0.entry(key).or_insert_with(|| ReportedCause {
             reported: cause.clone(),
             reported_at: now,
-            now: cause.clone(),
+            latest: cause.clone(),
             absent_since: None,
             log: LogState::Unread,
         });
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
-        let known = entry.now.evidence.take().filter(|_| cause.reads_as(&entry.now));
+        let known = entry.latest.evidence.take().filter(|_| cause.reads_as(&entry.latest));
         let evidence = cause.evidence.clone().or(known);
-        (entry.now, entry.absent_since) = (Cause { evidence, ..cause.clone() }, None);
+        (entry.latest, entry.absent_since) = (Cause { evidence, ..cause.clone() }, None);
         let is_unread = |place: &LogRef| match &entry.log {
             LogState::Unread => true,
             LogState::Requested(..) => false,
@@ -148,8 +148,8 @@ impl CauseReporter {
             entry.is_worth_reporting() && now >= entry.reported_at + REPORT_INTERVAL
         };
         for entry in self.0.values_mut().filter(due) {
-            (entry.reported, entry.reported_at) = (entry.now.clone(), now);
-            reports.push(Report::Cause { target, cause: entry.now.clone(), change: CauseChange::Changed });
+            (entry.reported, entry.reported_at) = (entry.latest.clone(), now);
+            reports.push(Report::Cause { target, cause: entry.latest.clone(), change: CauseChange::Changed });
         }
     }
 
@@ -162,7 +162,11 @@ impl CauseReporter {
         self.0.retain(|_, entry| {
             let gone = is_gone(entry);
             if gone {
-                reports.push(Report::Cause { target, cause: entry.now.clone(), change: CauseChange::Gone });
+                reports.push(Report::Cause {
+                    target,
+                    cause: entry.latest.clone(),
+                    change: CauseChange::Gone,
+                });
             }
             !gone
         });
@@ -176,7 +180,7 @@ impl ReportedCause {
         if self.absent_since.is_some() {
             return false;
         }
-        let (before, now) = (&self.reported, &self.now);
+        let (before, now) = (&self.reported, &self.latest);
         let is_explained = before.evidence.is_none() && now.evidence.is_some();
         // A container in a crash loop runs for a moment, and the cause then lacks its pod.
         let runs_between = ends_container(now.id) && now.pods.len() < before.pods.len();

@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::fatal_causes::can_become_fatal;
 use super::goal::GoalState;
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
@@ -36,13 +36,13 @@ pub(super) struct Judgement<'a> {
 
 impl TargetTracker {
     /// Decides what to do with the target.
-    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &Options) -> FollowDecision {
+    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &FollowOptions) -> FollowDecision {
         let Judgement { observation, verdict, now: Now { elapsed: now, server_time } } = *facts;
         if verdict.state == RolloutState::Failed {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
             return FollowDecision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
-        match options.goal.distance(observation, verdict) {
+        match options.goal.state(observation, verdict) {
             GoalState::Reached if self.may_still_fail(observation, options, server_time) => {
                 return FollowDecision::Continue;
             }
@@ -66,14 +66,14 @@ impl TargetTracker {
     pub(super) fn may_still_fail(
         &self,
         observation: &Observation,
-        options: &Options,
+        options: &FollowOptions,
         now: Timestamp,
     ) -> bool {
         let is_pending = self.causes.active().any(|cause| can_become_fatal(cause, observation, options));
         options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
     }
 
-    fn decide_when_reached(&self, options: &Options, now: Duration) -> FollowDecision {
+    fn decide_when_reached(&self, options: &FollowOptions, now: Duration) -> FollowDecision {
         match &self.stability {
             _ if options.stable.is_zero() => FollowDecision::Finish(Outcome::Reached),
             Some(stability) if now >= stability.since + options.stable => {
@@ -83,13 +83,13 @@ impl TargetTracker {
         }
     }
 
-    /// Returns the failure if nothing progressed for `--progress-deadline`. Time spent in a hold
+    /// Returns the failure if nothing progressed for `--deadline`. Time spent in a hold
     /// does not count.
     fn exceeded_deadline(
         &self,
         observation: &Observation,
         verdict: &Verdict,
-        options: &Options,
+        options: &FollowOptions,
         now: Duration,
     ) -> Option<RolloutFailure> {
         let is_held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);

@@ -64,7 +64,7 @@ impl EtaEstimator {
 fn ready_and_goal(observation: &Observation) -> (u32, u32) {
     let counts = Counts::of(&observation.workload);
     let current = observation.revisions.current();
-    let ready_pods = current.and_then(|current| observation.count(current)).map(|count| count.ready);
+    let ready_pods = current.and_then(|current| observation.pod_count(current)).map(|count| count.ready);
     let ready_and_goal = ready_pods.map_or_else(|| u32::try_from(counts.updated), u32::try_from);
     let released = counts.wanted - strategy::partition(&observation.workload).min(counts.wanted);
     (ready_and_goal.unwrap_or_default(), u32::try_from(released).unwrap_or_default())

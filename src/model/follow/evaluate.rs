@@ -3,7 +3,7 @@
 use super::decision::{FollowDecision, Judgement};
 use super::goal::GoalState;
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::report::{FollowerRequest, Report};
 use super::result::{Outcome, RolloutFailure};
 use super::stability::Stability;
@@ -17,7 +17,13 @@ use crate::model::status::verdict::{Counts, RolloutState, verdict};
 impl TargetTracker {
     /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
     /// observation was read as a whole just now.
-    pub(super) fn evaluate(&mut self, now: Now, fresh: bool, options: &Options, reports: &mut Vec<Report>) {
+    pub(super) fn evaluate(
+        &mut self,
+        now: Now,
+        fresh: bool,
+        options: &FollowOptions,
+        reports: &mut Vec<Report>,
+    ) {
         self.evaluated_at = now.elapsed;
         self.refresh_requested &= !fresh;
         if self.is_rollback_pending() {
@@ -53,7 +59,7 @@ impl TargetTracker {
     fn report_and_decide(
         &mut self,
         now: Now,
-        options: &Options,
+        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) -> FollowDecision {
         if let Some(observation) = self.observation.observation() {
@@ -107,7 +113,7 @@ impl TargetTracker {
             self.causes.record(self.id, &causes, elapsed, reports);
             self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
         }
-        let reached = options.goal.distance(observation, &verdict) == GoalState::Reached;
+        let reached = options.goal.state(observation, &verdict) == GoalState::Reached;
         let before = self.stability.take();
         self.stability = reached.then(|| Stability::extend_or_restart(before, observation, elapsed));
         let remainder = options.goal.remainder(observation, &verdict);
@@ -137,7 +143,7 @@ impl TargetTracker {
 
     /// Compares the target with the expected revision, if there is one. Returns none while the
     /// observation is incomplete.
-    fn match_expected_revision(&mut self, options: &Options) -> Option<Result<RevisionMatch>> {
+    fn match_expected_revision(&mut self, options: &FollowOptions) -> Option<Result<RevisionMatch>> {
         let observation = self.observation.observation()?;
         if self.expected.is_none() {
             self.expected = ExpectedRevision::from_options(options, &self.found);

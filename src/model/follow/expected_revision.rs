@@ -1,6 +1,6 @@
 //! The expected revision: `--revision`, or the template that this process wrote.
 
-use super::options::Options;
+use super::options::FollowOptions;
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::revision::RevisionWord;
@@ -33,7 +33,7 @@ pub(super) enum RevisionMatch {
 
 impl ExpectedRevision {
     /// Returns the expected revision that the options ask for, if any.
-    pub(super) fn from_options(options: &Options, found: &Workload) -> Option<Self> {
+    pub(super) fn from_options(options: &FollowOptions, found: &Workload) -> Option<Self> {
         let written = || options.expect_found_template.then(|| Self::Written(Box::new(found.clone())));
         options.revision.clone().map(Self::Named).or_else(written)
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::result::RolloutFailure;
 use crate::model::status::cause::{Cause, CauseId, has_crash_loop};
 use crate::model::status::observation::Observation;
@@ -35,13 +35,13 @@ impl LastingCause {
 }
 
 impl FatalCauses {
-    /// Records the causes of one observation. `moved` is when the rollout last progressed.
+    /// Records the causes of one observation. `last_progress` is when the rollout last progressed.
     pub(in crate::model) fn record(
         &mut self,
         causes: &[Cause],
         observation: &Observation,
-        options: &Options,
-        moved: Duration,
+        options: &FollowOptions,
+        last_progress: Duration,
         Now { elapsed: now, server_time }: Now,
     ) {
         let mut present = BTreeSet::new();
@@ -51,7 +51,7 @@ impl FatalCauses {
                     self.0.entry(cause.id).or_insert(LastingCause { since: now, grace, absent_since: None });
                 (cause_state.grace, cause_state.absent_since) = (grace, None);
                 if is_refusal(cause.id) {
-                    cause_state.since = cause_state.since.max(moved);
+                    cause_state.since = cause_state.since.max(last_progress);
                 }
                 present.insert(cause.id);
             }
@@ -90,7 +90,7 @@ impl FatalCauses {
 }
 
 /// Returns the grace period of a cause; none if the cause does not fail a rollout.
-fn grace(cause: &Cause, observation: &Observation, options: &Options) -> Option<Duration> {
+fn grace(cause: &Cause, observation: &Observation, options: &FollowOptions) -> Option<Duration> {
     let named = options.fail_on.iter().find(|(id, _)| *id == cause.id).map(|(_, grace)| *grace);
     named.or_else(|| options.fail_fast.filter(|_| is_fatal(cause, observation)))
 }
@@ -117,7 +117,7 @@ fn is_fatal(cause: &Cause, observation: &Observation) -> bool {
 }
 
 /// Whether a cause may yet fail the rollout, although it is not fatal at this moment.
-pub(super) fn can_become_fatal(cause: &Cause, observation: &Observation, options: &Options) -> bool {
+pub(super) fn can_become_fatal(cause: &Cause, observation: &Observation, options: &FollowOptions) -> bool {
     ends_container(cause.id) || grace(cause, observation, options).is_some()
 }
 

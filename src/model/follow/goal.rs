@@ -52,8 +52,8 @@ impl Goal {
     /// Returns the state of the rollout measured by this goal, for a single observation. A goal
     /// that is not reached is progressing or held.
     #[must_use]
-    pub fn state(self, observation: &Observation, verdict: &Verdict) -> RolloutState {
-        match self.distance(observation, verdict) {
+    pub fn rollout_state(self, observation: &Observation, verdict: &Verdict) -> RolloutState {
+        match self.state(observation, verdict) {
             _ if self == Self::Success => verdict.state,
             GoalState::Reached => RolloutState::Complete,
             GoalState::Held if verdict.state == RolloutState::Complete => RolloutState::Held,
@@ -66,7 +66,7 @@ impl Goal {
 
     /// Returns what the goal still needs once kubectl calls the rollout a success, as a fragment.
     pub(super) fn remainder(self, observation: &Observation, verdict: &Verdict) -> Option<String> {
-        let is_pending = self.distance(observation, verdict) == GoalState::Pending;
+        let is_pending = self.state(observation, verdict) == GoalState::Pending;
         if self != Self::OldGone || verdict.state != RolloutState::Complete || !is_pending {
             return None;
         }
@@ -82,7 +82,7 @@ impl Goal {
     ///
     /// Some counters include outdated pods. This function then assumes the worst case. The workload
     /// and its pods are read separately, so the pods may be older.
-    pub(super) fn distance(self, observation: &Observation, verdict: &Verdict) -> GoalState {
+    pub(super) fn state(self, observation: &Observation, verdict: &Verdict) -> GoalState {
         if matches!(verdict.state, RolloutState::Unobserved | RolloutState::Failed) {
             return GoalState::Pending;
         }

@@ -2,7 +2,7 @@
 
 use super::event::TargetEvent;
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::report::Report;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
@@ -15,7 +15,7 @@ impl TargetTracker {
         &mut self,
         event: &TargetEvent,
         now: Now,
-        options: &Options,
+        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         let TargetEvent::Workload(workload) = event else {

@@ -41,7 +41,7 @@ pub use container_logs::{ContainerLogs, LogLines};
 pub use event::{FollowerEvent, StopSignal, TargetEvent};
 pub use goal::Goal;
 pub use now::{Now, TargetId};
-pub use options::{FollowMode, Options};
+pub use options::{FollowMode, FollowOptions};
 pub use report::{CauseChange, FollowerRequest, LogRef, PodRef, Report};
 pub use result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 pub use start_state::StartState;
@@ -54,14 +54,14 @@ use super::workload::Workload;
 /// Follows a set of workloads.
 #[derive(Debug)]
 pub struct Follower {
-    options: Options,
+    options: FollowOptions,
     targets: Vec<TargetTracker>,
 }
 
 impl Follower {
     /// Starts to follow workloads as they were found. [`TargetId`]s count from 0 in this order.
     #[must_use]
-    pub fn new(options: Options, workloads: impl IntoIterator<Item = Workload>) -> Self {
+    pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
         let targets = workloads.into_iter().enumerate();
         Self {
             targets: targets.map(|(index, found)| TargetTracker::new(TargetId(index), found)).collect(),

@@ -59,11 +59,11 @@ impl ObservationBuilder {
     /// Applies an event. Returns the states of the workload that arrived while something else was
     /// missing. The caller applies them one by one, because each may have a line of its own.
     #[must_use]
-    pub(in crate::model) fn take(&mut self, event: TargetEvent) -> VecDeque<Workload> {
+    pub(in crate::model) fn apply(&mut self, event: TargetEvent) -> VecDeque<Workload> {
         match self {
             Self::Complete(observation) => replace(observation, event),
             Self::Partial(partial) => {
-                if let Some(observation) = partial.take(event) {
+                if let Some(observation) = partial.apply(event) {
                     let later_workloads = std::mem::take(&mut partial.workloads);
                     *self = Self::Complete(Box::new(observation));
                     return later_workloads;
@@ -76,7 +76,7 @@ impl ObservationBuilder {
 
 impl PartialObservation {
     /// Applies an event. Returns the observation if this event completed it.
-    fn take(&mut self, event: TargetEvent) -> Option<Observation> {
+    fn apply(&mut self, event: TargetEvent) -> Option<Observation> {
         match event {
             TargetEvent::Workload(workload) => self.workloads.push_back(*workload),
             TargetEvent::Revisions(revisions) => self.revisions = revisions.into(),

@@ -14,9 +14,9 @@ const NO_DEADLINE: i64 = i32::MAX as i64;
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
-pub struct Options {
+pub struct FollowOptions {
     /// Whose rules apply.
-    pub telling: FollowMode,
+    pub mode: FollowMode,
     /// The goal to wait for.
     pub goal: Goal,
     /// How long the goal must stay reached (`--stable`).
@@ -35,7 +35,7 @@ pub struct Options {
     /// How long a rollout may make no progress, for workloads whose controller has no deadline.
     pub deadline: Option<Duration>,
     /// The same for StatefulSets and DaemonSets only, if `deadline` is not set.
-    pub set_deadline: Option<Duration>,
+    pub default_deadline: Option<Duration>,
     /// Whether a failed target is rolled back to its stable revision.
     pub undo_on_failure: bool,
     /// Whether to delete pods that block the rollback of a StatefulSet.
@@ -44,7 +44,7 @@ pub struct Options {
     pub timeout: Option<Duration>,
 }
 
-impl Options {
+impl FollowOptions {
     /// Returns whether some cause fails a rollout, so that success waits until none is left.
     pub(super) fn fails_on_causes(&self) -> bool {
         self.fail_fast.is_some() || self.undo_on_failure || !self.fail_on.is_empty()
@@ -53,7 +53,7 @@ impl Options {
     /// Returns how long a rollout of this workload may make no progress. Returns none if its
     /// controller has a deadline, or if no option sets one.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
-        let of_sets = self.set_deadline.filter(|_| !workload.kind().has_progress_deadline);
+        let of_sets = self.default_deadline.filter(|_| !workload.kind().has_progress_deadline);
         self.deadline.or(of_sets).filter(|_| !has_deadline(workload))
     }
 }

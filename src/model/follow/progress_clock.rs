@@ -13,7 +13,7 @@ use crate::model::workload::Workload;
 pub(in crate::model) struct ProgressClock {
     generation: i64,
     furthest: Option<Furthest>,
-    moved: Duration,
+    last_progress: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +38,14 @@ impl ProgressClock {
         let before = self.furthest.filter(|_| generation == self.generation);
         let furthest = before.map_or(here, |before| before.and(here));
         if before != Some(furthest) {
-            self.moved = now;
+            self.last_progress = now;
         }
         (self.generation, self.furthest) = (generation, Some(furthest));
     }
 
     /// Returns when the counters last improved, counted from the start of the follower.
     pub(in crate::model) fn last_progress(&self) -> Duration {
-        self.moved
+        self.last_progress
     }
 }
 

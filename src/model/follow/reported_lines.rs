@@ -14,7 +14,7 @@ pub(super) struct ReportedLines {
     printed: Vec<(Verdict, Duration)>,
     last: Option<Verdict>,
     /// When the rollout last progressed.
-    moved: Duration,
+    last_progress: Duration,
     /// Whether the present line was not printed yet.
     is_held_back: bool,
     /// When to print the present line, if it does not change until then.
@@ -22,11 +22,11 @@ pub(super) struct ReportedLines {
 }
 
 impl ReportedLines {
-    /// Returns whether to print the line of a verdict now. `moved` is when the rollout last progressed.
-    pub(super) fn record(&mut self, verdict: &Verdict, moved: Duration, now: Duration) -> bool {
-        if moved != self.moved {
+    /// Returns whether to print the line of a verdict now. `last_progress` is when the rollout last progressed.
+    pub(super) fn record(&mut self, verdict: &Verdict, last_progress: Duration, now: Duration) -> bool {
+        if last_progress != self.last_progress {
             self.printed.clear();
-            self.moved = moved;
+            self.last_progress = last_progress;
         }
         (self.is_held_back, self.due) = (false, None);
         if self.last.as_ref() == Some(verdict) {

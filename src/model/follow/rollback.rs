@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::event::TargetEvent;
 use super::now::Now;
-use super::options::Options;
+use super::options::FollowOptions;
 use super::report::{FollowerRequest, PodRef, Report};
 use super::result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::target_tracker::TargetTracker;
@@ -28,7 +28,7 @@ impl TargetTracker {
         &mut self,
         outcome: Outcome,
         elapsed: Duration,
-        options: &Options,
+        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         let failure = match &outcome {
@@ -75,7 +75,7 @@ impl TargetTracker {
         &mut self,
         written: Result<Box<Workload>, Error>,
         now: Now,
-        options: &Options,
+        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         let Some(rollback) = &mut self.rollback else { return };
@@ -89,7 +89,7 @@ impl TargetTracker {
                 rollback.is_written = true;
                 self.reset_for_rollback(Workload::clone(&written));
                 self.expected = Some(ExpectedRevision::Written(written.clone()));
-                let _ = self.observation.take(TargetEvent::Workload(written)); // the observation is complete already
+                let _ = self.observation.apply(TargetEvent::Workload(written)); // the observation is complete already
                 self.evaluate(now, false, options, reports);
             }
         }
@@ -101,7 +101,12 @@ impl TargetTracker {
     /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
     /// observed the rollback. A pod that is deleted earlier comes back on the failed
     /// revision.
-    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, options: &Options, reports: &mut Vec<Report>) {
+    pub(super) fn delete_stuck_pod(
+        &mut self,
+        fresh: bool,
+        options: &FollowOptions,
+        reports: &mut Vec<Report>,
+    ) {
         let next = match (self.observation(), &self.rollback) {
             (Some(observation), Some(rollback)) if options.replace_stuck_pods => {
                 rollback.stuck_pod_deletions.next(observation)

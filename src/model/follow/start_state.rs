@@ -13,14 +13,14 @@ pub struct StartState {
     /// The template that was being rolled out.
     template: Digest,
     /// The name and the template of the stable revision; none if no other revision had ready pods.
-    service: Option<(String, Digest)>,
+    stable: Option<(String, Digest)>,
 }
 
 impl StartState {
     /// Records the state of a workload as it was found, with its first complete observation.
     pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
-        let service = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
-        Self { uid: found.object().uid().to_owned(), template: found.template().digest(), service }
+        let stable = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
+        Self { uid: found.object().uid().to_owned(), template: found.template().digest(), stable }
     }
 
     /// Whether the workload is still the same object with the same template.
@@ -32,7 +32,7 @@ impl StartState {
     /// Returns the stable revision at the start, if it still exists with the same template.
     #[must_use]
     pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
-        let (name, template) = self.service.as_ref()?;
+        let (name, template) = self.stable.as_ref()?;
         observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
     }
 }

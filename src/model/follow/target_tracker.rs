@@ -9,7 +9,7 @@ use super::event::{StopSignal, TargetEvent};
 use super::first_warnings::FirstWarnings;
 use super::now::{Now, TargetId};
 use super::observation_builder::ObservationBuilder;
-use super::options::{FollowMode, Options};
+use super::options::{FollowMode, FollowOptions};
 use super::report::Report;
 use super::reported_lines::ReportedLines;
 use super::result::{Outcome, Rollback, TargetResult};
@@ -152,7 +152,7 @@ impl TargetTracker {
         &mut self,
         event: TargetEvent,
         now: Now,
-        options: &Options,
+        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         match event {
@@ -167,7 +167,7 @@ impl TargetTracker {
             }
             _ => {}
         }
-        if options.telling == FollowMode::Kubectl {
+        if options.mode == FollowMode::Kubectl {
             return self.apply_kubectl_mode(&event, now, options, reports);
         }
         if self.is_recreated(&event) {
@@ -180,17 +180,17 @@ impl TargetTracker {
         if matches!(event, TargetEvent::Warnings(_)) {
             self.warnings = FirstWarnings::Known;
         }
-        let mut later_workloads = self.observation.take(event);
+        let mut later_workloads = self.observation.apply(event);
         self.evaluate(now, fresh, options, reports);
         while let Some(workload) = later_workloads.pop_front().filter(|_| self.result.is_none()) {
-            later_workloads.extend(self.observation.take(TargetEvent::Workload(Box::new(workload))));
+            later_workloads.extend(self.observation.apply(TargetEvent::Workload(Box::new(workload))));
             self.evaluate(now, fresh, options, reports);
         }
     }
 
     /// Evaluates the target because time passed.
-    pub(super) fn tick(&mut self, now: Now, options: &Options, reports: &mut Vec<Report>) {
-        match options.telling {
+    pub(super) fn tick(&mut self, now: Now, options: &FollowOptions, reports: &mut Vec<Report>) {
+        match options.mode {
             _ if self.result.is_some() => {}
             FollowMode::Native => self.evaluate(now, false, options, reports),
             FollowMode::Kubectl => {
@@ -215,11 +215,11 @@ impl TargetTracker {
 
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last
     /// evaluation is done.
-    pub(super) fn due(&self, options: &Options) -> Option<Duration> {
+    pub(super) fn due(&self, options: &FollowOptions) -> Option<Duration> {
         if self.result.is_some() {
             return None;
         }
-        if options.telling == FollowMode::Kubectl {
+        if options.mode == FollowMode::Kubectl {
             return options.timeout;
         }
         let stable = self.stability.as_ref().map(|stability| stability.since + options.stable);

@@ -5,17 +5,17 @@ pub mod diff;
 pub mod digest;
 pub mod elsewhere;
 mod list;
-mod lookup;
 pub mod pod_update;
 mod pods;
 mod read;
 pub mod redaction;
 mod revision_object;
+mod revision_word;
 pub mod template;
 mod template_defaults;
 
 pub use list::Revisions;
-pub use lookup::RevisionWord;
+pub use revision_word::RevisionWord;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
@@ -54,6 +54,8 @@ pub struct Revision {
     pub owner_uid: String,
     /// The counters of a ReplicaSet; zero for a ControllerRevision.
     pub replica_set_counts: ReplicaSetCounts,
+    /// The annotation of a hold, which the controller copies from the Deployment to its ReplicaSet.
+    pub hold: Option<Box<str>>,
     /// The condition `ReplicaFailure` of a ReplicaSet.
     pub refused: Option<Condition>,
     /// The secret-looking values of the template, which other texts may repeat.
@@ -149,6 +151,7 @@ impl Revision {
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
             replica_set_counts: ReplicaSetCounts::read(object),
+            hold: None,
             refused: Condition::read(object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
             data_hash: None,

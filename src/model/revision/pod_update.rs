@@ -136,8 +136,9 @@ fn change_of(path: &TemplatePath, from: &Value, to: &Value) -> InPlaceChange {
             if member(spec, "spec") && member(containers, "containers") && member(image, "image") =>
         {
             let name = key_values(key).join("/");
-            let has_image =
-                |template: &Value| container(template, &name).is_some_and(|it| it["image"].is_string());
+            let has_image = |template: &Value| {
+                container(template, &name).is_some_and(|container| container["image"].is_string())
+            };
             if has_image(from) && has_image(to) { InPlaceChange::Image(name) } else { InPlaceChange::No }
         }
         _ => InPlaceChange::No,

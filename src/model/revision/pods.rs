@@ -1,5 +1,4 @@
-//! Matches pods to revisions by owner reference and hash. Any client
-//! can set a label.
+//! Matches pods to revisions by owner reference and hash. A label alone proves nothing: any client can set one.
 
 use super::Revision;
 use crate::model::api::pod::Pod;
@@ -18,9 +17,9 @@ impl Workload {
     pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
         match self.kind().revisions {
             RevisionStore::ReplicaSets => &revision.uid,
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Hash, .. } => &revision.hash,
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::Name, .. } => &revision.name,
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::NameOrHash, .. } => {
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::Hash, .. } => &revision.hash,
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::Name, .. } => &revision.name,
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::NameOrHash, .. } => {
                 after_last_dash(&revision.name)
             }
         }
@@ -31,7 +30,7 @@ impl Workload {
         match self.kind().revisions {
             RevisionStore::ReplicaSets => &pod.owner_uid,
             RevisionStore::ControllerRevisions { .. } if !self.owns(pod) => "",
-            RevisionStore::ControllerRevisions { pods_name: PodLabelValue::NameOrHash, .. } => {
+            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::NameOrHash, .. } => {
                 after_last_dash(&pod.revision_hash)
             }
             RevisionStore::ControllerRevisions { .. } => &pod.revision_hash,

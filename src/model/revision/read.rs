@@ -5,6 +5,7 @@ use super::{Integrity, Revision, RevisionNumber};
 use crate::model::api::object::Object;
 use crate::model::workload::KindSpec;
 use crate::model::workload::kind::RevisionStore;
+use crate::model::workload::plan_fields::HOLD_ANNOTATION;
 use crate::model::workload::{REVISION, Workload};
 
 /// The numbers a ReplicaSet had before rollbacks renumbered it, oldest first, separated by commas.
@@ -45,7 +46,8 @@ fn replica_set(object: &Object) -> Revision {
     let past_numbers = object.annotation(REVISION_HISTORY).unwrap_or_default();
     let past_numbers = past_numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect();
     let hash = object.label("pod-template-hash").unwrap_or_default().to_owned();
-    Revision { past_numbers, ..Revision::new(number, hash, object, "/spec/template") }
+    let hold = object.annotation(HOLD_ANNOTATION).map(Into::into);
+    Revision { past_numbers, hold, ..Revision::new(number, hash, object, "/spec/template") }
 }
 
 fn controller_revision(object: &Object, hash: Option<&str>) -> Revision {

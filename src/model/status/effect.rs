@@ -50,7 +50,7 @@ pub struct UpdatedPods {
 }
 
 impl UpdatedPods {
-    /// Foretells it for each pod from the revision that the pod runs. A pod of a revision that is not kept is
+    /// Foretells the update of each pod from the revision that the pod runs. A pod of a revision that is not kept is
     /// always replaced.
     fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
         let (policy, to) = (after.pod_update_policy(), after.template());

@@ -42,7 +42,7 @@ impl<'a> History<'a> {
     /// Builds the history of an observation.
     #[must_use]
     pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
-        let (role, count) = (observation.roles(), observation.counts());
+        let (role, count) = (observation.roles(), observation.pod_counts());
         let mut before: Option<Template> = None;
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();

@@ -3,6 +3,7 @@
 pub mod cause;
 pub mod effect;
 pub mod history;
+pub mod list;
 pub mod observation;
 pub mod pod_stage;
 pub mod serving;

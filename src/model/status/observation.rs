@@ -8,6 +8,7 @@ use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::revision::{Revision, Revisions};
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::RolloutState;
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
 /// it.
@@ -108,7 +109,7 @@ impl Observation {
     /// Evicted pods stay for days and still belong to their ReplicaSet. They do not count, because
     /// an old revision would look as if it still served.
     #[must_use]
-    pub fn count(&self, revision: &Revision) -> Option<PodCount> {
+    pub fn pod_count(&self, revision: &Revision) -> Option<PodCount> {
         self.pods.as_ref()?;
         let active = || self.pods_of(revision).filter(|pod| pod.is_active());
         Some(PodCount { ready: active().filter(|pod| pod.ready).count(), total: active().count() })
@@ -116,7 +117,7 @@ impl Observation {
 
     /// Counts the pods of every revision in one pass; none if pods cannot be read. There may be
     /// thousands of both.
-    pub fn counts(&self) -> impl Fn(&Revision) -> Option<PodCount> {
+    pub fn pod_counts(&self) -> impl Fn(&Revision) -> Option<PodCount> {
         let mut counts = self.pods.is_some().then(HashMap::<&str, PodCount>::new);
         for pod in self.pods.iter().flatten().filter(|pod| pod.is_active()) {
             let key = self.workload.pod_key(pod);
@@ -136,7 +137,7 @@ impl Observation {
     /// revisions and pods, so it is determined once.
     pub fn roles(&self) -> impl Fn(&Revision) -> Option<Role> {
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
-        let counted = self.counted();
+        let counted = self.pod_counts_or_status();
         // The newest revision stands in for a live template that is none, but only while it has pods.
         let newest = || {
             self.revisions
@@ -164,8 +165,8 @@ impl Observation {
 
     /// Returns the counted pods of each revision, or the counters of its ReplicaSet if pods cannot
     /// be read.
-    fn counted(&self) -> impl Fn(&Revision) -> PodCount {
-        let counts = self.counts();
+    fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
+        let counts = self.pod_counts();
         move |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision))
     }
 
@@ -176,7 +177,7 @@ impl Observation {
     /// many it is neither, because a write must not rest on a guess.
     #[must_use]
     pub fn stable(&self) -> Option<&Revision> {
-        let counted = self.counted();
+        let counted = self.pod_counts_or_status();
         self.stable_by(|revision| counted(revision).ready)
     }
 
@@ -184,7 +185,7 @@ impl Observation {
     /// ready pod, those on their way out count: under `Recreate` they are all that is left.
     #[must_use]
     pub fn stable_at_start(&self) -> Option<&Revision> {
-        let counted = self.counted();
+        let counted = self.pod_counts_or_status();
         if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
             return self.stable();
         }
@@ -209,6 +210,18 @@ impl Observation {
     fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
         let live = self.revisions.current().map(|current| current.digest);
         self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
+    }
+
+    /// Returns the types that could not be read, for a workload in a state: `revisions`, `pods`, `events`. Without
+    /// them the list of causes is incomplete. The events of a complete rollout are not read.
+    #[must_use]
+    pub fn unknown(&self, state: RolloutState) -> Vec<&'static str> {
+        let is_unknown = [
+            ("revisions", self.revisions.is_empty()),
+            ("pods", self.pods.is_none()),
+            ("events", self.events.is_none() && state != RolloutState::Complete),
+        ];
+        is_unknown.into_iter().filter(|(_, is_unknown)| *is_unknown).map(|(type_, _)| type_).collect()
     }
 
     /// Whether the controller has seen the workload as it is now, and its revision has the live template.
@@ -262,7 +275,7 @@ mod tests {
     fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {
         let role = observation.roles();
         let each = |revision| {
-            let count = observation.count(revision).unwrap();
+            let count = observation.pod_count(revision).unwrap();
             (count.ready, count.total, role(revision))
         };
         observation.revisions.iter().map(each).collect()

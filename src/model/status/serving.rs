@@ -20,7 +20,7 @@ impl<'a> Serving<'a> {
     #[must_use]
     pub fn of(observation: &'a Observation) -> Self {
         let counts = Counts::of(&observation.workload);
-        let count = observation.counts();
+        let count = observation.pod_counts();
         let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
         let ready = observation.revisions.iter().map(|revision| (revision, ready(revision)));
         Self {

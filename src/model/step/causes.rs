@@ -6,7 +6,7 @@ use super::report::StepReport;
 use super::slot::{PlanContext, PodSlot};
 use super::task::{StepperOutput, Task};
 use crate::model::follow::{
-    self, CauseReporter, FatalCauses, FollowerRequest, LogLines, Now, Options, ProgressClock, TargetId,
+    self, CauseReporter, FatalCauses, FollowOptions, FollowerRequest, LogLines, Now, ProgressClock, TargetId,
 };
 use crate::model::status::cause::{Cause, CauseId, causes, without_secrets_of};
 use crate::model::status::observation::Observation;
@@ -38,7 +38,7 @@ impl Causes {
         let mut events = Vec::new();
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
-        let options = Options { fail_fast: Some(GRACE), ..Options::default() };
+        let options = FollowOptions { fail_fast: Some(GRACE), ..FollowOptions::default() };
         self.fatal.record(&causes, observed, &options, self.progress.last_progress(), now);
     }
 

@@ -75,9 +75,9 @@ impl ClusterView {
 
     /// Applies an event. Only the latest state of the workload is kept.
     pub(super) fn apply(&mut self, event: TargetEvent) {
-        let mut later = self.view.take(event);
+        let mut later = self.view.apply(event);
         while let Some(workload) = later.pop_front() {
-            later.extend(self.view.take(TargetEvent::Workload(Box::new(workload))));
+            later.extend(self.view.apply(TargetEvent::Workload(Box::new(workload))));
         }
         let Some(observed) = self.view.observation() else { return };
         let annotation = observed.workload.object().annotation(HOLD_ANNOTATION);

@@ -11,7 +11,7 @@ use super::slot::{PlanContext, PodSlot, max_unavailable};
 use super::step_kind::{Release, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{BatchRecord, is_stranded};
+use crate::model::change::hold::BatchRecord;
 use crate::model::change::owners::driver;
 use crate::model::status::observation::Observation;
 use crate::model::workload::counts::Counts;
@@ -239,17 +239,4 @@ fn as_number(count: usize) -> i64 {
 
 fn as_count(number: i64) -> usize {
     usize::try_from(number).unwrap_or_default()
-}
-
-/// Refuses a workload whose hold another client ended in a way that leaves its fields unknown.
-pub(super) fn check_leftovers(workload: &Workload) -> Result<()> {
-    if !is_stranded(workload) {
-        return Ok(());
-    }
-    let target = workload.target();
-    Err(Error::new(
-        ErrorKind::Malformed,
-        format!("{target} has the minReadySeconds of a plan whose annotation is gone, so its own fields are unknown"),
-    )
-    .hint("apply its manifest again, with its own minReadySeconds, progressDeadlineSeconds and strategy"))
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::daemon_set::DaemonSets;
-use super::deployment::{Deployments, check_leftovers, standing_hold};
+use super::deployment::{Deployments, standing_hold};
 use super::stateful_set::StatefulSets;
 use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,7 +42,7 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
 /// When its pods could not be read.
 pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
     if observed.workload.kind().step == Ok(StepBy::UpdateBudget) {
-        check_leftovers(&observed.workload)?;
+        hold::check_not_lost(observed)?;
         return Ok(standing_hold(observed));
     }
     Ok(hold::hold_method(observed)?.strategy(&observed.workload))

@@ -3,6 +3,7 @@
 pub mod go_duration;
 pub mod go_json;
 pub mod hidden_character;
+pub mod jsonpath;
 pub mod plural;
 pub mod secret;
 pub mod shell_command;

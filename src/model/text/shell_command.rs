@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::hidden_character::is_misleading;
-use crate::model::api::name::is_object;
+use crate::model::api::name::is_object_name;
 
 /// The placeholder for a word in a template.
 const HOLE: &str = "{}";
@@ -33,7 +33,7 @@ impl Word {
     /// Returns the name of an object, or `placeholder` for text that no object can be named.
     #[must_use]
     pub fn name(name: &str, placeholder: &'static str) -> Self {
-        Self(if is_object(name) { name.to_owned() } else { placeholder.to_owned() })
+        Self(if is_object_name(name) { name.to_owned() } else { placeholder.to_owned() })
     }
 
     /// Returns the names of objects, with `placeholder` for each text that no object can be named.

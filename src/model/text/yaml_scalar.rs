@@ -64,10 +64,10 @@ fn is_base_60(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let Some((first, rest)) = unsigned.split_once(':') else { return false };
     let (rest, fraction) = rest.split_once('.').unwrap_or((rest, ""));
-    let digits_and_lines = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let digits_and_underscores = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
     first.starts_with(|digit: char| digit.is_ascii_digit())
-        && digits_and_lines(first)
-        && digits_and_lines(fraction)
+        && digits_and_underscores(first)
+        && digits_and_underscores(fraction)
         && rest.split(':').all(|part| number_below(part, 60))
 }
 

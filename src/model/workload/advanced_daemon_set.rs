@@ -27,7 +27,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller-revision-hash",
         is_verifiable: false,
-        pods_name: PodLabelValue::NameOrHash,
+        pod_label: PodLabelValue::NameOrHash,
     },
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),
@@ -73,7 +73,6 @@ fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
     partition.map_or(0, |partition| partition.rounded_down(wanted).min(wanted))
 }
 
-/// Rounds both up, as the DaemonSet controller does.
 fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
     kruise::policy(workload, "rollingUpdateType")
 }

@@ -26,7 +26,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller.kubernetes.io/hash",
         is_verifiable: true,
-        pods_name: PodLabelValue::NameOrHash,
+        pod_label: PodLabelValue::NameOrHash,
     },
     pods: PodIdentity::Ordinal,
     wanted: ("/spec/replicas", 1),
@@ -67,7 +67,6 @@ fn kept_by_partition(strategy: &Value, wanted: i64) -> i64 {
     strategy::effective_partition(strategy).min(wanted)
 }
 
-/// Down, at least 1, and no surge.
 fn pod_update_policy(workload: &Workload) -> PodUpdatePolicy {
     kruise::policy(workload, "podUpdatePolicy")
 }

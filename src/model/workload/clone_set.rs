@@ -26,7 +26,7 @@ pub static CLONE_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller.kubernetes.io/hash",
         is_verifiable: true,
-        pods_name: PodLabelValue::NameOrHash,
+        pod_label: PodLabelValue::NameOrHash,
     },
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/replicas", 1),

@@ -17,7 +17,7 @@ pub enum RevisionStore {
         /// Whether the hash follows from the stored data, so that it can be verified.
         is_verifiable: bool,
         /// What the pods' label `controller-revision-hash` names.
-        pods_name: PodLabelValue,
+        pod_label: PodLabelValue,
     },
 }
 

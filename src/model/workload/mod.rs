@@ -7,20 +7,20 @@ pub mod advanced_daemon_set;
 pub mod advanced_stateful_set;
 pub mod clone_set;
 pub mod counts;
-pub mod daemonset;
+pub mod daemon_set;
 pub mod deployment;
-#[cfg(test)]
-mod fourth_kind;
 pub mod kind;
 mod kruise;
 pub mod plan_fields;
 pub mod pod_update;
 mod reserved_ordinals;
 pub mod rolling_hold;
-pub mod statefulset;
+pub mod stateful_set;
 pub mod strategy;
 pub mod strategy_fields;
 pub mod table;
+#[cfg(test)]
+mod test_kind;
 pub mod update_budget;
 pub mod verdict;
 

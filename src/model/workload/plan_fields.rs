@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 use super::{Workload, strategy, strategy_fields};
 use crate::model::api::field_path::FieldPath;
 
+/// The name of the annotation that keeps the original fields.
+pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
+
 /// Returns the value of the fields; none where the update strategy is absent.
 #[must_use]
 pub fn live(workload: &Workload) -> Option<Value> {

@@ -93,13 +93,15 @@ pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> I
     rolling.and_then(|rolling| rolling.get(name)).and_then(IntOrPercent::read).unwrap_or(default)
 }
 
-/// Returns the budget of the kinds whose pods have an ordinal. Rounds down, to at least 1.
+/// Returns the budget of the kinds whose pods have an ordinal: rounded down, at least 1, and no surge
+/// (`getStatefulSetMaxUnavailable` in the StatefulSet controller).
 pub(super) fn ordinal_budget(workload: &Workload) -> UpdateBudget {
     let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1)).rounded_down(workload.wanted());
     UpdateBudget { unavailable: unavailable.max(1), surge: 0 }
 }
 
-/// Returns the budget of the kinds with one pod on each node. Rounds up.
+/// Returns the budget of the kinds with one pod on each node. Rounds both limits up (`unavailableCount` and
+/// `surgeCount` in the DaemonSet controller).
 pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
     let rounded =
         |name, default| limit(workload, name, IntOrPercent::Int(default)).rounded_up(workload.wanted());

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::advanced_daemon_set::ADVANCED_DAEMON_SET;
 use super::advanced_stateful_set::ADVANCED_STATEFUL_SET;
 use super::clone_set::CLONE_SET;
-use super::daemonset::DAEMON_SET;
+use super::daemon_set::DAEMON_SET;
 use super::deployment::DEPLOYMENT;
-use super::statefulset::STATEFUL_SET;
+use super::stateful_set::STATEFUL_SET;
 use super::{KindSpec, Workload};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{ResourceType, refused_type};
@@ -22,7 +22,7 @@ static KINDS: &[&KindSpec] = &[
     &ADVANCED_STATEFUL_SET,
     &CLONE_SET,
     #[cfg(test)]
-    &super::fourth_kind::POOL,
+    &super::test_kind::POOL,
 ];
 
 impl KindSpec {

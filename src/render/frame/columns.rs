@@ -6,7 +6,7 @@ use super::line::FrameLine;
 pub(in crate::render) const GAP: usize = 2;
 
 /// Aligns the cells of rows. Rows may have different numbers of cells.
-pub(super) fn aligned(rows: Vec<Vec<FrameLine>>) -> Vec<FrameLine> {
+pub(in crate::render) fn aligned(rows: Vec<Vec<FrameLine>>) -> Vec<FrameLine> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widths: Vec<usize> = (0..columns)
         .map(|column| {

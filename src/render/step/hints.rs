@@ -1,7 +1,7 @@
 //! Hints: the command to type next.
 
 use crate::model::change::hold::{
-    Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back, step_command,
+    Hold, HoldReason, PlanRecord, end_command, is_lost, is_rollback_held, is_rolling_back, step_command,
 };
 use crate::model::status::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
@@ -75,8 +75,11 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 (false, false) => "to hold it again: {}",
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
+            if is_lost(workload) {
+                return vec![command("to end the hold: {}", [end_command(workload)])];
+            }
             if is_held(workload) && workload.kind().step == Ok(StepBy::UpdateBudget) {
-                hints.push(command("to end the hold: kubectl rollout2 resume {} --release-all", [target]));
+                hints.push(command("to end the hold: {}", [end_command(workload)]));
             }
             hints
         }

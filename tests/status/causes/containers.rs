@@ -8,7 +8,7 @@ use crate::objects::{broken_pod, document, warning, with, workload};
 /// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. The text after `ErrImagePull: `
 /// comes from the container runtime; see `runtime_messages`.
 #[test]
-fn images_cannot_be_pulled() {
+fn images_that_cannot_be_pulled_are_reported() {
     for (reason, message, expected) in [
         (
             "ImagePullBackOff",
@@ -81,7 +81,7 @@ fn an_old_kubelet_reports_the_reason_in_an_event() {
 /// kubelet: `pkg/kubelet/kubelet_pods.go`, `security_context_others.go`, `util/manager/watch_based_manager.go`;
 /// the API server's `KIND "NAME" not found`.
 #[test]
-fn configuration_is_missing() {
+fn missing_configuration_is_reported() {
     for (message, expected) in [
         (r#"configmap "cfg" not found"#, ("missing-configmap", false, r#"configmap "cfg" not found"#, None)),
         (r#"secret "tls" not found"#, ("missing-secret", false, r#"secret "tls" not found"#, None)),
@@ -121,7 +121,7 @@ fn configuration_is_missing() {
 /// containerd (reported in `lightspeed-core/lightspeed-stack`#226) and CRI-O (`opencontainers/runc`#4713)
 /// with runc; kubelet: `pkg/kubelet/kuberuntime/kuberuntime_container.go` for the reasons.
 #[test]
-fn commands_are_missing() {
+fn missing_commands_are_reported() {
     let runc = r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "-c": executable file not found in $PATH"#;
     let document = of_container(&crashed("StartError", 128, runc));
     let (id, heals, summary, _) = only(&document);
@@ -136,10 +136,10 @@ fn commands_are_missing() {
     assert_eq!(only(&document), expected);
 }
 
-/// kubelet: the status of a container that ended (`lastState.terminated`), with the termination message
+/// kubelet: the status of a terminated container (`lastState.terminated`), with the termination message
 /// or, with `FallbackToLogsOnError`, the end of its log.
 #[test]
-fn containers_crash_repeatedly() {
+fn crash_loops_are_reported() {
     for (container, expected) in [
         (
             crashed("Error", 1, "panic: DB_URL is not set\n\ngoroutine 1 [running]:\n"),
@@ -181,7 +181,7 @@ fn an_oom_kill_shows_the_memory_limit() {
 }
 
 #[test]
-fn an_init_container_blocks_the_others() {
+fn a_failing_init_container_is_reported_instead_of_the_waiting_containers() {
     let init = with(crashed("Error", 1, "no route to db"), &json!({"name": "migrate"}));
     let pod = broken_pod("Deployment", "web-2-a", 2, &waiting("PodInitializing", ""));
     let pod = with(pod, &json!({"status": {"initContainerStatuses": [init]}}));

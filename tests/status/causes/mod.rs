@@ -1,4 +1,4 @@
-//! Each cause, with messages from the source of the component.
+//! Each cause, with the messages in the source code of the components.
 
 mod containers;
 mod pods;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::objects::{broken_pod, document, with, workload};
 
-/// The causes of a Deployment whose one updated pod has this container status.
+/// Returns the status of a Deployment whose only updated pod has this container status.
 fn of_container(container: &Value) -> Value {
     document("Deployment", &[workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, container)])
 }
 
-/// Returns the only cause: id, whether it can resolve itself, summary and evidence.
+/// Returns the only cause: id, whether it can disappear without a change, summary and evidence.
 fn only(document: &Value) -> (&str, bool, &str, Option<&str>) {
     let causes = document["causes"].as_array().unwrap();
     assert_eq!(causes.len(), 1, "{document:#}");

@@ -9,7 +9,7 @@ use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
 /// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
 /// server: `pkg/registry/core/pod/strategy.go` for the gates.
 #[test]
-fn pods_cannot_be_scheduled() {
+fn unschedulable_pods_are_reported() {
     for (reason, message, expected) in [
         (
             "Unschedulable",
@@ -56,7 +56,7 @@ fn pods_cannot_be_scheduled() {
 /// kubelet: `pkg/volume/util/operationexecutor`, `pkg/volume/configmap`, `pkg/kubelet/kuberuntime`; the attach-detach
 /// controller: the Multi-Attach error.
 #[test]
-fn containers_cannot_be_created() {
+fn containers_that_cannot_be_created_are_reported() {
     for (reason, message, expected) in [
         (
             "FailedMount",
@@ -91,7 +91,7 @@ fn containers_cannot_be_created() {
 
 /// kubelet: `pkg/kubelet/eviction/helpers.go` and `pkg/kubelet/lifecycle/predicate.go`.
 #[test]
-fn pods_are_evicted_or_rejected_by_their_node() {
+fn pods_evicted_or_rejected_by_their_node_are_reported() {
     for (reason, message, expected) in [
         (
             "Evicted",
@@ -116,8 +116,8 @@ fn pods_are_evicted_or_rejected_by_their_node() {
     }
 }
 
-/// node lifecycle controller: `pkg/controller/util/node/controller_utils.go` (`MarkPodsNotReady`), which
-/// leaves the containers' own states as the kubelet wrote them last.
+/// node lifecycle controller: `pkg/controller/util/node/controller_utils.go` (`MarkPodsNotReady`), which keeps the
+/// container states that the kubelet wrote last.
 #[test]
 fn unreachable_nodes_are_distinguished() {
     let silent = json!({"status": {"conditions": [
@@ -134,7 +134,7 @@ fn unreachable_nodes_are_distinguished() {
 
 /// API server: `metadata.deletionTimestamp` is when the grace period ends; `pkg/util/node` for `NodeLost`.
 #[test]
-fn pods_that_outlive_their_grace_period() {
+fn pods_that_outlive_their_grace_period_are_reported() {
     for (deletion_deadline, changes, summary) in [
         ("2026-11-20T13:59:31Z", json!({}), None),
         ("2026-11-20T13:59:29Z", json!({}), Some("stuck terminating")),

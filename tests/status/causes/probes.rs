@@ -7,12 +7,12 @@ use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
 
 /// kubelet: `pkg/kubelet/prober/prober.go`.
 #[test]
-fn probes_fail() {
+fn failed_probes_are_reported() {
     let probes = json!({"spec": {"template": {"spec": {"containers": [{
         "name": "app", "image": "x:3",
         "readinessProbe": {"httpGet": {"port": 8080, "path": "/healthz"}, "failureThreshold": 2},
     }]}}}});
-    let rollout = |since: &str, container: Value, said: &str| {
+    let rollout = |since: &str, container: Value, message: &str| {
         let running = json!({"state": {"running": {"startedAt": since}}});
         let pod = broken_pod("Deployment", "web-3-a", 3, &with(running, &container));
         let revision = with(crate::objects::revision("Deployment", 3), &probes);
@@ -22,12 +22,12 @@ fn probes_fail() {
                 with(workload("Deployment"), &probes),
                 revision,
                 pod,
-                warning("uid-web-3-a", "Unhealthy", said),
+                warning("uid-web-3-a", "Unhealthy", message),
             ],
         )
     };
-    let said = "Readiness probe failed: HTTP probe failed with statuscode: 503";
-    let failing = rollout("2026-11-20T13:59:00Z", json!({}), said);
+    let message = "Readiness probe failed: HTTP probe failed with statuscode: 503";
+    let failing = rollout("2026-11-20T13:59:00Z", json!({}), message);
     let expected = (
         "readiness-probe",
         true,
@@ -36,16 +36,16 @@ fn probes_fail() {
     );
     assert_eq!(only(&failing), expected);
 
-    let starting = rollout("2026-11-20T13:59:41Z", json!({}), said);
-    assert_eq!(cause_ids(&starting), [""; 0], "its threshold takes 20 s");
+    let starting = rollout("2026-11-20T13:59:41Z", json!({}), message);
+    assert_eq!(cause_ids(&starting), [""; 0], "the failure threshold is reached after 20s");
 
     for (which, id) in [("Liveness", "liveness-probe"), ("Startup", "startup-probe")] {
         let killed = with(crashed("Error", 137, ""), &json!({}));
-        let said =
+        let message =
             format!("{which} probe errored and resulted in unknown state: rpc error: deadline exceeded");
         let summary = format!("killed by its {} probe, exit 137 (SIGKILL)", which.to_lowercase());
         let killed =
-            rollout("2026-11-20T13:59:00Z", with(killed, &json!({"state": {"running": null}})), &said);
+            rollout("2026-11-20T13:59:00Z", with(killed, &json!({"state": {"running": null}})), &message);
         assert_eq!(only(&killed), (id, true, summary.as_str(), Some("rpc error: deadline exceeded")));
     }
 }
@@ -60,7 +60,7 @@ fn an_unready_container_has_a_grace_period() {
 
 /// kubelet: `pkg/kubelet/status/generate.go`.
 #[test]
-fn readiness_gates_are_false() {
+fn false_readiness_gates_are_reported() {
     let message =
         r#"the status of pod readiness gate "target-health.elbv2.k8s.aws/tg" is not "True", but False"#;
     let gate =

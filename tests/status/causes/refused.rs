@@ -1,15 +1,15 @@
-//! Pods that the API server refuses.
+//! Pods that the API server rejects.
 
 use serde_json::json;
 
 use super::only;
 use crate::objects::{cause_ids, document, warning, with, workload};
 
-/// API server: `plugin/pkg/admission/resourcequota` and `webhook/errors/statuserror.go`; Pod Security; told by
-/// the controllers in a condition of the ReplicaSet, or in events (`pkg/controller/controller_utils.go`,
+/// API server: `plugin/pkg/admission/resourcequota` and `webhook/errors/statuserror.go`; Pod Security. The
+/// controllers report it in a condition of the ReplicaSet, or in Events (`pkg/controller/controller_utils.go`,
 /// `stateful_pod_control.go`).
 #[test]
-fn pods_are_refused() {
+fn rejected_pods_are_reported() {
     let quota =
         r#"pods "web-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"#;
     let webhook = r#"admission webhook "policy.example.com" denied the request: no latest tags"#;
@@ -39,7 +39,10 @@ fn pods_are_refused() {
         let deployment = with(workload("Deployment"), &template);
         let seen = document("Deployment", &[deployment, replica_set]);
         assert_eq!(only(&seen), expected);
-        assert_eq!(seen["verdict"], "progressing", "until the Deployment's own deadline");
+        assert_eq!(
+            seen["verdict"], "progressing",
+            "progressing until the progress deadline of the Deployment"
+        );
 
         let missing = json!({"status": {"replicas": 2}});
         let printed = warning(
@@ -58,7 +61,7 @@ fn pods_are_refused() {
 }
 
 #[test]
-fn a_refused_replica_set_is_reported() {
+fn a_rejected_replica_set_is_reported() {
     let message = r#"Failed to create new replica set "web-9": admission webhook "policy.example.com" denied the request: no"#;
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": message});
     let image = json!([{"name": "app", "image": "x:9"}]);

@@ -13,9 +13,9 @@ fn one_cause_on_many_pods_is_one_line() {
         let crash = with(crashed("Error", 1, "panic: no"), &restarts);
         objects.push(broken_pod("Deployment", &format!("web-2-{pod:02}"), 2, &crash));
     }
-    let ended = status("Deployment", &objects, &[]);
+    let output = status("Deployment", &objects, &[]);
     assert_eq!(
-        ended.stderr,
+        output.stderr,
         "  ! web-2-07 and 49 more  app: CrashLoopBackOff, exit 1, 9 restarts   \"panic: no\"\n\
          \x20 3/3 available\nhint: kubectl rollout2 undo deployment/web -n n\n"
     );
@@ -38,11 +38,11 @@ fn secrets_of_the_template_are_masked() {
         with(crate::objects::revision("Deployment", 3), &template),
         broken_pod("Deployment", "web-3-a", 3, &crash),
     ];
-    let ended = status("Deployment", &objects, &[]);
+    let output = status("Deployment", &objects, &[]);
     assert!(
-        ended.stderr.contains("\"cannot log in as app with *** at db://app:***@db in prod\""),
+        output.stderr.contains("\"cannot log in as app with *** at db://app:***@db in prod\""),
         "{}",
-        ended.stderr
+        output.stderr
     );
 }
 
@@ -54,12 +54,12 @@ fn secrets_are_masked_by_their_shape() {
         [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crashed("Error", 1, words))];
     let printed =
         r#"DB_PASSWORD=*** pg postgres://u:***@h/db --password *** "token":"***" Authorization: Bearer ***"#;
-    let ended = status("Deployment", &objects, &[]);
-    assert!(ended.stderr.contains(printed), "{}", ended.stderr);
+    let output = status("Deployment", &objects, &[]);
+    assert!(output.stderr.contains(printed), "{}", output.stderr);
     assert_eq!(document("Deployment", &objects)["causes"][0]["evidence"], printed);
 }
 
-/// Some summaries quote a component.
+/// Some summaries contain a message of a component.
 #[test]
 fn summaries_are_masked() {
     let message = "couldn't find key --token=hunter2 in ConfigMap shop/cfg";
@@ -78,8 +78,8 @@ fn secrets_of_a_template_without_a_revision_are_masked() {
     let message = "replicasets.apps \"web-3\" is forbidden: no value hunter2 may stand in a template";
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": message});
     let changes = json!({"spec": {"template": template}, "status": {"conditions": [condition]}});
-    let ended = status("Deployment", &[with(workload("Deployment"), &changes)], &[]);
-    assert!(ended.stderr.contains("no value *** may stand in a template"), "{}", ended.stderr);
+    let output = status("Deployment", &[with(workload("Deployment"), &changes)], &[]);
+    assert!(output.stderr.contains("no value *** may stand in a template"), "{}", output.stderr);
 }
 
 #[test]

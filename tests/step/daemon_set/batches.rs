@@ -1,4 +1,4 @@
-//! Node by node to the end, part of the way, and back.
+//! Plans for a DaemonSet that complete, that stop after one batch, and that are rolled back.
 
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ async fn zones_are_stepped_in_turn_and_the_strategy_is_restored() {
     .await;
     let before = nodes.strategy();
     nodes.hold("app:2.0").await;
-    let begun = nodes.lab.revision();
-    let ended = nodes.step(&format!("--all --by 2 --soak 10s --order {ZONE}")).await;
-    ends(&ended, 0);
+    let begun = nodes.cluster.revision();
+    let output = nodes.step(&format!("--all --by 2 --soak 10s --order {ZONE}")).await;
+    ends(&output, 0);
     assert_eq!(nodes.removals(), ["node-0", "node-3", "node-1", "node-4", "node-2", "node-5"]);
-    assert_eq!(nodes.on("app:2.0"), 6);
-    assert_eq!(nodes.most_missing(begun), 1);
+    assert_eq!(nodes.nodes_with("app:2.0"), 6);
+    assert_eq!(nodes.max_unavailable_since(begun), 1);
     assert_eq!((nodes.strategy(), nodes.is_held()), (before, false));
 }
 
@@ -25,47 +25,47 @@ async fn one_command_releases_the_canary_node_and_the_next_continues() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--by 2").await, 0);
     assert_eq!(nodes.images()[0], ("node-0".to_owned(), "app:2.0".to_owned()));
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (1, true));
-    assert_eq!(nodes.lab.status("daemonset/agent --watch=false").await.exit, 5);
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (1, true));
+    assert_eq!(nodes.cluster.status("daemonset/agent --watch=false").await.exit, 5);
     ends(&nodes.step("").await, 0);
-    assert_eq!(nodes.on("app:2.0"), 3, "the pace is kept in the plan");
+    assert_eq!(nodes.nodes_with("app:2.0"), 3, "the plan stores the batch size");
     ends(&nodes.step("--all").await, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_running_rollout_is_held_first() {
     let nodes = Nodes::new(&json!({})).await;
-    nodes.lab.hands().image(&nodes.agent, "app:2.0");
-    let ended = nodes.step("--all").await;
-    ends(&ended, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+    nodes.cluster.editor().set_image(&nodes.agent, "app:2.0");
+    let output = nodes.step("--all").await;
+    ends(&output, 0);
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
 #[tokio::test(start_paused = true)]
 async fn selected_nodes_are_stepped_and_the_others_stay_held() {
     let nodes = Nodes::held("app:2.0").await;
-    let ended = nodes.step(&format!("--all --node-selector {ZONE}=z1")).await;
-    ends(&ended, 0);
+    let output = nodes.step(&format!("--all --node-selector {ZONE}=z1")).await;
+    ends(&output, 0);
     let updated: Vec<_> = nodes.images().into_iter().filter(|(_, image)| image == "app:2.0").collect();
     assert_eq!(updated.iter().map(|(node, _)| node.as_str()).collect::<Vec<_>>(), ["node-1", "node-4"]);
-    assert!(nodes.is_held() && nodes.strategy()["type"] == "OnDelete", "{}", ended.transcript);
+    assert!(nodes.is_held() && nodes.strategy()["type"] == "OnDelete", "{}", output.transcript);
     assert!(
-        ended.stderr.contains("step daemonset/agent -n default --node-selector="),
+        output.stderr.contains("step daemonset/agent -n default --node-selector="),
         "{}",
-        ended.transcript
+        output.transcript
     );
     let again = nodes.step("").await;
-    ends(&again, 5); // so that a script does not loop endlessly
+    ends(&again, 5); // a script that repeats the command stops
     assert!(again.stderr.contains("--node-selector="), "{}", again.transcript);
-    let on = nodes.lab.run("step daemonset/agent --all --node-selector=").await;
+    let on = nodes.cluster.run("step daemonset/agent --all --node-selector=").await;
     ends(&on, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
-/// The nodes of each batch in the last line of JSON, or how many they were.
-fn batches_at_the_end(ended: &harness::Ended) -> Vec<String> {
-    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+/// Returns the nodes of each batch in the last JSON document, or their number.
+fn batches_in_last_document(output: &harness::Output) -> Vec<String> {
+    let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
     let batches = last["batches"].as_array().unwrap().iter().map(|batch| {
         let names: Vec<&str> =
             batch["slots"].as_array().unwrap().iter().map(|slot| slot["name"].as_str().unwrap()).collect();
@@ -75,15 +75,19 @@ fn batches_at_the_end(ended: &harness::Ended) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_are_shown_in_their_batches() {
+async fn the_documents_list_the_nodes_of_each_batch() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step(&format!("--node-selector {ZONE}=z1")).await, 0); // node-1 goes first
     let on = nodes.step("--node-selector= --by 2 --to 5 -o json").await;
     ends(&on, 0);
-    assert_eq!(batches_at_the_end(&on)[..3], ["node-1", "node-0 node-2", "node-3 node-4"]);
+    assert_eq!(batches_in_last_document(&on)[..3], ["node-1", "node-0 node-2", "node-3 node-4"]);
     let last = nodes.step("-o json").await;
     ends(&last, 0);
-    assert_eq!(batches_at_the_end(&last), ["1", "2", "node-3 node-4", "node-5"], "only sizes are kept");
+    assert_eq!(
+        batches_in_last_document(&last),
+        ["1", "2", "node-3 node-4", "node-5"],
+        "the plan stores only the sizes of earlier batches"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,35 +97,38 @@ async fn release_all_restores_the_strategy() {
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
     nodes.hold("app:2.0").await;
     ends(&nodes.step("").await, 0);
-    ends(&nodes.lab.run("resume daemonset/agent --release-all").await, 0);
+    ends(&nodes.cluster.run("resume daemonset/agent --release-all").await, 0);
     assert_eq!((nodes.strategy(), nodes.is_held()), (strategy, false));
-    nodes.lab.pass(60).await;
-    assert_eq!(nodes.on("app:2.0"), 6);
+    nodes.cluster.advance(60).await;
+    assert_eq!(nodes.nodes_with("app:2.0"), 6);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_gradual_rollback_is_a_plan_for_the_old_template() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--to 3 --by 2").await, 0);
-    ends(&nodes.lab.run("undo daemonset/agent --keep-hold").await, 0);
-    nodes.lab.pass(30).await;
-    assert_eq!((nodes.on("app:2.0"), nodes.strategy()["type"].as_str()), (3, Some("OnDelete")));
+    ends(&nodes.cluster.run("undo daemonset/agent --keep-hold").await, 0);
+    nodes.cluster.advance(30).await;
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.strategy()["type"].as_str()), (3, Some("OnDelete")));
     let changed = nodes.step("").await;
     ends(&changed, 5);
     assert!(changed.stderr.contains("--new-plan"), "{}", changed.transcript);
-    let begun = nodes.lab.revision();
+    let begun = nodes.cluster.revision();
     ends(&nodes.step("--new-plan --by 2 --all").await, 0);
-    assert_eq!((nodes.on("app:1.0"), nodes.is_held(), nodes.most_missing(begun)), (6, false, 1));
+    assert_eq!(
+        (nodes.nodes_with("app:1.0"), nodes.is_held(), nodes.max_unavailable_since(begun)),
+        (6, false, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_set_with_on_delete_is_stepped_and_keeps_on_delete() {
     let strategy = json!({"type": "OnDelete"});
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
-    nodes.lab.hands().image(&nodes.agent, "app:2.0");
-    nodes.lab.pass(5).await;
+    nodes.cluster.editor().set_image(&nodes.agent, "app:2.0");
+    nodes.cluster.advance(5).await;
     ends(&nodes.step("--all --by 50%").await, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held(), nodes.strategy()), (6, false, strategy));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held(), nodes.strategy()), (6, false, strategy));
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,8 +144,8 @@ async fn a_preview_lists_the_nodes() {
 #[tokio::test(start_paused = true)]
 async fn a_preview_of_a_running_rollout_lists_the_nodes() {
     let nodes = Nodes::new(&json!({})).await;
-    nodes.lab.hands().image(&nodes.agent, "app:2.0-slow");
-    nodes.lab.pass(1).await;
+    nodes.cluster.editor().set_image(&nodes.agent, "app:2.0-slow");
+    nodes.cluster.advance(1).await;
     let plan = nodes.step("--dry-run --all --by 2").await;
     ends(&plan, 0);
     insta::assert_snapshot!(plan.stdout);

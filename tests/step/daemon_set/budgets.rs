@@ -1,108 +1,108 @@
-//! Evictions, and the budgets that they keep to.
+//! `--evict` and PodDisruptionBudgets.
 
 use serde_json::json;
 
-use super::setup::{Nodes, ZONE, ends, fails};
+use super::setup::{Nodes, ZONE, ends, fail_node};
 
 #[tokio::test(start_paused = true)]
 async fn an_evicting_plan_prints_a_line_for_each_event() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.lab.pass(5).await;
-    let ended =
+    nodes.create_budget("agent", &json!({"minAvailable": 5}));
+    nodes.cluster.advance(5).await;
+    let output =
         nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
-    ends(&ended, 0);
-    insta::assert_snapshot!(ended.transcript);
+    ends(&output, 0);
+    insta::assert_snapshot!(output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn evictions_wait_for_budgets() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.lab.pass(5).await;
-    let begun = nodes.lab.revision();
-    let ended = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
-    ends(&ended, 0);
+    nodes.create_budget("agent", &json!({"minAvailable": 5}));
+    nodes.cluster.advance(5).await;
+    let begun = nodes.cluster.revision();
+    let output = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
+    ends(&output, 0);
     assert!(
-        ended.transcript.contains("The disruption budget agent needs 5 healthy pods"),
+        output.transcript.contains("The disruption budget agent needs 5 healthy pods"),
         "{}",
-        ended.transcript
+        output.transcript
     );
-    assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.max_unavailable_since(begun)), (6, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_a_budget_keeps_are_not_called_unavailable() {
+async fn pods_kept_by_a_budget_are_not_reported_as_unavailable() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 5}));
-    nodes.lab.cluster.store(|store| fails(store, "node-5"));
-    nodes.lab.pass(5).await;
-    let words = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
-    let ended = nodes.step(words).await;
-    ends(&ended, 4);
+    nodes.create_budget("agent", &json!({"minAvailable": 5}));
+    nodes.cluster.sim.store(|store| fail_node(store, "node-5"));
+    nodes.cluster.advance(5).await;
+    let args = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
+    let output = nodes.step(args).await;
+    ends(&output, 4);
     let failed = "batch 1 failed: after 1m node-0 node-1 were not replaced";
-    assert!(ended.stderr.contains(failed), "{}", ended.transcript);
+    assert!(output.stderr.contains(failed), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_that_never_allows_an_eviction_is_reported_before_any_write() {
-    for (spec, words) in [
+    for (spec, args) in [
         (json!({"maxUnavailable": 1}), "daemonsets.apps does not implement the scale subresource"),
         (json!({"minAvailable": 6}), "wants 6 healthy pods"),
     ] {
         let nodes = Nodes::held("app:2.0").await;
-        nodes.budget("agent", &spec);
-        nodes.lab.pass(5).await;
+        nodes.create_budget("agent", &spec);
+        nodes.cluster.advance(5).await;
         let held = nodes.object();
         let refused = nodes.step("--all --evict").await;
         ends(&refused, 1);
-        assert!(refused.stderr.contains(words) && refused.stderr.contains("agent"), "{}", refused.transcript);
+        assert!(refused.stderr.contains(args) && refused.stderr.contains("agent"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
-        ends(&nodes.step("--all").await, 0); // deleted they may be
+        ends(&nodes.step("--all").await, 0); // a deletion ignores the budget
     }
 }
 
-/// Leaving the flag out leaves it in the plan.
+/// A command without `--evict` continues an evicting plan with evictions. Only a new plan ends them.
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_without_evict_replaces_one_with_it() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--evict --by 2").await, 0);
-    nodes.budget("agent", &json!({"minAvailable": 6}));
-    nodes.lab.pass(5).await;
+    nodes.create_budget("agent", &json!({"minAvailable": 6}));
+    nodes.cluster.advance(5).await;
     let refused = nodes.step("--all").await;
     ends(&refused, 1);
-    let way = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
-    assert!(refused.stderr.contains(way), "{}", refused.transcript);
+    let hint = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
+    assert!(refused.stderr.contains(hint), "{}", refused.transcript);
     ends(&nodes.step("--evict --new-plan").await, 1);
-    let ended = nodes.step("--all --new-plan").await;
-    ends(&ended, 0);
-    assert!(ended.stderr.contains("already updated before it: node-0\n"), "{}", ended.transcript);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+    let output = nodes.step("--all --new-plan").await;
+    ends(&output, 0);
+    assert!(output.stderr.contains("already updated before it: node-0\n"), "{}", output.transcript);
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     let nodes = Nodes::held("app:2.0").await;
-    nodes.budget("agent", &json!({"minAvailable": 6}));
-    nodes.lab.pass(5).await;
-    let ended = nodes.step("--evict --force --timeout 8s").await;
-    ends(&ended, 3);
-    assert!(ended.stdout.contains("batch 1 (canary): node-0"), "{}", ended.transcript);
-    assert!(ended.stderr.contains("timed out after"), "{}", ended.transcript);
+    nodes.create_budget("agent", &json!({"minAvailable": 6}));
+    nodes.cluster.advance(5).await;
+    let output = nodes.step("--evict --force --timeout 8s").await;
+    ends(&output, 3);
+    assert!(output.stdout.contains("batch 1 (canary): node-0"), "{}", output.transcript);
+    assert!(output.stderr.contains("timed out after"), "{}", output.transcript);
 }
 
-/// Only the controller knows the node.
+/// `step` does not know the node of a pod that the controller has not created yet.
 #[tokio::test(start_paused = true)]
-async fn an_unknown_node_is_not_named() {
+async fn a_missing_pod_is_not_listed_without_its_node() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("--by 2").await, 0);
-    nodes.lab.hands().image(&nodes.agent, "app:3.0");
-    nodes.lab.pass(10).await;
-    nodes.lab.hands().delete(&nodes.pod_on("node-1"));
-    nodes.lab.pass(60).await;
-    nodes.lab.hands().delete(&nodes.pod_on("node-2"));
-    let ended = nodes.step("--new-plan --max-unavailable 2").await;
-    ends(&ended, 0);
-    assert!(ended.stderr.contains("already updated before it: node-1"), "{}", ended.transcript);
-    assert!(!ended.stderr.contains("(a node without its pod)"), "{}", ended.transcript);
+    nodes.cluster.editor().set_image(&nodes.agent, "app:3.0");
+    nodes.cluster.advance(10).await;
+    nodes.cluster.editor().delete(&nodes.pod_on("node-1"));
+    nodes.cluster.advance(60).await;
+    nodes.cluster.editor().delete(&nodes.pod_on("node-2"));
+    let output = nodes.step("--new-plan --max-unavailable 2").await;
+    ends(&output, 0);
+    assert!(output.stderr.contains("already updated before it: node-1"), "{}", output.transcript);
+    assert!(!output.stderr.contains("(a node without its pod)"), "{}", output.transcript);
 }

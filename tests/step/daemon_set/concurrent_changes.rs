@@ -1,4 +1,4 @@
-//! What happens while it is stepped: pods that die, nodes that come, processes that are killed, people.
+//! Changes while a DaemonSet is stepped: failed pods, added nodes, killed processes and other clients.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use simcluster::{Store, Verb, object};
 
 use super::setup::{Nodes, ZONE, ends, pod_on};
 
-/// A node is added.
-fn join(store: &mut Store, name: &str) {
+/// Adds a node.
+fn add_node(store: &mut Store, name: &str) {
     let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
     let node = json!({"metadata": {"name": name, "labels": {"kubernetes.io/os": "linux", ZONE: "z0"}},
         "spec": {}, "status": ready});
@@ -20,60 +20,64 @@ fn join(store: &mut Store, name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dead_pods_and_new_nodes_are_reported_and_counted() {
+async fn deleted_pods_and_new_nodes_are_reported_and_counted() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
     let dying = nodes.images()[4].0.clone();
-    nodes.lab.later(3_000, move |hands| hands.delete(&pod_on(hands, &dying).unwrap()));
-    nodes.lab.later(20_000, |hands| hands.cluster.store(|store| join(store, "node-9")));
-    let ended = nodes.step("--all --soak 15s").await;
-    ends(&ended, 0);
+    nodes.cluster.later(3_000, move |editor| editor.delete(&pod_on(editor, &dying).unwrap()));
+    nodes.cluster.later(20_000, |editor| editor.sim.store(|store| add_node(store, "node-9")));
+    let output = nodes.step("--all --soak 15s").await;
+    ends(&output, 0);
     assert!(
-        ended.transcript.contains("node-4") && ended.transcript.contains("node-9"),
+        output.transcript.contains("node-4") && output.transcript.contains("node-9"),
         "{}",
-        ended.transcript
+        output.transcript
     );
     let removals = nodes.removals();
     assert!(
         !removals.contains(&"node-4".to_owned()) && !removals.contains(&"node-9".to_owned()),
         "{removals:?}"
     );
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (7, false));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (7, false));
 }
 
-/// In a large fleet there is always a node that comes, or a pod that dies: neither is of the batch.
+/// In a large cluster nodes are added and pods fail at any time. Neither belongs to the batch.
 #[tokio::test(start_paused = true)]
 async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
     let nodes = Nodes::held("app:2.0").await;
     ends(&nodes.step("").await, 0);
-    nodes.lab.pass(120).await;
-    nodes.lab.later(30_000, |hands| hands.delete(&pod_on(hands, "node-0").unwrap()));
-    nodes.lab.later(60_000, |hands| hands.cluster.store(|store| join(store, "node-9")));
-    let ended = nodes.step("--by 3 --soak 90s -o json").await;
-    ends(&ended, 0);
-    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    nodes.cluster.advance(120).await;
+    nodes.cluster.later(30_000, |editor| editor.delete(&pod_on(editor, "node-0").unwrap()));
+    nodes.cluster.later(60_000, |editor| editor.sim.store(|store| add_node(store, "node-9")));
+    let output = nodes.step("--by 3 --soak 90s -o json").await;
+    ends(&output, 0);
+    let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let printed = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    assert_eq!(printed("added-by-cluster").len(), 1, "{}", ended.transcript);
+    assert_eq!(printed("added-by-cluster").len(), 1, "{}", output.transcript);
     assert_eq!(printed("soak-restarted"), Vec::<&Value>::new());
     let took = printed("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
-    assert!((90.0..120.0).contains(&took), "{took} seconds: {}", ended.transcript);
+    assert!((90.0..120.0).contains(&took), "{took} seconds: {}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_dies_between_two_deletions_is_continued() {
+async fn a_plan_continues_after_the_process_dies_between_two_deletions() {
     let nodes = Nodes::held("app:2.0").await;
     let deletions = Requests::of(Verb::Delete, &PODS);
-    nodes.lab.cluster.fault(Fault::on(deletions, FaultAction::Stall).after(1).once());
-    let words = "step daemonset/agent --all --no-canary --by 3 --max-unavailable 2";
-    let killed = tokio::time::timeout(Duration::from_secs(20), nodes.lab.run(words)).await;
-    assert!(killed.is_err(), "the second deletion is never answered");
+    nodes.cluster.sim.fault(Fault::on(deletions, FaultAction::Stall).after(1).once());
+    let args = "step daemonset/agent --all --no-canary --by 3 --max-unavailable 2";
+    let killed = tokio::time::timeout(Duration::from_secs(20), nodes.cluster.run(args)).await;
+    assert!(killed.is_err(), "the second deletion gets no answer");
     assert_eq!(nodes.removals().len(), 2);
-    let begun = nodes.lab.revision();
+    let begun = nodes.cluster.revision();
     ends(&nodes.step("").await, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false), "the same reach, and the same pace");
-    assert!(nodes.most_missing(begun) <= 2);
+    assert_eq!(
+        (nodes.nodes_with("app:2.0"), nodes.is_held()),
+        (6, false),
+        "the command continues with the stored goal and batch size"
+    );
+    assert!(nodes.max_unavailable_since(begun) <= 2);
     let mut removals = nodes.removals();
-    assert_eq!(removals.len(), 7, "one was asked for twice, and never done the first time: {removals:?}");
+    assert_eq!(removals.len(), 7, "the lost deletion was repeated: {removals:?}");
     removals.sort();
     removals.dedup();
     assert_eq!(removals.len(), 6);
@@ -84,23 +88,23 @@ async fn a_pause_between_two_deletions_stops_the_second() {
     let nodes = Nodes::held("app:2.0").await;
     let pausing = async {
         tokio::time::sleep(Duration::from_millis(700)).await;
-        nodes.lab.run("pause daemonset/agent").await
+        nodes.cluster.run("pause daemonset/agent").await
     };
-    let (ended, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
+    let (output, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
     ends(&paused, 0);
-    ends(&ended, 5);
-    assert!(nodes.removals().len() < 6, "{}", ended.transcript);
-    ends(&nodes.lab.run("resume daemonset/agent").await, 0);
+    ends(&output, 5);
+    assert!(nodes.removals().len() < 6, "{}", output.transcript);
+    ends(&nodes.cluster.run("resume daemonset/agent").await, 0);
     ends(&nodes.step("").await, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.is_held()), (6, false));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
-/// The write that begins the plan is made, its answer is lost, and before anybody looks again somebody
-/// applies another template.
+/// The answer to the write that begins the plan is lost. Before the next refresh another client applies another
+/// template.
 #[tokio::test(start_paused = true)]
-async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
+async fn a_template_changed_after_a_lost_answer_is_an_external_change() {
     let nodes = Nodes::held("app:2.0").await;
-    let (cluster, agent) = (&nodes.lab.cluster, nodes.agent.clone());
+    let (cluster, agent) = (&nodes.cluster.sim, nodes.agent.clone());
     cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), FaultAction::LoseAnswer).once());
     let act = FaultAction::write_before(move |store| {
         if object::at(store.find(&agent).unwrap(), &["metadata", "annotations", "kubectl-rollout2/held"])
@@ -111,14 +115,14 @@ async fn a_template_changed_behind_a_lost_answer_is_an_external_change() {
         }
     });
     cluster.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), act));
-    let ended = nodes.step("--all").await;
-    ends(&ended, 5);
-    assert!(ended.stderr.contains("image app:3.0"), "{}", ended.transcript);
+    let output = nodes.step("--all").await;
+    ends(&output, 5);
+    assert!(output.stderr.contains("image app:3.0"), "{}", output.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
 
-/// Between the look that decides on a deletion and the deletion itself: what the look has not seen is read
-/// again.
+/// Another client pauses between the refresh that decides on a deletion and the deletion. `step` reads the
+/// DaemonSet again before it deletes.
 #[tokio::test(start_paused = true)]
 async fn a_pause_after_the_refresh_stops_the_next_deletion() {
     let nodes = Nodes::held("app:2.0").await;
@@ -134,9 +138,13 @@ async fn a_pause_after_the_refresh_stops_the_next_deletion() {
             store.patch(&agent, Part::Object, Format::Merge, &paused, &Author::new("kubectl")).unwrap();
         }
     });
-    nodes.lab.cluster.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
-    let ended = nodes.step("--all").await;
-    ends(&ended, 5);
-    assert!(ended.stderr.contains("held: daemonset.apps/agent: the plan is paused"), "{}", ended.transcript);
-    assert_eq!((nodes.removals(), nodes.on("app:2.0")), (Vec::new(), 0));
+    nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
+    let output = nodes.step("--all").await;
+    ends(&output, 5);
+    assert!(
+        output.stderr.contains("held: daemonset.apps/agent: the plan is paused"),
+        "{}",
+        output.transcript
+    );
+    assert_eq!((nodes.removals(), nodes.nodes_with("app:2.0")), (Vec::new(), 0));
 }

@@ -1,4 +1,4 @@
-//! DaemonSets, node by node.
+//! `step` of DaemonSets.
 
 mod batches;
 mod budgets;

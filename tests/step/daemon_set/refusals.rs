@@ -1,4 +1,4 @@
-//! What is refused before anything is written.
+//! Arguments and DaemonSets that are refused before any write.
 
 use serde_json::json;
 use simcluster::{Rule, User};
@@ -12,14 +12,14 @@ async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() 
     nodes.hold("app:2.0").await;
     let held = nodes.object();
     let refused = nodes.step("--all").await;
-    ends(&refused, 2);
+    ends(&refused, 1);
     assert!(refused.stderr.contains("maxSurge"), "{}", refused.transcript);
     assert_eq!(nodes.object(), held, "nothing was written");
-    let begun = nodes.lab.revision();
-    ends(&nodes.step("").await, 2);
+    let begun = nodes.cluster.revision();
+    ends(&nodes.step("").await, 1);
     ends(&nodes.step("--force").await, 0);
     ends(&nodes.step("--all").await, 0);
-    assert_eq!((nodes.on("app:2.0"), nodes.most_missing(begun)), (6, 1));
+    assert_eq!((nodes.nodes_with("app:2.0"), nodes.max_unavailable_since(begun)), (6, 1));
     assert_eq!((nodes.strategy(), nodes.is_held()), (surge, false));
 }
 
@@ -31,21 +31,21 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
         Rule::allow(&["list", "watch"], &["controllerrevisions", "events"]),
         Rule::allow(&["list", "watch", "delete"], &["pods"]),
     ];
-    nodes.lab.cluster.users(|users| users.add(User::limited("gina", rules)));
+    nodes.cluster.sim.users(|users| users.add(User::limited("gina", rules)));
     let held = nodes.object();
-    for words in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
-        let refused = nodes.lab.run_as("gina", &format!("step daemonset/agent {words}")).await;
+    for args in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
+        let refused = nodes.cluster.run_as("gina", &format!("step daemonset/agent {args}")).await;
         ends(&refused, 1);
         assert!(refused.stderr.contains("cannot read nodes"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
     }
-    let ended = nodes.lab.run_as("gina", "step daemonset/agent --all").await;
-    ends(&ended, 0);
-    assert_eq!(ended.stderr.matches("cannot read nodes").count(), 1, "{}", ended.transcript);
+    let output = nodes.cluster.run_as("gina", "step daemonset/agent --all").await;
+    ends(&output, 0);
+    assert_eq!(output.stderr.matches("cannot read nodes").count(), 1, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_selector_without_outdated_nodes_is_not_a_success() {
+async fn a_node_selector_without_outdated_nodes_fails() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let typo = nodes.step("--all --node-selector pool=canry").await;
@@ -57,8 +57,8 @@ async fn a_selector_without_outdated_nodes_is_not_a_success() {
     );
     assert_eq!(nodes.object(), held);
     let dying = nodes.pod_on("node-1");
-    nodes.lab.hands().delete(&dying);
-    nodes.lab.pass(60).await;
+    nodes.cluster.editor().delete(&dying);
+    nodes.cluster.advance(60).await;
     let done = nodes.step("--all --node-selector kubernetes.io/hostname=node-1").await;
     ends(&done, 5);
     assert!(done.stderr.contains("5 other nodes have one"), "{}", done.transcript);

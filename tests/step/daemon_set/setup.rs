@@ -1,7 +1,7 @@
-//! Six nodes in three zones, and what is done to them.
+//! A cluster of six nodes in three zones, and its changes.
 
-use harness::Ended;
-use harness::lab::{Hands, Lab};
+use harness::Output;
+use harness::test_cluster::{Editor, TestCluster};
 use serde_json::{Value, json};
 use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
 use simcluster::rules::{Author, Part};
@@ -11,19 +11,19 @@ pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Six nodes in three zones, and a DaemonSet `agent` on all of them.
 pub(super) struct Nodes {
-    pub(super) lab: Lab,
+    pub(super) cluster: TestCluster,
     pub(super) agent: Key,
 }
 
 impl Nodes {
     pub(super) async fn new(more: &Value) -> Self {
-        let lab = Lab::built(SimCluster::builder().nodes(6), Controllers::new());
-        let agent = lab.daemon_set(more);
-        lab.pass(30).await;
-        Self { lab, agent }
+        let cluster = TestCluster::from_builder(SimCluster::builder().nodes(6), Controllers::new());
+        let agent = cluster.daemon_set(more);
+        cluster.advance(30).await;
+        Self { cluster, agent }
     }
 
-    /// The same with a change that is held.
+    /// Returns a cluster whose DaemonSet was paused and then changed to an image.
     pub(super) async fn held(image: &str) -> Self {
         let nodes = Self::new(&json!({})).await;
         nodes.hold(image).await;
@@ -31,19 +31,19 @@ impl Nodes {
     }
 
     pub(super) async fn hold(&self, image: &str) {
-        let paused = self.lab.run("pause daemonset/agent").await;
+        let paused = self.cluster.run("pause daemonset/agent").await;
         assert_eq!(paused.exit, 0, "{}", paused.transcript);
-        self.lab.hands().image(&self.agent, image);
-        self.lab.pass(10).await;
-        self.lab.cluster.forget_requests();
+        self.cluster.editor().set_image(&self.agent, image);
+        self.cluster.advance(10).await;
+        self.cluster.sim.forget_requests();
     }
 
-    pub(super) async fn step(&self, words: &str) -> Ended {
-        self.lab.run(&format!("step daemonset/agent {words}")).await
+    pub(super) async fn step(&self, args: &str) -> Output {
+        self.cluster.run(&format!("step daemonset/agent {args}")).await
     }
 
     pub(super) fn object(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.find(&self.agent).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.find(&self.agent).unwrap()))
     }
 
     pub(super) fn strategy(&self) -> Value {
@@ -54,12 +54,13 @@ impl Nodes {
         self.object().pointer("/metadata/annotations/kubectl-rollout2~1held").is_some()
     }
 
-    /// The node and image of every pod that stays, by node.
+    /// Returns the node and the image of every pod that is not terminating, sorted by node.
     pub(super) fn images(&self) -> Vec<(String, String)> {
-        let mut images: Vec<(String, String)> = self.lab.cluster.store(|store| {
-            let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
+        let mut images: Vec<(String, String)> = self.cluster.sim.store(|store| {
+            let remaining =
+                store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
             let image = |pod: &Value| object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
-            staying
+            remaining
                 .map(|(_, pod)| (object::text(pod, &["spec", "nodeName"]).to_owned(), image(pod)))
                 .collect()
         });
@@ -67,29 +68,29 @@ impl Nodes {
         images
     }
 
-    /// The pod on a node.
+    /// Returns the pod on a node.
     pub(super) fn pod_on(&self, node: &str) -> Key {
-        pod_on(&self.lab.hands(), node).unwrap()
+        pod_on(&self.cluster.editor(), node).unwrap()
     }
 
-    /// How many nodes run an image.
-    pub(super) fn on(&self, image: &str) -> usize {
+    /// Returns how many nodes run an image.
+    pub(super) fn nodes_with(&self, image: &str) -> usize {
         self.images().iter().filter(|(_, there)| there == image).count()
     }
 
-    /// The nodes whose pods we took down, in order, with the pods' uids.
+    /// Returns the nodes whose pods `step` deleted or evicted, in order.
     pub(super) fn removals(&self) -> Vec<String> {
-        let requests = self.lab.cluster.requests();
-        let ours = requests.iter().filter(|asked| {
-            let takes_down = matches!(asked.verb(), Some(Verb::Delete | Verb::Create));
-            takes_down && asked.user.as_deref() == Some("admin") && asked.path.contains("/pods/")
+        let requests = self.cluster.sim.requests();
+        let ours = requests.iter().filter(|request| {
+            let removes = matches!(request.verb(), Some(Verb::Delete | Verb::Create));
+            removes && request.user.as_deref() == Some("admin") && request.path.contains("/pods/")
         });
-        ours.filter_map(|asked| self.node_of(&asked.path)).collect()
+        ours.filter_map(|request| self.node_of(&request.path)).collect()
     }
 
-    /// The node that the pod in a path was bound to.
+    /// Returns the node of the pod in a request path.
     pub(super) fn node_of(&self, path: &str) -> Option<String> {
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             let changes = store.changes_after(0).ok()?;
             let mut states = changes
                 .filter(|change| change.key.resource == &PODS && path.contains(&change.key.name))
@@ -99,28 +100,28 @@ impl Nodes {
         })
     }
 
-    /// The most pods that were missing at once since a revision.
-    pub(super) fn most_missing(&self, after: u64) -> i64 {
-        self.lab.cluster.store(|store| {
+    /// Returns the highest number of unavailable pods since a revision of the store.
+    pub(super) fn max_unavailable_since(&self, after: u64) -> i64 {
+        self.cluster.sim.store(|store| {
             let changes = store.changes_after(after).unwrap().filter(|change| change.key == self.agent);
-            let missing =
+            let unavailable =
                 changes.filter_map(|change| change.after.as_deref()?["status"]["numberUnavailable"].as_i64());
-            missing.max().unwrap_or_default()
+            unavailable.max().unwrap_or_default()
         })
     }
 
-    pub(super) fn budget(&self, name: &str, spec: &Value) {
+    pub(super) fn create_budget(&self, name: &str, spec: &Value) {
         let mut spec = spec.clone();
         spec["selector"] = json!({"matchLabels": {"app": "agent"}});
         let budget = json!({"metadata": {"name": name}, "spec": spec});
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             store.create(&PODDISRUPTIONBUDGETS, "default", budget, &Author::new("test")).unwrap();
         });
     }
 }
 
-pub(super) fn pod_on(hands: &Hands, node: &str) -> Option<Key> {
-    hands.cluster.store(|store| on_node(store, node))
+pub(super) fn pod_on(editor: &Editor, node: &str) -> Option<Key> {
+    editor.sim.store(|store| on_node(store, node))
 }
 
 fn on_node(store: &Store, node: &str) -> Option<Key> {
@@ -128,8 +129,8 @@ fn on_node(store: &Store, node: &str) -> Option<Key> {
     pods.find(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node).map(|(key, _)| key.clone())
 }
 
-pub(super) fn unready(hands: &Hands, node: &str, status: &str) {
-    hands.cluster.store(|store| set_ready(store, node, status));
+pub(super) fn set_node_ready(editor: &Editor, node: &str, status: &str) {
+    editor.sim.store(|store| set_ready(store, node, status));
 }
 
 pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
@@ -138,8 +139,8 @@ pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
     store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();
 }
 
-/// A node is not ready any more, nor is the pod on it, as its controller says it.
-pub(super) fn fails(store: &mut Store, node: &str) {
+/// Sets a node and its pod to not ready, as the node controller does.
+pub(super) fn fail_node(store: &mut Store, node: &str) {
     set_ready(store, node, "Unknown");
     let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
     let (on_it, author) = (on_node(store, node).unwrap(), Author::new("node-controller"));
@@ -147,6 +148,6 @@ pub(super) fn fails(store: &mut Store, node: &str) {
 }
 
 #[track_caller]
-pub(super) fn ends(ended: &Ended, exit: u8) {
-    assert_eq!(ended.exit, exit, "{}", ended.transcript);
+pub(super) fn ends(output: &Output, exit: u8) {
+    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

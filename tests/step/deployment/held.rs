@@ -1,48 +1,48 @@
-//! What the other verbs say of a Deployment that a plan holds.
+//! `status`, `pause`, `resume` and kubectl with a Deployment that a plan holds.
 
 use serde_json::json;
 
-use super::ground::{Web, ends};
+use super::setup::{Web, ends};
 
 #[tokio::test(start_paused = true)]
-async fn it_is_held_and_neither_progressing_nor_stuck() {
+async fn status_reports_held_instead_of_progressing_or_stalled() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("--to 3 --by 2").await, 0);
-    web.lab.pass(7200).await;
-    let status = web.lab.status("deployment/web").await;
+    web.cluster.advance(7200).await;
+    let status = web.cluster.status("deployment/web").await;
     ends(&status, 5);
     insta::assert_snapshot!(status.transcript);
-    let json = web.lab.status("deployment/web --watch=false -o json").await;
+    let json = web.cluster.status("deployment/web --watch=false -o json").await;
     ends(&json, 5);
-    insta::assert_snapshot!(web.lab.run("history deployment/web").await.stdout);
+    insta::assert_snapshot!(web.cluster.run("history deployment/web").await.stdout);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_plan_is_paused_and_resumed() {
+async fn a_plan_can_be_paused_and_resumed() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("").await, 0);
-    ends(&web.lab.run("pause deployment/web").await, 0);
+    ends(&web.cluster.run("pause deployment/web").await, 0);
     let paused = web.step("").await;
     ends(&paused, 5);
     assert_eq!(web.pods(), "1.0 10/10, 2.0 1/1");
-    ends(&web.lab.run("resume deployment/web").await, 0);
+    ends(&web.cluster.run("resume deployment/web").await, 0);
     ends(&web.step("").await, 0);
     assert_eq!(web.pods(), "1.0 9/9, 2.0 2/2");
 }
 
-/// The annotation says how to end the hold without this program, and the command does.
+/// The annotation contains a kubectl command that ends the hold.
 #[tokio::test(start_paused = true)]
 async fn one_kubectl_command_ends_the_hold() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-    let own = web.own();
+    let original = web.replaced_fields();
     web.pause_and_change("app:2.0").await;
-    let mut paused = own.clone();
+    let mut paused = original.clone();
     paused["paused"] = true.into();
     ends(&web.step("").await, 0);
     let command = web.hold().unwrap()["endByHand"].as_str().unwrap().to_owned();
     insta::assert_snapshot!(command);
-    let words = command.strip_prefix("kubectl patch deployment/web -n default --type=merge -p '").unwrap();
-    let patch = serde_json::from_str(words.strip_suffix('\'').unwrap()).unwrap();
-    web.lab.hands().patch(&web.web, &patch);
-    assert_eq!((web.own(), web.hold()), (paused, None));
+    let args = command.strip_prefix("kubectl patch deployment/web -n default --type=merge -p '").unwrap();
+    let patch = serde_json::from_str(args.strip_suffix('\'').unwrap()).unwrap();
+    web.cluster.editor().patch(&web.web, &patch);
+    assert_eq!((web.replaced_fields(), web.hold()), (paused, None));
 }

@@ -1,8 +1,8 @@
-//! Deployments: the update budget is raised, while no updated pod counts as available.
+//! `step` of Deployments: it raises the update budget while no updated pod counts as available.
 
-mod ground;
+mod batches;
 mod held;
-mod meanwhile;
+mod other_clients;
 mod owners;
-mod refused;
-mod walking;
+mod refusals;
+mod setup;

@@ -1,18 +1,18 @@
 //! Warnings about owners of the manifest that may end a plan.
 
-use harness::Ended;
+use harness::Output;
 use serde_json::{Value, json};
 
-use super::ground::{Web, ends};
+use super::setup::{Web, ends};
 
 /// Returns the warnings of a command.
-fn warnings(ended: &Ended) -> Vec<&str> {
-    ended.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
+fn warnings(output: &Output) -> Vec<&str> {
+    output.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
 }
 
-/// A pause has fewer fields than a plan, so that its warning does not suffice.
+/// A pause replaces fewer fields than a plan, so `step` warns again.
 #[tokio::test(start_paused = true)]
-async fn the_owner_of_the_strategy_is_warned_of_before_a_plan_begins() {
+async fn a_plan_begins_with_a_warning_about_the_owner_of_the_strategy() {
     let last_applied = |spec: Value| {
         json!({"annotations": {
             "kubectl.kubernetes.io/last-applied-configuration": json!({"spec": spec}).to_string(),
@@ -37,7 +37,7 @@ async fn the_owner_of_the_strategy_is_warned_of_before_a_plan_begins() {
         (last_applied(json!({"replicas": 4})), None),
     ] {
         let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
-        web.lab.hands().patch(&web.web, &json!({"metadata": metadata}));
+        web.cluster.editor().patch(&web.web, &json!({"metadata": metadata}));
         let expected: Vec<&str> = expected.into_iter().collect();
         let dry = web.step("--dry-run").await;
         ends(&dry, 0);

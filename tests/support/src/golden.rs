@@ -1,25 +1,25 @@
-//! Compares every recorded output of a verb with ours.
+//! Compares every recorded output of a kubectl verb with ours.
 
 use std::collections::BTreeMap;
 
-use crate::{Ended, Recorded};
+use crate::{Output, Recorded};
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Comparison {
     /// The recordings that we print byte for byte, with the same exit code.
     pub same: Vec<String>,
-    /// The recordings that the list of exceptions names.
+    /// The recordings in the list of exceptions.
     pub excepted: Vec<String>,
-    /// What differs, ready to be read, and what is wrong with the list of exceptions.
+    /// A printable text for each difference and for each error in the list of exceptions.
     pub differing: Vec<String>,
 }
 
 /// Runs every recorded command of a verb from its snapshot under `--compat` and compares stdout,
 /// stderr and exit code.
 ///
-/// `exceptions` lists what a snapshot cannot answer, one `NAMESPACE/FILE  REASON` a line; empty lines
-/// and those that begin with `#` are left out. An exception that is not needed is a difference too.
+/// `exceptions` lists the recordings that a snapshot cannot reproduce, one `NAMESPACE/FILE  REASON` a line.
+/// Empty lines and lines that start with `#` are skipped. An exception that is not needed is a difference.
 #[must_use]
 pub fn compare(verb: &str, exceptions: &str) -> Comparison {
     let mut excepted: BTreeMap<_, _> = exceptions
@@ -29,8 +29,8 @@ pub fn compare(verb: &str, exceptions: &str) -> Comparison {
         .collect();
     let mut comparison = Comparison::default();
     for recorded in Recorded::of_verb(verb) {
-        let ended = recorded.from_snapshot().arg("--compat").run();
-        let difference = difference(&recorded, &ended);
+        let output = recorded.from_snapshot().arg("--compat").run();
+        let difference = difference(&recorded, &output);
         match (excepted.remove(recorded.name.as_str()), difference) {
             (None, None) => comparison.same.push(recorded.name),
             (None, Some(difference)) => comparison.differing.push(difference),
@@ -48,9 +48,9 @@ pub fn compare(verb: &str, exceptions: &str) -> Comparison {
     comparison
 }
 
-fn difference(recorded: &Recorded, ended: &Ended) -> Option<String> {
+fn difference(recorded: &Recorded, output: &Output) -> Option<String> {
     let theirs = (&recorded.stdout, &recorded.stderr, recorded.exit);
-    let ours = (&ended.stdout, &ended.stderr, ended.exit);
+    let ours = (&output.stdout, &output.stderr, output.exit);
     (theirs != ours).then(|| {
         format!(
             "{}: {}\n--- kubectl, exit {}\n{}{}--- ours, exit {}\n{}{}",
@@ -59,9 +59,9 @@ fn difference(recorded: &Recorded, ended: &Ended) -> Option<String> {
             recorded.exit,
             recorded.stdout,
             recorded.stderr,
-            ended.exit,
-            ended.stdout,
-            ended.stderr
+            output.exit,
+            output.stdout,
+            output.stderr
         )
     })
 }

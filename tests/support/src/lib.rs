@@ -1,19 +1,27 @@
 //! Runs `kubectl-rollout2` inside a test, and compares it with recorded outputs of kubectl.
 //!
-//! A [`Run`] is one command line in a world of its own: no process is started, no variable is set
-//! and no clock is waited for, so tests run side by side. A [`Recorded`] is what kubectl printed for
-//! one command, and [`golden::compare`] holds every recording of a verb against us. A [`lab::Lab`] is
-//! a cluster with controllers in the same process, in a time that only moves when everybody waits;
-//! [`random::Dice`] draws what happens in it. A [`replay::Replay`] plays again what real nodes did.
+//! A [`Run`] is one command line in this process. It starts no process, sets no environment variable and waits
+//! for no clock, so tests run in parallel. A [`Recorded`] is the recorded output of one kubectl command, and
+//! [`golden::compare`] compares every recording of a verb with our output. A [`TestCluster`] is a simulated
+//! cluster with controllers in the same process, on a clock that advances when every task waits.
+//! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
 pub mod golden;
-pub mod lab;
 pub mod many_workloads;
 pub mod random;
 mod recorded;
 pub mod replay;
 mod run;
 pub mod schema;
+pub mod test_cluster;
 
 pub use recorded::{Recorded, data};
-pub use run::{Ended, Run};
+pub use run::{Output, Run};
+pub use test_cluster::TestCluster;
+
+/// The former names.
+pub mod lab {
+    pub use crate::test_cluster::{Editor as Hands, START, TestCluster as Lab, key, observed, with};
+}
+/// The former name of [`Output`].
+pub use run::Output as Ended;

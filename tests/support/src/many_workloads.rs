@@ -4,47 +4,56 @@ use serde_json::{Value, json};
 
 use crate::data;
 
-/// What was recorded of one Deployment: what every member of the crowd is a copy of.
+/// Generates copies of one recorded Deployment.
 #[derive(Clone, Debug)]
-pub struct Crowd {
+pub struct WorkloadGenerator {
     deployment: Value,
     replica_set: Value,
     pod: Value,
 }
 
-/// How large a Deployment of the crowd is, and how it fares.
+/// The former name of [`WorkloadGenerator`].
+pub use self::WorkloadGenerator as Crowd;
+
+/// The size and the health of one generated Deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How many revisions it has.
+    /// The number of its revisions.
     pub revisions: usize,
-    /// How many pods it has, all of the last revision.
+    /// The number of its pods, all of the newest revision.
     pub pods: usize,
-    /// Whether they crash; otherwise they are ready.
+    /// Whether the pods crash. Otherwise they are ready.
     pub crashing: bool,
 }
 
-impl Crowd {
-    /// Reads the recording.
+impl WorkloadGenerator {
+    /// Returns a generator of copies of the recorded Deployment `shop/web`.
     ///
     /// # Panics
-    /// When it is not there; nothing can be measured then.
+    /// If the recording cannot be read.
     #[must_use]
     #[expect(clippy::expect_used, reason = "test support: without the recording there is nothing to measure")]
-    pub fn recorded() -> Self {
+    pub fn from_recording() -> Self {
         let text = std::fs::read(data().join("shop/snapshot.json")).expect("the recording can be read");
         let list: Value = serde_json::from_slice(&text).expect("the recording is JSON");
         let first = |kind: &str| {
-            let is_it = |item: &&Value| {
+            let matches = |item: &&Value| {
                 item["kind"] == kind
                     && item["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("web"))
             };
             let items = list["items"].as_array().into_iter().flatten();
-            items.clone().find(is_it).expect("the recording has one of each").clone()
+            items.clone().find(matches).expect("the recording has one of each").clone()
         };
         Self { deployment: first("Deployment"), replica_set: first("ReplicaSet"), pod: first("Pod") }
     }
 
-    /// A Deployment with its ReplicaSets, oldest first, and its pods.
+    /// The former name of `from_recording`.
+    #[must_use]
+    pub fn recorded() -> Self {
+        Self::from_recording()
+    }
+
+    /// Returns a Deployment with its ReplicaSets, oldest first, and its pods.
     #[must_use]
     pub fn deployment(&self, namespace: &str, name: &str, shape: Shape) -> Vec<Value> {
         let uid = format!("{namespace}-{name}");
@@ -55,7 +64,7 @@ impl Crowd {
         deployment["spec"]["selector"] = json!({"matchLabels": {"app": name}});
         deployment["spec"]["replicas"] = shape.pods.into();
         deployment["status"] = status(&deployment, shape);
-        dress(&mut deployment["spec"]["template"], name, shape.revisions);
+        set_labels_and_image(&mut deployment["spec"]["template"], name, shape.revisions);
         let mut objects = vec![deployment];
         for number in 1..=shape.revisions {
             objects.push(self.replica_set(namespace, name, number, shape));
@@ -67,14 +76,14 @@ impl Crowd {
     }
 
     fn replica_set(&self, namespace: &str, name: &str, number: usize, shape: Shape) -> Value {
-        let own = format!("{name}-{number:010}");
+        let full_name = format!("{name}-{number:010}");
         let mut set = self.replica_set.clone();
-        rename(&mut set, namespace, &own, &format!("{namespace}-{own}"));
+        rename(&mut set, namespace, &full_name, &format!("{namespace}-{full_name}"));
         set["metadata"]["labels"] = json!({"app": name, "pod-template-hash": format!("{number:010}")});
         set["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = number.to_string().into();
         set["metadata"]["ownerReferences"] = owned_by("Deployment", namespace, name);
         set["spec"]["template"] = self.deployment["spec"]["template"].clone();
-        dress(&mut set["spec"]["template"], name, number);
+        set_labels_and_image(&mut set["spec"]["template"], name, number);
         set["spec"]["template"]["metadata"]["labels"]["pod-template-hash"] = format!("{number:010}").into();
         let pods = if number == shape.revisions { shape.pods } else { 0 };
         let ready = if shape.crashing { 0 } else { pods };
@@ -85,9 +94,9 @@ impl Crowd {
 
     fn pod(&self, namespace: &str, name: &str, index: usize, shape: Shape) -> Value {
         let hash = format!("{:010}", shape.revisions);
-        let own = format!("{name}-{hash}-{index:05}");
+        let full_name = format!("{name}-{hash}-{index:05}");
         let mut pod = self.pod.clone();
-        rename(&mut pod, namespace, &own, &format!("{namespace}-{own}"));
+        rename(&mut pod, namespace, &full_name, &format!("{namespace}-{full_name}"));
         pod["metadata"]["labels"] = json!({"app": name, "pod-template-hash": hash});
         pod["metadata"]["ownerReferences"] = owned_by("ReplicaSet", namespace, &format!("{name}-{hash}"));
         if shape.crashing {
@@ -111,8 +120,8 @@ fn owned_by(kind: &str, namespace: &str, name: &str) -> Value {
     }])
 }
 
-/// Sets the labels of a workload and a distinct image in its template.
-fn dress(template: &mut Value, name: &str, number: usize) {
+/// Sets the labels and the image of a template. Every revision number has an image of its own.
+fn set_labels_and_image(template: &mut Value, name: &str, number: usize) {
     template["metadata"]["labels"] = json!({"app": name});
     template["spec"]["containers"][0]["image"] = format!("shop/web:{number}").into();
 }

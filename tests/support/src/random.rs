@@ -1,11 +1,11 @@
 //! Random numbers from a seed, so that a run can be repeated.
 
-/// A source of chance (`SplitMix64`).
+/// A generator of pseudo-random numbers (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The dice of a seed.
+    /// Returns the generator of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
@@ -18,23 +18,23 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below a limit; 0 below 0.
+    /// Returns a number below a limit; 0 if the limit is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }
 
-    /// The same as an index or a count.
+    /// Returns a number below a limit, as an index or a count.
     #[expect(clippy::cast_possible_truncation, reason = "it is below what was a usize")]
     pub fn index(&mut self, limit: usize) -> usize {
         self.below(limit as u64) as usize
     }
 
-    /// Whether something happens that happens once in so many times.
+    /// Returns true with a probability of 1 in `times`.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of the choices, of which there must be one.
+    /// Returns one of the choices.
     pub fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.index(choices.len())]
     }

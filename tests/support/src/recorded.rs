@@ -1,4 +1,4 @@
-//! What kubectl printed, as it was recorded beside a snapshot.
+//! The recorded output of a kubectl command, stored with the snapshot of its cluster.
 
 use std::path::{Path, PathBuf};
 
@@ -8,29 +8,29 @@ use crate::Run;
 /// `--- exit N`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// `NAMESPACE/FILE`, by which it is known: `shop/web.history.txt`.
+    /// The name: `NAMESPACE/FILE`, for example `shop/web.history.txt`.
     pub name: String,
-    /// The words after `kubectl rollout`, with `-n NAMESPACE` if there was one, split as a shell does.
+    /// The arguments after `kubectl rollout`, and `-n NAMESPACE` if the command has it, split as in a shell.
     pub args: Vec<String>,
-    /// What it wrote to standard output, byte for byte.
+    /// What kubectl wrote to standard output, byte for byte.
     pub stdout: String,
-    /// What it wrote to standard error, byte for byte.
+    /// What kubectl wrote to standard error, byte for byte.
     pub stderr: String,
     /// The exit code.
     pub exit: u8,
 }
 
-/// The directory of all recordings.
+/// Returns the directory of all recordings.
 #[must_use]
 pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
 }
 
 impl Recorded {
-    /// Every recorded command of a verb of `kubectl rollout`, in the order of their names.
+    /// Returns every recorded command of a verb of `kubectl rollout`, sorted by name.
     ///
     /// # Panics
-    /// When the recordings cannot be read; the test cannot continue then.
+    /// If the recordings cannot be read.
     #[must_use]
     pub fn of_verb(verb: &str) -> Vec<Self> {
         let mut recorded: Vec<_> = texts()
@@ -42,7 +42,7 @@ impl Recorded {
         recorded
     }
 
-    /// Reads one recording; none when the text is no recording of `kubectl rollout`.
+    /// Reads one recording. Returns none if the file is no recording of `kubectl rollout`.
     #[must_use]
     pub fn read(path: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
@@ -71,14 +71,14 @@ impl Recorded {
         })
     }
 
-    /// The snapshot that was taken with it.
+    /// Returns the path of the snapshot that was taken with the recording.
     #[must_use]
     pub fn snapshot(&self) -> PathBuf {
         let namespace = self.name.split('/').next().unwrap_or_default();
         data().join(namespace).join("snapshot.json")
     }
 
-    /// The same command of ours, reading the snapshot instead of a cluster.
+    /// Returns our command with the same arguments, which reads the snapshot instead of a cluster.
     #[must_use]
     pub fn from_snapshot(&self) -> Run {
         Run::of(&self.args).arg("--from").arg(self.snapshot())
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recording_is_split_into_events() {
+    fn a_recording_is_split_into_arguments_streams_and_exit_code() {
         let two = Recorded::read(&data().join("shop/kubectl/two.status.txt")).unwrap();
         assert_eq!(two.args, ["-n", "shop", "status", "deployment/web", "deployment/checkout"]);
         assert_eq!(two.stdout.lines().count(), 2);

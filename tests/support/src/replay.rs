@@ -1,4 +1,4 @@
-//! Replays a recording of real nodes: objects, warnings and logs, each at its time.
+//! Replays a recording of real nodes: objects, Events and logs, each at its recorded time.
 
 #![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
@@ -15,9 +15,10 @@ use simcluster::{Clock, Finalization, Key, Resource, SimCluster};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
-use crate::{Ended, Run, data};
+use crate::{Output, Run, data};
 
-/// A cluster that does what a recorded one did, in tokio's time. It must be made on a test's runtime.
+/// A simulated cluster that replays the states of a recorded one on tokio's clock. Create it on the runtime of
+/// the test.
 #[derive(Debug)]
 pub struct Replay {
     /// The cluster.
@@ -25,9 +26,9 @@ pub struct Replay {
     name: String,
     start: Timestamp,
     began: Instant,
-    /// When the controller's first answer to the change under test was recorded, in seconds.
+    /// The time in the recording at which the change under test is in the cluster, in seconds.
     changed: f64,
-    /// When the recording ends, in seconds.
+    /// The length of the recording, in seconds.
     ends: f64,
     player: JoinHandle<()>,
 }
@@ -39,7 +40,7 @@ impl Drop for Replay {
 }
 
 impl Replay {
-    /// Begins to play `tests/data/node/NAME.jsonl`.
+    /// Starts to replay `tests/data/node/NAME.jsonl`.
     pub fn of(name: &str) -> Self {
         let text = std::fs::read_to_string(data().join("node").join(format!("{name}.jsonl"))).unwrap();
         let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -62,29 +63,29 @@ impl Replay {
         self.at(self.changed).await;
     }
 
-    /// Waits until a time of the recording, in seconds.
+    /// Waits for a time of the recording, in seconds.
     pub async fn at(&self, seconds: f64) {
         sleep_until(self.began + Duration::from_secs_f64(seconds)).await;
         tokio::task::yield_now().await; // the player is woken at the same time
     }
 
-    /// How many seconds of the recording are left.
+    /// Returns how many seconds of the recording are left.
     pub fn remaining(&self) -> u64 {
         Duration::from_secs_f64(self.ends).saturating_sub(self.elapsed()).as_secs()
     }
 
-    /// How long the recording has been played.
+    /// Returns how long the replay has run.
     pub fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Runs `status deployment/web` with further words. The transcript has the recording's time before
-    /// each line.
-    pub async fn status(&self, words: &str) -> Ended {
-        let words = format!("status deployment/web -n {} {words}", self.name);
+    /// Runs `status deployment/web` with further arguments. Each line of the transcript starts with the time in
+    /// the recording.
+    pub async fn status(&self, args: &str) -> Output {
+        let args = format!("status deployment/web -n {} {args}", self.name);
         let client = kube::Client::new(self.cluster.service(), "default");
-        let run = Run::of(words.split_whitespace()).at(self.start).timed(self.began);
-        run.run_through(client).await
+        let run = Run::of(args.split_whitespace()).at(self.start).timed(self.began);
+        run.run_against(client).await
     }
 }
 

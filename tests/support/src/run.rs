@@ -1,4 +1,4 @@
-//! Runs one command line in an isolated world.
+//! Runs one command line in this process, with an environment, streams and a clock of its own.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,12 +17,12 @@ use rollout2::world::{Clock, Signals, Stream, Terminal, World};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// A command line and the world it is to run in: an empty environment, empty input, no terminal and
-/// a clock that stands at the epoch, unless the test says otherwise.
+/// A command line and the `World` that it runs in. By default the environment and stdin are empty, there is
+/// no terminal, and the clock shows the epoch.
 ///
 /// ```
-/// let ended = harness::Run::of(["history"]).env("ROLLOUT2_COMPAT", "kubectl").run();
-/// assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1));
+/// let output = harness::Run::of(["history"]).env("ROLLOUT2_COMPAT", "kubectl").run();
+/// assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Run {
@@ -36,21 +36,21 @@ pub struct Run {
     signals: Signals,
 }
 
-/// How a run ended, and all it said.
+/// What a run printed, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct Output {
     /// What it wrote to standard output.
     pub stdout: String,
     /// What it wrote to standard error.
     pub stderr: String,
-    /// Both, in the order written, as a terminal would have shown them.
+    /// Both streams in the order written, as a terminal shows them.
     pub transcript: String,
     /// The exit code.
     pub exit: u8,
 }
 
 impl Run {
-    /// A run with these arguments; the program's own name is not one of them.
+    /// Returns a run with these arguments, without the name of the program.
     pub fn of<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
         Self { args: args.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -69,14 +69,14 @@ impl Run {
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.into(), value.into());
         self
     }
 
-    /// What standard input holds.
+    /// Sets the content of standard input.
     #[must_use]
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.stdin = input.into();
@@ -104,40 +104,49 @@ impl Run {
         self
     }
 
-    /// Writes before each line of the transcript how many seconds after a moment it was printed, in tokio's
-    /// time.
+    /// Starts each line of the transcript with the time of tokio's clock since an instant, in seconds.
     #[must_use]
     pub fn timed(mut self, since: Instant) -> Self {
         self.timed_since = Some(since);
         self
     }
 
-    /// Sends it the signals whose numbers come.
+    /// Sends the signals whose numbers this channel receives.
     #[must_use]
     pub fn signals(mut self, numbers: watch::Receiver<i32>) -> Self {
         self.signals = Signals::Sent(numbers);
         self
     }
 
-    /// Runs the command to its end on a separate runtime.
+    /// Runs the command on a runtime of its own.
     ///
     /// # Panics
-    /// When the machine cannot start a runtime; the test cannot continue then.
+    /// If the runtime cannot start.
     #[must_use]
     #[expect(clippy::expect_used, reason = "test support: without a runtime there is no test")]
-    pub fn run(self) -> Ended {
+    pub fn run(self) -> Output {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("a runtime can be started").block_on(self.run_here())
+        runtime.expect("a runtime can be started").block_on(self.run_async())
     }
 
-    /// Runs to the end on the runtime of the test, beside whatever the test serves to it.
-    pub async fn run_here(self) -> Ended {
+    /// Runs the command on the runtime of the test, which may also run a server for it.
+    pub async fn run_async(self) -> Output {
         self.run_on(Source::open).await
     }
 
-    /// Runs to the end on the runtime of the test, against a cluster in the same process. No socket is
-    /// opened, so time may stand still.
-    pub async fn run_through(self, client: kube::Client) -> Ended {
+    /// The former name of `run_async`.
+    pub async fn run_here(self) -> Output {
+        self.run_async().await
+    }
+
+    /// The former name of `run_against`.
+    pub async fn run_through(self, client: kube::Client) -> Output {
+        self.run_against(client).await
+    }
+
+    /// Runs the command on the runtime of the test against a cluster in the same process. It opens no socket,
+    /// so the clock of tokio can be paused.
+    pub async fn run_against(self, client: kube::Client) -> Output {
         self.run_on(|_, world, listener| {
             Ok(Source::Cluster(Box::new(Cluster::in_process(client, world.clock, listener))))
         })
@@ -147,9 +156,9 @@ impl Run {
     async fn run_on(
         self,
         open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
-    ) -> Ended {
-        let (out, err) = (Tape::default(), Tape::default());
-        let both = Tape { since: self.timed_since, ..Tape::default() };
+    ) -> Output {
+        let (out, err) = (OutputBuffer::default(), OutputBuffer::default());
+        let both = OutputBuffer { since: self.timed_since, ..OutputBuffer::default() };
         let mut world = World {
             environment: self.environment.into_iter().collect(),
             host: None,
@@ -166,27 +175,27 @@ impl Run {
             ParsedArgs::Completion(request) => complete::run_on(open, *request, &mut world).await,
             ParsedArgs::Handled(exit) => exit,
         };
-        Ended { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
+        Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
     }
 }
 
-/// What was written, kept for the test.
+/// A buffer that keeps what was written for the test.
 #[derive(Clone, Debug, Default)]
-struct Tape {
+struct OutputBuffer {
     bytes: Arc<Mutex<Vec<u8>>>,
-    /// Since when each line is timed, if it is.
+    /// The instant from which the times of the lines count; none without times.
     since: Option<Instant>,
 }
 
-impl Tape {
+impl OutputBuffer {
     fn record(&self, bytes: &[u8]) {
-        let mut tape = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let begins = tape.last().is_none_or(|last| *last == b'\n');
-            if let Some(since) = self.since.filter(|_| begins) {
-                tape.extend_from_slice(format!("{:6.1}  ", since.elapsed().as_secs_f64()).as_bytes());
+            let starts_line = buffer.last().is_none_or(|last| *last == b'\n');
+            if let Some(since) = self.since.filter(|_| starts_line) {
+                buffer.extend_from_slice(format!("{:6.1}  ", since.elapsed().as_secs_f64()).as_bytes());
             }
-            tape.extend_from_slice(line);
+            buffer.extend_from_slice(line);
         }
     }
 
@@ -195,8 +204,8 @@ impl Tape {
     }
 }
 
-/// A sink that writes to two tapes.
-struct Tee(Tape, Tape);
+/// A writer to two buffers.
+struct Tee(OutputBuffer, OutputBuffer);
 
 impl Write for Tee {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -5,7 +5,7 @@ use http::StatusCode;
 use super::{ApiServer, unable, unreachable};
 use crate::cluster::connection::response::{ApiResponse, StatusError};
 use crate::error::{Error, ErrorKind};
-use crate::model::api::name::is_namespace;
+use crate::model::api::name::is_namespace_name;
 use crate::model::text::shell_command::{Word, command};
 
 impl ApiServer {
@@ -77,6 +77,7 @@ impl ApiServer {
 /// Returns the `-n` flag for the namespace in a `Forbidden` message.
 fn within(why: &str) -> Word {
     let namespace = why.split_once(" in the namespace \"").and_then(|(_, rest)| rest.split_once('"'));
-    let namespace = namespace.map(|(namespace, _)| namespace).filter(|namespace| is_namespace(namespace));
+    let namespace =
+        namespace.map(|(namespace, _)| namespace).filter(|namespace| is_namespace_name(namespace));
     Word::in_namespace(namespace.unwrap_or_default())
 }

@@ -37,8 +37,8 @@ impl FromStr for Amount {
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let number: Option<u32> = number.parse().ok().filter(|_| is_number);
         match number {
-            Some(1..=100) if is_per_cent => Ok(Self::PerCent(number.unwrap_or_default())),
-            Some(1..) if !is_per_cent => Ok(Self::Pods(number.unwrap_or_default())),
+            Some(number @ 1..=100) if is_per_cent => Ok(Self::PerCent(number)),
+            Some(number @ 1..) if !is_per_cent => Ok(Self::Pods(number)),
             Some(0) => Err("it must be at least 1".to_owned()),
             Some(_) => Err("it must be at most 100%".to_owned()),
             None => Err("it must be a number of pods, such as 2, or per cent, such as 25%".to_owned()),

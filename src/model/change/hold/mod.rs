@@ -20,6 +20,7 @@
 
 mod amount;
 mod lease;
+mod lost;
 mod pace;
 mod pause;
 mod plan;
@@ -32,12 +33,13 @@ mod validation;
 
 pub use amount::Amount;
 pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
+pub use lost::{check_not_lost, end_command, end_lost_hold, is_lost, lost_hold};
 pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model) use pause::hold_method;
 pub use pause::{HoldMethod, Pause, pause};
 pub use plan::{BatchRecord, Phase, Plan};
 pub use record::{PlanRecord, guarded};
-pub use release::{is_stranded, own_min_ready_seconds};
+pub use release::own_min_ready_seconds;
 pub use resume::{Resume, resume};
 pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
 pub use summary::{HoldSummary, step_command};
@@ -52,10 +54,8 @@ use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
+pub use crate::model::workload::plan_fields::HOLD_ANNOTATION;
 use crate::model::workload::{plan_fields, strategy};
-
-/// The name of the annotation.
-pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
 
 /// The version of the schema that this version writes.
 const VERSION: u32 = 1;
@@ -105,9 +105,12 @@ impl Hold {
     /// # Errors
     /// When the annotation exists and is invalid. The original strategy is unknown then.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
-        let Some(text) = workload.object().annotation(HOLD_ANNOTATION) else { return Ok(None) };
+        workload.object().annotation(HOLD_ANNOTATION).map(|text| Self::read(workload, text)).transpose()
+    }
+
+    fn read(workload: &Workload, text: &str) -> Result<Self> {
         validation::check(workload, text).map_err(|why| unreadable(workload).caused_by(why))?;
-        serde_json::from_str(text).map(Some).map_err(|_| unreadable(workload))
+        serde_json::from_str(text).map_err(|_| unreadable(workload))
     }
 
     /// Returns the hold of a workload if it is in force and readable.

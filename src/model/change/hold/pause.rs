@@ -119,9 +119,9 @@ pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMet
     })
 }
 
-/// Design rule 12: one above the highest outdated pod, and never below the present partition. If no
-/// pod is updated, or all are, it is above every possible pod, so that later revisions are held
-/// too.
+/// Returns the partition that holds: one above the highest outdated pod, and never below the present
+/// partition. If no pod is updated, or all are, it is above every possible pod, so that later revisions
+/// are held too.
 fn hold_partition(observation: &Observation, pods: &[&Pod]) -> i64 {
     let workload = &observation.workload;
     let is_updated =

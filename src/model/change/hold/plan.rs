@@ -27,7 +27,7 @@ pub struct Plan {
     /// Whether the plan also releases pods below the original partition.
     #[serde(default, skip_serializing_if = "is_false")]
     pub below_partition: bool,
-    /// Whether pods are released or rolled back.
+    /// What the plan does now.
     #[serde(default)]
     pub phase: Phase,
     /// The last batch that began.
@@ -41,7 +41,7 @@ pub struct Plan {
     pub(in crate::model) rest: Map<String, Value>,
 }
 
-/// The direction of a plan.
+/// What a plan does now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {

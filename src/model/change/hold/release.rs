@@ -123,14 +123,6 @@ pub fn own_min_ready_seconds(workload: &Workload) -> i64 {
     hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.own_min_ready_seconds(workload))
 }
 
-/// Whether `minReadySeconds` is that of a plan of which no annotation is left.
-#[must_use]
-pub fn is_stranded(workload: &Workload) -> bool {
-    has_several_fields(workload)
-        && workload.min_ready_seconds() == NEVER_AVAILABLE
-        && matches!(Hold::of(workload), Ok(None))
-}
-
 /// Whether the kind keeps its pods from updating by several fields.
 pub(super) fn has_several_fields(workload: &Workload) -> bool {
     !workload.kind().plan_fields.is_empty()

@@ -14,8 +14,10 @@ const LARGEST_NUMBER: u64 = i32::MAX as u64;
 /// The limit of nesting: `plan`, `pace`, `check`, and some more for later versions.
 const DEEPEST: usize = 8;
 
-/// The command of `endByHand`, which contains the original fields, and the limit of its length in bytes.
-const COMMAND: &str = "endByHand";
+/// The member with a kubectl command, which contains the original fields.
+const END_BY_HAND: &str = "endByHand";
+
+/// The limit of that command in bytes.
 const LONGEST_COMMAND: usize = 2048;
 
 /// The members that contain update strategies.
@@ -31,8 +33,11 @@ pub(super) fn check(workload: &Workload, text: &str) -> Result<(), String> {
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
         if STRATEGIES.contains(&name.as_str()) {
             plan_fields::check(workload, value)?;
-        } else if name == COMMAND && value.as_str().is_some_and(|text| text.len() <= LONGEST_COMMAND) {
-        } else {
+            continue;
+        }
+        let is_command =
+            name == END_BY_HAND && value.as_str().is_some_and(|text| text.len() <= LONGEST_COMMAND);
+        if !is_command {
             check_member(&short(name), value, DEEPEST)?;
         }
     }

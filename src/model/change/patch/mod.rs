@@ -73,7 +73,7 @@ impl Patch {
         self.require_unchanged(path.clone());
         let edit = FieldEdit { path, value: value.filter(|value| !value.is_null()) };
         if !edit.is_applied_to(&self.after) {
-            edit.make(&mut self.after);
+            edit.apply(&mut self.after);
             self.edits.push(edit);
         }
     }
@@ -127,7 +127,7 @@ impl Patch {
             }
         }
         let mut document = self.before.clone();
-        operations.extend(self.edits.iter().map(|edit| edit.make(&mut document)));
+        operations.extend(self.edits.iter().map(|edit| edit.apply(&mut document)));
         operations
     }
 
@@ -162,7 +162,7 @@ impl FieldEdit {
     }
 
     /// Applies the edit to a document and returns its operation.
-    fn make(&self, document: &mut Value) -> Value {
+    fn apply(&self, document: &mut Value) -> Value {
         let Some(value) = &self.value else {
             take(document, self.path.members());
             return json!({"op": "remove", "path": self.path.to_string()});

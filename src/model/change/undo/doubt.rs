@@ -25,7 +25,7 @@ pub enum Doubt<'a> {
 /// may want to take a rollback back.
 #[must_use]
 pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
-    let count = observation.count(target).filter(|count| count.total > 0 && count.ready == 0);
+    let count = observation.pod_count(target).filter(|count| count.total > 0 && count.ready == 0);
     let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
     let current = observation.revisions.current().filter(|_| *word == TargetRevision::Previous);
     let undone = current.filter(|current| was_undone(target, current)).map(|current| {

@@ -11,7 +11,7 @@ pub use way_back::way_back;
 
 use serde_json::Value;
 
-use super::hold::{HOLD_ANNOTATION, Hold, PartitionRollback};
+use super::hold::{HOLD_ANNOTATION, Hold, PartitionRollback, lost_hold};
 use super::patch::{FieldPath, Patch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
@@ -94,7 +94,7 @@ pub fn undo<'a>(
     patch.set(FieldPath::of(["spec", "template"]), template);
     let cause = options.cause.as_deref().or(target.cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
-    let hold = if options.keep_hold { None } else { hold(workload)? };
+    let hold = if options.keep_hold { None } else { hold(workload)?.or_else(|| lost_hold(observation)) };
     let below = hold.as_ref().and_then(|_| PartitionRollback::of(observation, &target.digest));
     let ends_hold = hold.filter(|_| below.is_none());
     match (&below, &ends_hold) {

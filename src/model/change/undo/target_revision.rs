@@ -94,9 +94,9 @@ fn second_highest<'a>(listed: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
     second.map(|(_, revision)| revision)
 }
 
-/// Design rule 11: the newest revision other than the current one. Once the controller observed the
-/// live template, this is the one before the current revision. Until then it is the revision that
-/// the pods run.
+/// Returns the newest revision other than the current one. Once the controller observed the live
+/// template, this is the one before the current revision. Until then it is the revision that the
+/// pods run.
 ///
 /// A rollback of `step` under way is completed; another `undo` does not reverse it.
 fn previous(observation: &Observation) -> Result<Option<&Revision>> {
@@ -164,7 +164,7 @@ fn not_in_history(number: i64) -> Error {
 }
 
 fn no_stable_revision(observation: &Observation) -> Error {
-    let count = observation.counts();
+    let count = observation.pod_counts();
     let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
     let candidates = observation.revisions.iter();
     let candidates: Vec<_> =

@@ -11,8 +11,8 @@ use crate::model::status::cause::CauseId;
 
 const GRACE: Duration = Duration::from_secs(30);
 
-fn fail_fast() -> Options {
-    Options { fail_fast: Some(GRACE), ..Options::default() }
+fn fail_fast() -> FollowOptions {
+    FollowOptions { fail_fast: Some(GRACE), ..FollowOptions::default() }
 }
 
 fn with_pod(container: &Value) -> Truth {
@@ -21,7 +21,7 @@ fn with_pod(container: &Value) -> Truth {
 
 #[test]
 fn a_cause_is_reported_when_it_appears_and_when_it_is_gone() {
-    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), deployment(BEGUN));
     fixture.pass(5);
     fixture.becomes(with_pod(&no_image()));
     fixture.pass(60);
@@ -39,7 +39,7 @@ fn a_cause_is_reported_when_it_appears_and_when_it_is_gone() {
 
 #[test]
 fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
-    let mut fixture = FollowerFixture::of(Options::default(), with_pod(&crashing(1)));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));
     for restarts in 2..20 {
         fixture.pass(3);
         fixture.becomes(deployment(BEGUN).with_pod("a", 2, true, &running(restarts)));
@@ -61,7 +61,7 @@ fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
 
 #[test]
 fn container_logs_are_reported_without_secrets() {
-    let mut fixture = FollowerFixture::of(Options::default(), with_pod(&crashing(1)));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));
     let lines = vec!["PASSWORD=hunter2 at db://u:p4ss@h".to_owned(), "no".to_owned()];
     fixture.event(TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
     let reported = fixture.reported.iter().find_map(|event| match event {
@@ -94,7 +94,7 @@ fn fatal_causes_fail_fast() {
         let failed =
             matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { grace: GRACE, .. })));
         assert_eq!(failed, fails, "{container}");
-        let mut patient = FollowerFixture::of(Options::default(), with_pod(&container));
+        let mut patient = FollowerFixture::of(FollowOptions::default(), with_pod(&container));
         patient.pass(10_000);
         assert_eq!(patient.outcome(), None, "{container}");
     }
@@ -163,7 +163,8 @@ fn a_fail_on_cause_fails_after_its_own_grace_period() {
         ]});
         truth
     };
-    let named = Options { fail_on: vec![(CauseId::Unschedulable, Duration::from_secs(120))], ..fail_fast() };
+    let named =
+        FollowOptions { fail_on: vec![(CauseId::Unschedulable, Duration::from_secs(120))], ..fail_fast() };
     let mut fixture = FollowerFixture::of(named, unschedulable(deployment(BEGUN)));
     fixture.pass(119);
     assert_eq!(fixture.outcome(), None);

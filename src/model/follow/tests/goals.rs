@@ -7,13 +7,13 @@ use serde_json::json;
 use super::fixture::*;
 use crate::model::follow::*;
 
-fn until(goal: Goal) -> Options {
-    Options { goal, ..Options::default() }
+fn until(goal: Goal) -> FollowOptions {
+    FollowOptions { goal, ..FollowOptions::default() }
 }
 
 #[test]
 fn each_line_is_reported_once_and_only_after_a_complete_observation() {
-    let mut fixture = FollowerFixture::unseen(Options::default(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::unseen(FollowOptions::default(), deployment(BEGUN));
     fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
     fixture.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
     assert!(fixture.reported.is_empty());
@@ -93,7 +93,7 @@ fn old_gone_needs_permission_to_list_pods() {
 
 #[test]
 fn wait_held_waits_for_the_end_of_a_hold() {
-    let options = Options { wait_held: true, ..Options::default() };
+    let options = FollowOptions { wait_held: true, ..FollowOptions::default() };
     let mut fixture =
         FollowerFixture::of(options, Truth { spec: json!({"paused": true}), ..deployment([3, 0, 3, 3]) });
     fixture.pass(3_600);
@@ -104,7 +104,7 @@ fn wait_held_waits_for_the_end_of_a_hold() {
 
 #[test]
 fn stable_is_interrupted_by_missed_restarts_too() {
-    let options = || Options { stable: Duration::from_secs(30), ..Options::default() };
+    let options = || FollowOptions { stable: Duration::from_secs(30), ..FollowOptions::default() };
     let with_pod = |restarts| deployment(DONE).with_pod("a", 2, true, &running(restarts));
     let mut fixture = FollowerFixture::of(options(), with_pod(0));
     fixture.pass(29);
@@ -138,7 +138,7 @@ fn stable_is_interrupted_by_missed_restarts_too() {
 
 #[test]
 fn kubectl_mode_reports_every_event() {
-    let options = || Options { telling: FollowMode::Kubectl, ..Options::default() };
+    let options = || FollowOptions { mode: FollowMode::Kubectl, ..FollowOptions::default() };
     let mut fixture = FollowerFixture::unseen(options(), deployment(BEGUN));
     for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
         fixture.event(TargetEvent::Workload(Box::new(truth.workload())));
@@ -153,6 +153,6 @@ fn kubectl_mode_reports_every_event() {
     fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
     assert!(matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Kubectl(_)))));
     // The condition belongs to the ReplicaSet of the failed rollout.
-    let fixture = FollowerFixture::of(Options::default(), Truth { status: stale, ..deployment(BEGUN) });
+    let fixture = FollowerFixture::of(FollowOptions::default(), Truth { status: stale, ..deployment(BEGUN) });
     assert_eq!(fixture.outcome(), None);
 }

@@ -13,7 +13,7 @@ fn seconds(seconds: u64) -> Duration {
 
 #[test]
 fn a_timeout_follows_a_final_refresh() {
-    let options = || Options { timeout: Some(seconds(60)), ..Options::default() };
+    let options = || FollowOptions { timeout: Some(seconds(60)), ..FollowOptions::default() };
     let mut fixture = FollowerFixture::of(options(), deployment(BEGUN));
     fixture.pass(59);
     assert_eq!(fixture.outcome(), None);
@@ -43,14 +43,14 @@ fn a_timeout_follows_a_final_refresh() {
 
 #[test]
 fn without_a_timeout_following_does_not_end() {
-    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), deployment(BEGUN));
     fixture.pass(100_000);
     assert_eq!(fixture.outcome(), None);
 }
 
 #[test]
 fn one_timeout_applies_to_all_targets() {
-    let options = Options { timeout: Some(seconds(60)), ..Options::default() };
+    let options = FollowOptions { timeout: Some(seconds(60)), ..FollowOptions::default() };
     let mut follower = Follower::new(options, [deployment(DONE).workload(), deployment(BEGUN).workload()]);
     let server_time = "2026-11-20T13:00:00Z".parse().unwrap();
     let mut record_present = |target, truth: &Truth, elapsed| {
@@ -70,7 +70,7 @@ fn one_timeout_applies_to_all_targets() {
 
 #[test]
 fn the_deadline_applies_to_workloads_without_their_own() {
-    let options = || Options { deadline: Some(seconds(300)), ..Options::default() };
+    let options = || FollowOptions { deadline: Some(seconds(300)), ..FollowOptions::default() };
     let failed = Some(Outcome::Failed(RolloutFailure::Deadline(Duration::from_secs(300))));
     let mut fixture = FollowerFixture::of(options(), stateful_set([3, 1, 2, 2], 0));
     fixture.pass(299);
@@ -107,9 +107,9 @@ fn a_progress_deadline_of_another_replica_set_is_ignored() {
         let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": message});
         Truth { status: json!({"conditions": [condition]}), ..deployment(BEGUN) }
     };
-    let fixture = FollowerFixture::of(Options::default(), exceeded("web-2"));
+    let fixture = FollowerFixture::of(FollowOptions::default(), exceeded("web-2"));
     assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::ProgressDeadline(Some(600)))));
-    let mut fixture = FollowerFixture::of(Options::default(), exceeded("web-1"));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), exceeded("web-1"));
     assert_eq!(fixture.outcome(), None);
     fixture.becomes(deployment(DONE));
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
@@ -117,14 +117,14 @@ fn a_progress_deadline_of_another_replica_set_is_ignored() {
 
 #[test]
 fn a_deleted_target_stays_deleted() {
-    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), deployment(BEGUN));
     fixture.event(TargetEvent::Deleted);
     assert_eq!(fixture.outcome(), Some(&Outcome::Deleted));
     // The outcome is final, whatever events follow.
     fixture.becomes(deployment(DONE));
     assert_eq!(fixture.outcome(), Some(&Outcome::Deleted));
 
-    let mut fixture = FollowerFixture::of(Options::default(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), deployment(BEGUN));
     fixture.becomes(Truth { uid: "u2", ..deployment(DONE) });
     assert_eq!(fixture.outcome(), Some(&Outcome::Recreated));
 }
@@ -132,7 +132,7 @@ fn a_deleted_target_stays_deleted() {
 #[test]
 fn a_stop_signal_keeps_existing_results() {
     let mut follower =
-        Follower::new(Options::default(), [deployment(DONE).workload(), deployment(BEGUN).workload()]);
+        Follower::new(FollowOptions::default(), [deployment(DONE).workload(), deployment(BEGUN).workload()]);
     let now = Now { elapsed: Duration::from_secs(1), server_time: "2026-11-20T13:00:00Z".parse().unwrap() };
     follower.apply(FollowerEvent::Target(TargetId(0), deployment(DONE).request_refresh()), now);
     follower.apply(FollowerEvent::Target(TargetId(1), deployment(BEGUN).request_refresh()), now);

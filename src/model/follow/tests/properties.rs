@@ -37,18 +37,18 @@ fn end() -> impl Strategy<Value = Truth> {
 }
 
 /// No state during the rollout may look like an outcome, because it would be a correct one.
-fn is_no_end(truth: &Truth, options: &Options) -> bool {
+fn is_no_end(truth: &Truth, options: &FollowOptions) -> bool {
     FollowerFixture::of(options.clone(), truth.clone()).outcome().is_none()
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = FollowOptions> {
     let goals = [Goal::Success, Goal::Updated, Goal::Available, Goal::Complete, Goal::OldGone];
-    (0..goals.len(), any::<bool>(), any::<bool>()).prop_map(move |(goal, stable, fail_fast)| Options {
+    (0..goals.len(), any::<bool>(), any::<bool>()).prop_map(move |(goal, stable, fail_fast)| FollowOptions {
         goal: goals[goal],
         stable: Duration::from_secs(if stable { 20 } else { 0 }),
         fail_fast: fail_fast.then(|| Duration::from_secs(30)),
         timeout: Some(Duration::from_secs(300)),
-        ..Options::default()
+        ..FollowOptions::default()
     })
 }
 

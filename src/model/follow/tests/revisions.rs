@@ -4,8 +4,8 @@ use super::fixture::*;
 use crate::model::follow::*;
 use crate::model::revision::RevisionWord;
 
-fn options_for_revision(word: &str) -> Options {
-    Options { revision: Some(RevisionWord::read(word).unwrap()), ..Options::default() }
+fn options_for_revision(word: &str) -> FollowOptions {
+    FollowOptions { revision: Some(RevisionWord::read(word).unwrap()), ..FollowOptions::default() }
 }
 
 fn at(revision: i64, generation: i64, observed: i64) -> Truth {
@@ -51,7 +51,7 @@ fn a_replaced_revision_fails() {
 /// After a write the written template counts, whatever number the controller gives it.
 #[test]
 fn the_written_template_is_the_expected_revision() {
-    let written = || Options { expect_found_template: true, ..Options::default() };
+    let written = || FollowOptions { expect_found_template: true, ..FollowOptions::default() };
     let mut fixture = FollowerFixture::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
     fixture.becomes(Truth { wanted: 5, counts: BEGUN, ..at(2, 3, 2) });
     fixture.becomes(Truth { counts: BEGUN, ..at(1, 1, 1) });

@@ -7,8 +7,12 @@ use crate::error::{Error, ErrorKind};
 use crate::model::follow::*;
 use crate::model::status::cause::CauseId;
 
-fn undoing() -> Options {
-    Options { undo_on_failure: true, fail_fast: Some(Duration::from_secs(30)), ..Options::default() }
+fn undoing() -> FollowOptions {
+    FollowOptions {
+        undo_on_failure: true,
+        fail_fast: Some(Duration::from_secs(30)),
+        ..FollowOptions::default()
+    }
 }
 
 /// Revision 2 cannot start, and revision 1 serves.
@@ -145,12 +149,12 @@ fn only_the_start_state_is_rolled_back() {
     // Another revision replaced the expected one.
     let revision = crate::model::revision::RevisionWord::read("2");
     let mut fixture =
-        FollowerFixture::of(Options { revision: Some(revision.unwrap()), ..undoing() }, broken());
+        FollowerFixture::of(FollowOptions { revision: Some(revision.unwrap()), ..undoing() }, broken());
     fixture.becomes(Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) });
     assert!(not_undone(&fixture), "{:?}", end(&fixture));
     // A timeout and a deletion are not failures.
     let mut fixture =
-        FollowerFixture::of(Options { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
+        FollowerFixture::of(FollowOptions { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
     fixture.pass(10);
     assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, None));
     let mut fixture = FollowerFixture::of(undoing(), broken());
@@ -161,7 +165,7 @@ fn only_the_start_state_is_rolled_back() {
 /// Kinds without a progress deadline get one; a Deployment keeps its own.
 #[test]
 fn stateful_sets_and_daemon_sets_have_their_own_deadline() {
-    let options = || Options { set_deadline: Some(Duration::from_secs(600)), ..undoing() };
+    let options = || FollowOptions { default_deadline: Some(Duration::from_secs(600)), ..undoing() };
     let compare_template = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
     let mut fixture = FollowerFixture::of(options(), compare_template(stateful_set(BEGUN, 0)));
     fixture.pass(599);

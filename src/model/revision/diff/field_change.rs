@@ -36,11 +36,11 @@ pub(super) struct KnownField {
     /// The members from the container or the root to it.
     path: &'static [&'static str],
     pub(super) word: &'static str,
-    pub(super) form: FieldFormat,
+    pub(super) format: FieldFormat,
 }
 
-const fn field(path: &'static [&'static str], word: &'static str, form: FieldFormat) -> KnownField {
-    KnownField { path, word, form }
+const fn field(path: &'static [&'static str], word: &'static str, format: FieldFormat) -> KnownField {
+    KnownField { path, word, format }
 }
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
@@ -90,7 +90,7 @@ pub(super) struct FieldChange {
     /// The position in the order of printing.
     pub(super) rank: usize,
     pub(super) field: String,
-    pub(super) form: FieldFormat,
+    pub(super) format: FieldFormat,
     /// The name of the element, such as the env's; empty for a single field.
     pub(super) name: String,
     /// The path below the element, if only a part of it changed.
@@ -148,8 +148,8 @@ fn field_change(change: &Change) -> FieldChange {
     };
     let scope =
         container.map_or(ChangeScope::Pod, |(list, name)| ChangeScope::Container(container_word(list), name));
-    let (rank, field, form, rest) = classify(below);
-    let (name, rest) = match (form, rest) {
+    let (rank, field, format, rest) = classify(below);
+    let (name, rest) = match (format, rest) {
         (FieldFormat::Value | FieldFormat::Amount | FieldFormat::Named, [named, rest @ ..]) => {
             (name_of(named), rest)
         }
@@ -160,7 +160,7 @@ fn field_change(change: &Change) -> FieldChange {
         scope,
         rank,
         field,
-        form,
+        format,
         name,
         detail: TemplatePath::from(rest).to_string(),
         from: change.from.as_ref().map(|value| short_value_of(change, value)),
@@ -178,7 +178,7 @@ fn container_word(list: &str) -> &'static str {
 fn classify(steps: &[PathStep]) -> (usize, String, FieldFormat, &[PathStep]) {
     for (rank, field) in KNOWN_FIELDS.iter().enumerate() {
         if let Some(rest) = below(steps, field.path) {
-            return (rank, field.word.to_owned(), field.form, rest);
+            return (rank, field.word.to_owned(), field.format, rest);
         }
     }
     let steps = below(steps, &["spec"]).filter(|rest| !rest.is_empty()).unwrap_or(steps);

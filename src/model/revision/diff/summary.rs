@@ -33,7 +33,7 @@ fn row(field_change: &FieldChange) -> ChangeRow {
 
 fn in_full(field_change: &FieldChange) -> String {
     let label = [field_change.name.as_str(), field_change.detail.as_str()].map(str::trim);
-    let label = label.into_iter().filter(|key_part| !key_part.is_empty()).collect::<Vec<_>>().join(" ");
+    let label = label.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     let value = match (&field_change.from, &field_change.to) {
         // Both texts were shortened before the part that differs.
         (Some(from), Some(to)) if from == to => format!("{} (changed)", to.text),
@@ -46,7 +46,7 @@ fn in_full(field_change: &FieldChange) -> String {
         (None, _) => " added",
         (_, None) => " removed",
     };
-    let between = match (field_change.form, label.is_empty() || value.is_empty()) {
+    let between = match (field_change.format, label.is_empty() || value.is_empty()) {
         (_, true) => "",
         (FieldFormat::Value, false) if field_change.detail.is_empty() => "=",
         _ => " ",
@@ -58,7 +58,7 @@ fn in_full(field_change: &FieldChange) -> String {
 /// 128Mi`, `+env CACHE`. With several containers each part starts with the container.
 pub(super) fn line(field_changes: &[FieldChange], several_containers: bool) -> Vec<String> {
     if !field_changes.is_empty()
-        && field_changes.iter().all(|field_change| field_change.form == FieldFormat::Restart)
+        && field_changes.iter().all(|field_change| field_change.format == FieldFormat::Restart)
     {
         return vec!["restart only".to_owned()];
     }
@@ -92,13 +92,13 @@ fn in_short(field_change: &FieldChange) -> (&'static str, String) {
     let sign = match (&field_change.from, &field_change.to) {
         (_, None) if whole => "-",
         (None, Some(_))
-            if whole && field_change.form != FieldFormat::Amount && !is_plain_single(field_change) =>
+            if whole && field_change.format != FieldFormat::Amount && !is_plain_single(field_change) =>
         {
             "+"
         }
         _ => "",
     };
-    let item = match field_change.form {
+    let item = match field_change.format {
         FieldFormat::Value if sign.is_empty() && whole => match value {
             Some(value) => format!("{}={value}", field_change.name),
             None => field_change.name.clone(),
@@ -114,8 +114,9 @@ fn in_short(field_change: &FieldChange) -> (&'static str, String) {
 
 /// Whether the change is printed without a sign, such as `pull policy Always`.
 fn is_plain_single(field_change: &FieldChange) -> bool {
-    field_change.form == FieldFormat::Restart
-        || field_change.form == FieldFormat::Single && field_change.to.as_ref().is_some_and(|to| to.is_scalar)
+    field_change.format == FieldFormat::Restart
+        || field_change.format == FieldFormat::Single
+            && field_change.to.as_ref().is_some_and(|to| to.is_scalar)
 }
 
 /// Returns the path below a field, with a sign if that part was added or removed.

@@ -103,8 +103,8 @@ impl HunkBuilder<'_> {
         let mut common: Vec<&[PathStep]> = Vec::new();
         let mut parts = HashMap::new();
         for steps in lines.map(|line| nodes.path(line.node).steps()) {
-            let key_part = &steps[..steps.len().min(PART_DEPTH)];
-            let known = *parts.entry(key_part).or_insert_with(|| {
+            let part = &steps[..steps.len().min(PART_DEPTH)];
+            let known = *parts.entry(part).or_insert_with(|| {
                 common.push(steps);
                 common.len() - 1
             });

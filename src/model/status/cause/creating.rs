@@ -19,8 +19,9 @@ pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
         let summary = "ContainerCreating, its volumes and network are being set up";
         return Some(Problem::new(CauseId::ContainerCreating, summary, ""));
     }
-    let has_hook =
-        context.declared(&waiting.name).is_some_and(|it| it.pointer("/lifecycle/postStart").is_some());
+    let has_hook = context
+        .declared(&waiting.name)
+        .is_some_and(|declared| declared.pointer("/lifecycle/postStart").is_some());
     let or_hook = if has_hook { ", or its postStart hook runs" } else { "" };
     let summary = format!("image {} is being pulled{or_hook}", waiting.image);
     Some(Problem::new(CauseId::ImagePulling, summary, ""))

@@ -3,7 +3,7 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{HoldSummary, own_min_ready_seconds};
+use crate::model::change::hold::{HoldSummary, end_command, is_lost, own_min_ready_seconds};
 use crate::model::status::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -35,16 +35,19 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 /// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
 fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let hold = HoldSummary::of(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget))?;
+    let hold = HoldSummary::of(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget));
     let counts = Counts::of(workload);
     let revision = context
         .revision
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
-    let until = if hold.is_for_live_template(workload) {
-        hold.words(workload)
-    } else {
-        let resume = command("kubectl rollout2 resume {} --release-all", [workload.command_target()]);
-        format!("held by a plan for another template, so that the Deployment does not finish until {resume}")
+    let until = match hold {
+        Some(hold) if hold.is_for_live_template(workload) => hold.words(workload),
+        None if !is_lost(workload) => return None,
+        hold => {
+            let what = if hold.is_some() { "for another template" } else { "whose annotation is gone" };
+            let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
+            format!("held by a plan {what}, so that {finishes}")
+        }
     };
     let summary = format!("{} of {} pods on {revision}; {until}", counts.updated, counts.wanted);
     Some(Cause::of_workload(CauseId::Paused, summary))
@@ -137,7 +140,7 @@ fn is_unbroken(pods: &[&Pod]) -> bool {
 /// the clocks of the nodes, so the controller's own verdict takes precedence.
 fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let (observed, current) = (context.observed, context.revision?);
-    if state == RolloutState::Complete {
+    if state == RolloutState::Complete || is_lost(&observed.workload) {
         return None;
     }
     let seconds = own_min_ready_seconds(&observed.workload);

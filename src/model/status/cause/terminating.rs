@@ -36,8 +36,9 @@ pub(super) fn awaited(context: &CauseContext<'_>) -> Vec<Cause> {
         waits && is_slow && !is_late(pod, context)
     };
     let found = context.observed.own_pods().filter(is_awaited).map(|pod| {
-        let grace =
-            Duration::from_secs(pod.grace_seconds.and_then(|it| it.try_into().ok()).unwrap_or_default());
+        let grace = Duration::from_secs(
+            pod.grace_seconds.and_then(|seconds| seconds.try_into().ok()).unwrap_or_default(),
+        );
         let summary = format!("old pod is still terminating, grace period {}", go_duration::write(grace));
         PodProblem { pod, container: None, problem: Problem::new(CauseId::OldPodsTerminating, summary, "") }
     });

@@ -51,7 +51,8 @@ fn missing_claim(message: &str) -> Option<(&str, &str)> {
 fn is_created_by_controller(claim: &str, pod: &Pod, context: &CauseContext<'_>) -> bool {
     let workload = context.observed.workload.object();
     let templates = workload.at("/spec/volumeClaimTemplates").and_then(Value::as_array);
-    let mut names = templates.into_iter().flatten().filter_map(|t| t.pointer("/metadata/name")?.as_str());
+    let mut names =
+        templates.into_iter().flatten().filter_map(|claim| claim.pointer("/metadata/name")?.as_str());
     names.any(|name| claim.strip_prefix(name) == Some(&format!("-{}", pod.name)))
 }
 

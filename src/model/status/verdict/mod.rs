@@ -12,7 +12,7 @@ pub use crate::model::workload::counts::Counts;
 pub use crate::model::workload::verdict::{KubectlStatus, RolloutState, Verdict, taken_over_line};
 
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{Hold, is_rollback_held};
+use crate::model::change::hold::{Hold, is_lost, is_rollback_held};
 use crate::model::status::observation::Observation;
 use crate::model::workload::verdict::RolloutFacts;
 use crate::model::workload::{Workload, strategy};
@@ -25,7 +25,7 @@ pub fn verdict(observation: &Observation) -> Verdict {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
         is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation),
-        is_held: Hold::in_force(workload).is_some(),
+        is_held: Hold::in_force(workload).is_some() || is_lost(workload),
         is_rolling_back: is_rolling_back(observation),
     };
     (workload.kind().verdict)(workload, &facts)
@@ -43,7 +43,7 @@ pub fn kubectl_status(workload: &Workload, revision: Option<i64>) -> Result<Kube
 /// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods
 /// are ready. False if pods cannot be read.
 fn updated_pods_are_starting(observation: &Observation) -> bool {
-    let current = observation.revisions.current().and_then(|revision| observation.count(revision));
+    let current = observation.revisions.current().and_then(|revision| observation.pod_count(revision));
     current.is_some_and(|count| count.ready < count.total)
 }
 

@@ -34,11 +34,11 @@ pub(super) fn is_json_web_token(word: &str) -> bool {
 
 /// Returns the offset in `after` and the length of the secret value that follows the word `name`.
 pub(super) fn find(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
-    detection(before, name, after).or_else(|| authorization_value(before, name, after))
+    named_value(before, name, after).or_else(|| authorization_value(before, name, after))
 }
 
 /// Returns the offset and length of the value after the name of a secret.
-fn detection(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
+fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
     if !is_secret_name(name) {
         return None;
     }

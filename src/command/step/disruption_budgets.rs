@@ -34,16 +34,16 @@ pub(super) async fn check(
         }
         Err(error) => return Err(error),
     };
-    let endless = eviction_blockers(&budgets, workload.object()).join("; ");
-    if endless.is_empty() {
+    let blockers = eviction_blockers(&budgets, workload.object()).join("; ");
+    if blockers.is_empty() {
         return Ok(());
     }
     if request.force {
-        screen.note(&format!("warning: the server will refuse every eviction: {endless}"));
+        screen.note(&format!("warning: the server will refuse every eviction: {blockers}"));
         return Ok(());
     }
     Err(Error::new(ErrorKind::Refused, "the server would refuse every eviction; nothing was written")
-        .caused_by(endless)
+        .caused_by(blockers)
         .hint(format!(
             "change the budget (of a DaemonSet, only a number as minAvailable can be counted), or {}",
             advice_without_eviction(request, workload)

@@ -29,13 +29,13 @@ pub(super) async fn step<'w>(
     let cluster = executor.cluster().clone();
     let source = EventSource::new(&cluster, &[stepper.workload().clone()], WatchScope::WithPods, signals);
     let pending = PendingRequests::default();
-    let mut session = Session { source, executor, stepper, pending, stopped: None, reporter };
-    let outcome = session.run().await;
-    let now = session.source.now();
-    Ended { stepper: session.stepper, outcome, now }
+    let mut event_loop = EventLoop { source, executor, stepper, pending, stopped: None, reporter };
+    let outcome = event_loop.run().await;
+    let now = event_loop.source.now();
+    Ended { stepper: event_loop.stepper, outcome, now }
 }
 
-struct Session<'a, T> {
+struct EventLoop<'a, T> {
     source: EventSource<'a>,
     executor: Executor,
     stepper: Stepper,
@@ -45,13 +45,13 @@ struct Session<'a, T> {
     reporter: &'a mut T,
 }
 
-impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
+impl<'w, T: Reporter<'w, Stepper, StepReport>> EventLoop<'_, T> {
     async fn run(&mut self) -> StepOutcome {
-        self.take(StepEvent::Tick);
+        self.apply(StepEvent::Tick);
         loop {
             if let Some(outcome) = self.stepper.outcome() {
                 let outcome = outcome.clone();
-                self.take_last_logs().await;
+                self.apply_last_logs().await;
                 return outcome;
             }
             let events = tokio::select! {
@@ -62,12 +62,12 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
                 if let Some(outcome) = self.outcome_of_second_signal(&event) {
                     return outcome;
                 }
-                self.take(event);
+                self.apply(event);
             }
             if !self.reporter.has_reader() && self.stopped.is_none() {
                 // The reader of stdout exited, so stop as after SIGTERM.
                 self.stopped = Some(StopSignal::Terminated);
-                self.take(StepEvent::Stopped(StopSignal::Terminated));
+                self.apply(StepEvent::Stopped(StopSignal::Terminated));
             }
             let now = self.source.now();
             self.reporter.redraw_if_due(&self.stepper, now);
@@ -80,7 +80,7 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
         self.stopped.replace(*stop).map(|_| StepOutcome::Interrupted(*stop))
     }
 
-    fn take(&mut self, event: StepEvent) {
+    fn apply(&mut self, event: StepEvent) {
         let now = self.source.now();
         for output in self.stepper.apply(event, now) {
             match output {
@@ -129,10 +129,10 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> Session<'_, T> {
         events
     }
 
-    async fn take_last_logs(&mut self) {
+    async fn apply_last_logs(&mut self) {
         for received in self.source.drain_logs().await {
             for event in self.events(received) {
-                self.take(event);
+                self.apply(event);
             }
         }
     }

@@ -14,7 +14,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller-revision-hash",
         is_verifiable: false,
-        pods_name: PodLabelValue::Hash,
+        pod_label: PodLabelValue::Hash,
     },
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),
@@ -47,7 +47,6 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     step: Ok(StepBy::PodDeletion),
 };
 
-/// Rounds both up (`unavailableCount` and `surgeCount` in the DaemonSet controller).
 fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     if !workload.is_observed() {
         return Verdict::new(RolloutState::Unobserved, unobserved().line);

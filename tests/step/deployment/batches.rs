@@ -1,60 +1,64 @@
-//! Batch by batch to the end, part of the way, and back.
+//! Plans for a Deployment that complete, that stop after one batch, and that are rolled back.
 
 use serde_json::json;
 
-use super::ground::{Web, ends, strategy};
+use super::setup::{Web, ends, strategy};
 
 #[tokio::test(start_paused = true)]
-async fn to_the_end_and_every_field_is_what_it_was() {
+async fn a_completed_plan_restores_every_field() {
     for (more, fewest) in [
-        (json!({"minReadySeconds": 5}), 9), // the API's own strategy: 25% and 25%
+        (json!({"minReadySeconds": 5}), 9), // the API's default strategy: 25% and 25%
         (strategy(&json!(1), &json!(0)), 10),
         (strategy(&json!(0), &json!(3)), 9),
         (strategy(&json!("10%"), &json!("30%")), 9),
         (json!({"progressDeadlineSeconds": 77}), 9),
     ] {
         let web = Web::new(10, &more).await;
-        let before = web.own();
+        let before = web.replaced_fields();
         web.pause_and_change("app:2.0").await;
-        let begun = web.lab.revision();
-        let ended = web.step("--all --by 3 --soak 10s").await;
-        ends(&ended, 0);
+        let begun = web.cluster.revision();
+        let output = web.step("--all --by 3 --soak 10s").await;
+        ends(&output, 0);
         let (ready, updated) = web.extremes(begun, "app:2.0");
         assert!(ready >= fewest && updated == 10, "{more}: {ready} ready, {updated} updated");
-        web.lab.pass(60).await;
+        web.cluster.advance(60).await;
         assert_eq!(web.pods(), "2.0 10/10", "{more}");
         let mut paused = before.clone();
         paused["paused"] = true.into();
-        assert_eq!((web.own(), web.hold()), (paused, None), "it was paused before the plan");
-        ends(&web.lab.run("resume deployment/web").await, 0);
-        assert_eq!(web.own(), before);
-        web.lab.pass(10).await;
-        assert_eq!(web.lab.status("deployment/web --watch=false").await.exit, 0);
+        assert_eq!(
+            (web.replaced_fields(), web.hold()),
+            (paused, None),
+            "the Deployment is paused, as before the plan"
+        );
+        ends(&web.cluster.run("resume deployment/web").await, 0);
+        assert_eq!(web.replaced_fields(), before);
+        web.cluster.advance(10).await;
+        assert_eq!(web.cluster.status("deployment/web --watch=false").await.exit, 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_command_releases_the_canary_and_the_next_one_goes_on() {
+async fn one_command_releases_the_canary_and_the_next_continues() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
     ends(&web.step("--by 3").await, 0);
     assert_eq!(web.pods(), "1.0 10/10, 2.0 1/1");
     ends(&web.step("").await, 0);
-    web.lab.pass(3600).await;
-    assert_eq!(web.pods(), "1.0 9/9, 2.0 4/4", "the pace is kept in the plan");
+    web.cluster.advance(3600).await;
+    assert_eq!(web.pods(), "1.0 9/9, 2.0 4/4", "the plan stores the batch size");
     ends(&web.step("--to 50%").await, 0);
     assert_eq!(web.pods(), "1.0 8/8, 2.0 5/5");
     ends(&web.step("--all").await, 0);
-    web.lab.pass(60).await;
+    web.cluster.advance(60).await;
     assert_eq!((web.pods().as_str(), web.hold()), ("2.0 10/10", None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_pod_goes_before_its_replacement_where_none_may_be_missing() {
+async fn with_max_unavailable_0_no_pod_is_deleted_before_its_replacement_is_ready() {
     for (replicas, surge, unavailable, most) in
         [(4, json!(1), json!(0), 5), (1, json!("25%"), json!("25%"), 2), (3, json!("25%"), json!("25%"), 4)]
     {
         let web = Web::changed(replicas, surge, unavailable, "app:2.0").await;
-        let begun = web.lab.revision();
+        let begun = web.cluster.revision();
         ends(&web.step("--all --by 100%").await, 0);
         let (fewest, _) = web.extremes(begun, "app:2.0");
         assert_eq!(i64::try_from(fewest).unwrap(), replicas);
@@ -63,68 +67,68 @@ async fn no_pod_goes_before_its_replacement_where_none_may_be_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_larger_surge_is_asked_for() {
+async fn the_surge_flag_allows_a_batch_larger_than_max_surge() {
     let web = Web::changed(6, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("--surge 3 --no-canary --by 3").await, 0);
     assert_eq!(web.pods(), "1.0 6/6, 2.0 3/3");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rollout_that_runs_is_held_where_it_stands() {
+async fn a_rollout_in_progress_is_held_at_its_current_pods() {
     let web = Web::new(10, &strategy(&json!(1), &json!(1))).await;
-    web.lab.hands().image(&web.web, "app:2.0-slow");
-    web.lab.pass(8).await;
+    web.cluster.editor().set_image(&web.web, "app:2.0-slow");
+    web.cluster.advance(8).await;
     let before = web.pods();
-    let begun = web.lab.revision();
-    let ended = web.step("--soak 1s").await;
-    ends(&ended, 0);
-    assert!(ended.stderr.contains("already updated before this plan"), "{before}: {}", ended.transcript);
+    let begun = web.cluster.revision();
+    let output = web.step("--soak 1s").await;
+    ends(&output, 0);
+    assert!(output.stderr.contains("already updated before this plan"), "{before}: {}", output.transcript);
     assert!(web.extremes(begun, "").0 >= 8, "{:?}", web.extremes(begun, ""));
     assert!(web.hold().is_some());
     let pods = web.pods();
-    web.lab.pass(3600).await;
+    web.cluster.advance(3600).await;
     assert_eq!(web.pods(), pods);
     ends(&web.step("--all --by 5").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_image_that_crashes_goes_back_and_takes_no_old_pod_with_it() {
+async fn a_crashing_image_is_rolled_back_without_losing_outdated_pods() {
     let web = Web::changed(10, json!(0), json!(2), "app:2.0-crash").await;
-    let begun = web.lab.revision();
-    let ended = web.step("--all --by 3 --on-failure undo").await;
-    ends(&ended, 4);
+    let begun = web.cluster.revision();
+    let output = web.step("--all --by 3 --on-failure undo").await;
+    ends(&output, 4);
     assert!(web.extremes(begun, "").0 >= 9, "{:?}", web.extremes(begun, ""));
-    assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", ended.transcript);
-    assert!(ended.stderr.contains("rolled back"), "{}", ended.transcript);
+    assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", output.transcript);
+    assert!(output.stderr.contains("rolled back"), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_batch_that_fails_is_held() {
+async fn a_failed_batch_is_held() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0-crash").await;
     ends(&web.step("--all --by 3").await, 4);
     assert_eq!(web.pods(), "1.0 10/10, 2.0-crash 0/1");
-    let undone = web.lab.run("undo deployment/web").await;
+    let undone = web.cluster.run("undo deployment/web").await;
     ends(&undone, 0);
-    web.lab.pass(60).await;
+    web.cluster.advance(60).await;
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", undone.transcript);
-    let own = web.own();
-    assert_eq!((own.get("paused"), own.get("minReadySeconds")), (None, None));
+    let original = web.replaced_fields();
+    assert_eq!((original.get("paused"), original.get("minReadySeconds")), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn releasing_everything_gives_the_fields_back_as_they_were() {
+async fn release_all_restores_every_field() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-    let own = web.own();
+    let original = web.replaced_fields();
     web.pause_and_change("app:2.0").await;
     ends(&web.step("").await, 0);
-    ends(&web.lab.run("resume deployment/web --release-all").await, 0);
-    assert_eq!((web.own(), web.hold()), (own, None));
-    web.lab.pass(120).await;
+    ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
+    assert_eq!((web.replaced_fields(), web.hold()), (original, None));
+    web.cluster.advance(120).await;
     assert_eq!(web.pods(), "2.0 10/10");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_plan_is_foreseen() {
+async fn dry_run_prints_the_plan() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
     let before = web.object();
     let plan = web.step("--dry-run --all --by 3 --soak 5m").await;
@@ -134,9 +138,9 @@ async fn the_plan_is_foreseen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_printed_while_it_goes() {
+async fn every_event_of_a_plan_is_a_line() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
-    let ended = web.step("--all --by 2").await;
-    ends(&ended, 0);
-    insta::assert_snapshot!(ended.transcript);
+    let output = web.step("--all --by 2").await;
+    ends(&output, 0);
+    insta::assert_snapshot!(output.transcript);
 }

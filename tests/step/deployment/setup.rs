@@ -1,31 +1,31 @@
-//! A Deployment that is changed while it is paused, and what its pods did since.
+//! A Deployment that was changed while it was paused, and the states of its pods.
 
 use std::collections::BTreeMap;
 
-use harness::Ended;
-use harness::lab::Lab;
+use harness::Output;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::resource::PODS;
 use simcluster::{Key, object};
 
-/// The fields that a plan replaces.
-const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
+/// The fields of the spec that a plan replaces.
+const REPLACED_FIELDS: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
 
 /// A Deployment `web` of pods that run `app:1.0`.
 pub(super) struct Web {
-    pub(super) lab: Lab,
+    pub(super) cluster: TestCluster,
     pub(super) web: Key,
 }
 
 impl Web {
     pub(super) async fn new(replicas: i64, more: &Value) -> Self {
-        let lab = Lab::new();
-        let web = lab.deployment(replicas, more);
-        lab.pass(30).await;
-        Self { lab, web }
+        let cluster = TestCluster::new();
+        let web = cluster.deployment(replicas, more);
+        cluster.advance(30).await;
+        Self { cluster, web }
     }
 
-    /// The same with a strategy, and with a change that a pause holds.
+    /// Returns a Deployment with a strategy that was paused and then changed to an image.
     pub(super) async fn changed(replicas: i64, surge: Value, unavailable: Value, image: &str) -> Self {
         let web = Self::new(replicas, &strategy(&surge, &unavailable)).await;
         web.pause_and_change(image).await;
@@ -33,28 +33,31 @@ impl Web {
     }
 
     pub(super) async fn pause_and_change(&self, image: &str) {
-        let paused = self.lab.run("pause deployment/web").await;
+        let paused = self.cluster.run("pause deployment/web").await;
         assert_eq!(paused.exit, 0, "{}", paused.transcript);
-        self.lab.hands().image(&self.web, image);
-        self.lab.pass(10).await;
+        self.cluster.editor().set_image(&self.web, image);
+        self.cluster.advance(10).await;
     }
 
-    pub(super) async fn step(&self, words: &str) -> Ended {
-        self.lab.run(&format!("step deployment/web {words}")).await
+    pub(super) async fn step(&self, args: &str) -> Output {
+        self.cluster.run(&format!("step deployment/web {args}")).await
     }
 
     pub(super) fn scale(&self, replicas: i64) {
-        self.lab.hands().patch(&self.web, &json!({"spec": {"replicas": replicas}}));
+        self.cluster.editor().patch(&self.web, &json!({"spec": {"replicas": replicas}}));
     }
 
     pub(super) fn object(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.find(&self.web).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.find(&self.web).unwrap()))
     }
 
-    /// The fields that a plan replaces, as far as they are present.
-    pub(super) fn own(&self) -> Value {
+    /// Returns the fields that a plan replaces, without those that are absent.
+    pub(super) fn replaced_fields(&self) -> Value {
         let spec = &self.object()["spec"];
-        OWN.iter().filter_map(|name| Some(((*name).to_owned(), spec.get(*name)?.clone()))).collect()
+        REPLACED_FIELDS
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), spec.get(*name)?.clone())))
+            .collect()
     }
 
     pub(super) fn hold(&self) -> Option<Value> {
@@ -63,10 +66,10 @@ impl Web {
         Some(serde_json::from_str(text).unwrap())
     }
 
-    /// How many pods run each image, and how many of them are ready: `1.0 6/6, 2.0 5/5`.
+    /// Returns the ready pods and all pods of each image: `1.0 6/6, 2.0 5/5`.
     pub(super) fn pods(&self) -> String {
         let mut images = BTreeMap::<String, (usize, usize)>::new();
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod))
             {
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]);
@@ -81,20 +84,21 @@ impl Web {
             .join(", ")
     }
 
-    /// The fewest ready pods at one time since a revision, and the most pods of an image.
+    /// Returns the lowest number of ready pods since a revision of the store, and the highest number of pods of an
+    /// image.
     pub(super) fn extremes(&self, after: u64, image: &str) -> (usize, usize) {
         let mut pods = BTreeMap::new();
         let (mut fewest, mut most) = (usize::MAX, 0);
-        self.lab.cluster.store(|store| {
+        self.cluster.sim.store(|store| {
             for change in store.changes_after(0).unwrap().filter(|change| change.key.resource == &PODS) {
                 let state = change.after.as_deref().filter(|pod| !object::is_terminating(pod)).map(|pod| {
                     (is_ready(pod), object::text(&pod["spec"]["containers"][0], &["image"]) == image)
                 });
                 pods.insert(change.key.name.clone(), state);
                 if change.revision > after {
-                    let staying = || pods.values().flatten();
-                    fewest = fewest.min(staying().filter(|(ready, _)| *ready).count());
-                    most = most.max(staying().filter(|(_, runs)| *runs).count());
+                    let remaining = || pods.values().flatten();
+                    fewest = fewest.min(remaining().filter(|(ready, _)| *ready).count());
+                    most = most.max(remaining().filter(|(_, runs)| *runs).count());
                 }
             }
         });
@@ -113,6 +117,6 @@ pub(super) fn strategy(surge: &Value, unavailable: &Value) -> Value {
 }
 
 #[track_caller]
-pub(super) fn ends(ended: &Ended, exit: u8) {
-    assert_eq!(ended.exit, exit, "{}", ended.transcript);
+pub(super) fn ends(output: &Output, exit: u8) {
+    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

@@ -1,14 +1,15 @@
-//! Deployments that cannot be stepped, and flags that they do not have.
+//! Deployments that cannot be stepped, and flags that do not apply to Deployments.
 
 use serde_json::json;
+use simcluster::resource::REPLICASETS;
 
-use super::ground::{Web, ends};
+use super::setup::{Web, ends};
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_held_is_refused_with_the_reason() {
+async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
     let web = Web::new(2, &json!({"strategy": {"type": "Recreate"}})).await;
-    web.lab.hands().image(&web.web, "app:2.0");
-    web.lab.pass(5).await;
+    web.cluster.editor().set_image(&web.web, "app:2.0");
+    web.cluster.advance(5).await;
     let before = web.object();
     let recreate = web.step("").await;
     ends(&recreate, 1);
@@ -19,7 +20,7 @@ async fn what_cannot_be_held_is_refused_with_the_reason() {
         ("rollout.argoproj.io/workload-generation", "Argo Rollouts drives"),
     ] {
         let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
-        web.lab.hands().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
+        web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
         let driven = web.step("").await;
         ends(&driven, 1);
         assert!(driven.stderr.contains(who), "{}", driven.transcript);
@@ -32,23 +33,28 @@ async fn what_cannot_be_held_is_refused_with_the_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deployment_without_outdated_pods_is_left_alone() {
+async fn a_deployment_without_outdated_pods_is_not_changed() {
     let web = Web::new(2, &json!({})).await;
     let before = web.object();
     ends(&web.step("--all").await, 0);
     assert_eq!(web.object(), before);
     web.scale(0);
-    web.lab.hands().image(&web.web, "app:2.0");
-    web.lab.pass(10).await;
+    web.cluster.editor().set_image(&web.web, "app:2.0");
+    web.cluster.advance(10).await;
     ends(&web.step("--all").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_seconds_of_a_lost_plan_are_no_original() {
+async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
     ends(&web.step("").await, 0);
     let none = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
-    web.lab.hands().patch(&web.web, &none);
+    web.cluster.editor().patch(&web.web, &none);
+    let copies: Vec<_> = web
+        .cluster
+        .sim
+        .store(|store| store.list(&REPLICASETS, Some("default")).map(|(key, _)| key.clone()).collect());
+    copies.iter().for_each(|copy| web.cluster.editor().patch(copy, &none));
     let lost = web.step("").await;
     ends(&lost, 1);
     assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);

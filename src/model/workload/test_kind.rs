@@ -1,8 +1,8 @@
-//! A kind that exists in tests only. It needs this file and a line in the table, nothing else: whatever
+//! A kind that exists in tests only. It shows that a new kind needs one file and one line in the table: whatever
 //! the other files do for it follows from the entry.
 //!
-//! It is of another group and unlike each of the three: its pods are interchangeable and its revisions
-//! ControllerRevisions, it has a partition in per cent and a `paused` of its own.
+//! It is unlike each built-in kind: its pods are interchangeable and its revisions are ControllerRevisions, it has
+//! a partition in per cent and its own field `paused`.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub(super) static POOL: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller-revision-hash",
         is_verifiable: false,
-        pods_name: PodLabelValue::Name,
+        pod_label: PodLabelValue::Name,
     },
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/size", 1),

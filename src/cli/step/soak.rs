@@ -10,7 +10,7 @@ use crate::error::Result;
 /// The soaks and the time limit.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Soak and time limit")]
-pub(super) struct PacingArgs {
+pub(super) struct SoakArgs {
     /// How long the pods of a batch must stay available, such as 5m [default: 10s]
     ///
     /// The default lets pods settle, because a pod that crashes soon after its start is available for a moment. 0s
@@ -31,7 +31,7 @@ pub(super) struct PacingArgs {
     timeout: Option<Timeout>,
 }
 
-impl PacingArgs {
+impl SoakArgs {
     pub(super) fn timeout(&self) -> Result<Option<Duration>> {
         self.timeout.map(|timeout| timeout.limit(false)).transpose().map(Option::flatten)
     }

@@ -16,7 +16,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     revisions: RevisionStore::ControllerRevisions {
         hash_label: "controller.kubernetes.io/hash",
         is_verifiable: true,
-        pods_name: PodLabelValue::Name,
+        pod_label: PodLabelValue::Name,
     },
     pods: PodIdentity::Ordinal,
     wanted: ("/spec/replicas", 1),
@@ -34,7 +34,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
         ("rollingUpdate.partition", StrategyField::Count),
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
     ],
-    partition: Some(held_by_partition),
+    partition: Some(kept_by_partition),
     waits_for_broken_pods,
     hold: HoldBy::Partition,
     stable_revision: Some("/status/currentRevision"),
@@ -49,12 +49,11 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     step: Ok(StepBy::Partition),
 };
 
-/// A partition holds as many pods as its index says: those below it.
-fn held_by_partition(strategy: &Value, _: i64) -> i64 {
+/// Keeps the pods below the index.
+fn kept_by_partition(strategy: &Value, _: i64) -> i64 {
     strategy::effective_partition(strategy)
 }
 
-/// Down, at least 1, and no surge (`getStatefulSetMaxUnavailable` in the StatefulSet controller).
 /// The controller does not wait under `OnDelete`, and under `Parallel` without `maxUnavailable`.
 fn waits_for_broken_pods(workload: &Workload) -> bool {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");

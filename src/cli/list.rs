@@ -1,0 +1,155 @@
+//! The arguments of `list`, and their lowering.
+
+use clap::{Args, ValueEnum};
+
+use super::output_form::{OutputForm, OutputFormParser};
+use crate::command::CommonOptions;
+use crate::command::list::{Output, Request};
+use crate::command::targets::TargetScope;
+use crate::command::targets::target_words::{TargetWord, read_targets};
+use crate::error::{Error, Result};
+use crate::model::api::selector::Selector;
+use crate::model::status::verdict::RolloutState;
+use crate::model::text::shell_command::{Word, command};
+
+/// List the rollouts of a namespace or a cluster, trouble first
+///
+/// Prints one line for each workload: failed rollouts first, then those that progress with a cause,
+/// progress, are held, are not observed yet, and are complete; within that the longest first. CAUSE is
+/// the first cause of status. The last line counts the states.
+///
+/// Each type is read with one list for the namespace, or with -A for the cluster.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ListArgs {
+    /// The types to list: deployment (deploy), daemonset (ds), statefulset (sts), or all [default: all]
+    ///
+    /// Types can also be separated by commas. all includes the types of OpenKruise where the server has
+    /// them.
+    #[arg(value_name = "TYPE")]
+    types: Vec<String>,
+
+    /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    selector: Option<String>,
+
+    /// List the workloads of all namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
+    /// Show only these states; held includes paused
+    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true)]
+    states: Vec<StateArg>,
+
+    /// Exit with the code of a rollout in one of these states, as status does
+    ///
+    /// The code is 4 for failed, 5 for held and paused, and 3 for progressing and unobserved.
+    #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true)]
+    fail_on_state: Vec<StateArg>,
+
+    /// Exit with 0 when nothing matches
+    #[arg(long)]
+    allow_empty: bool,
+
+    /// Leave out the header and the last line
+    #[arg(long)]
+    no_headers: bool,
+
+    /// The output format
+    ///
+    /// wide adds the images, the strategy and the field manager that changed the template last.
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
+    /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<ListFormat>::new())]
+    output: Option<OutputForm<ListFormat>>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  kubectl rollout2 list
+  kubectl rollout2 list -A --state failed,held
+  kubectl rollout2 list deploy,sts -l app=web -o wide
+  kubectl rollout2 list -A --fail-on-state failed -o json
+  kubectl rollout2 list -o custom-columns=NAME:.name,STATE:.state
+  kubectl rollout2 list --from snapshot.yaml";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ListFormat {
+    Wide,
+    Json,
+    Yaml,
+    Name,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StateArg {
+    Failed,
+    Progressing,
+    Held,
+    Paused,
+    Unobserved,
+    Complete,
+}
+
+impl StateArg {
+    /// Returns the states that it means. A pause is a hold.
+    fn states(self) -> &'static [RolloutState] {
+        match self {
+            Self::Failed => &[RolloutState::Failed],
+            Self::Progressing => &[RolloutState::Progressing],
+            Self::Held => &[RolloutState::Held, RolloutState::Paused],
+            Self::Paused => &[RolloutState::Paused],
+            Self::Unobserved => &[RolloutState::Unobserved],
+            Self::Complete => &[RolloutState::Complete],
+        }
+    }
+}
+
+impl ListArgs {
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
+        let scope = TargetScope {
+            targets: read_types(&self.types)?,
+            selector,
+            namespace: common.access.namespace.clone().filter(|_| !self.all_namespaces),
+            all_namespaces: self.all_namespaces,
+            allow_empty: self.allow_empty,
+            ..TargetScope::default()
+        };
+        let output = match self.output {
+            None => Output::Text,
+            Some(OutputForm::Word(ListFormat::Wide)) => Output::Wide,
+            Some(OutputForm::Word(ListFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(ListFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Word(ListFormat::Name)) => Output::Name,
+            Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
+        };
+        let states = |words: &[StateArg]| words.iter().flat_map(|word| word.states()).copied().collect();
+        Ok(Request {
+            scope,
+            states: states(&self.states),
+            fail_on: states(&self.fail_on_state),
+            output,
+            no_headers: self.no_headers,
+        })
+    }
+}
+
+/// Parses the types. Without one, these are all types.
+fn read_types(words: &[String]) -> Result<Vec<TargetWord>> {
+    let all = ["all".to_owned()];
+    let words = if words.is_empty() { &all } else { words };
+    let mut types: Vec<TargetWord> = Vec::new();
+    for word in words {
+        if word.contains('/') {
+            return Err(Error::usage(format!("list shows all workloads of a type, not {word}"))
+                .hint(command("kubectl rollout2 status {} --watch=false", [Word::text(word, "TYPE/NAME")])));
+        }
+        for type_ in read_targets(std::slice::from_ref(word), false)? {
+            if !types.contains(&type_) {
+                types.push(type_);
+            }
+        }
+    }
+    Ok(types)
+}

@@ -1,0 +1,204 @@
+//! The rollouts of a namespace or a cluster, trouble first.
+
+mod since;
+
+use std::cmp::Ordering;
+
+use k8s_openapi::jiff::Timestamp;
+
+use self::since::since;
+use crate::model::status::cause::{Cause, causes};
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict::{Counts, RolloutState, Verdict, verdict};
+use crate::model::text::plural::plural;
+use crate::model::workload::Workload;
+
+/// One rollout of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedRollout {
+    /// The workload.
+    pub workload: Workload,
+    /// The number of the current revision; none while the live template has no revision, or no number.
+    pub revision: Option<i64>,
+    /// The name of the current revision.
+    pub revision_name: Option<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The counters of its controller.
+    pub counts: Counts,
+    /// Why it does not progress, most important first.
+    pub causes: Vec<Cause>,
+    /// Since when it is in this state, if its objects show that.
+    pub since: Option<Timestamp>,
+    /// The types that could not be read.
+    pub unknown: Vec<&'static str>,
+}
+
+/// The states in the order of a list: trouble first.
+const ORDER: [RolloutState; 6] = [
+    RolloutState::Failed,
+    RolloutState::Progressing,
+    RolloutState::Paused,
+    RolloutState::Held,
+    RolloutState::Unobserved,
+    RolloutState::Complete,
+];
+
+impl ListedRollout {
+    /// Evaluates an observation. `now` is the server's time.
+    #[must_use]
+    pub fn of(observed: &Observation, now: Timestamp) -> Self {
+        let verdict = verdict(observed);
+        let current = observed.revisions.current();
+        Self {
+            revision: current.and_then(|current| current.number.known()),
+            revision_name: current.map(|current| current.name.clone()),
+            counts: Counts::of(&observed.workload),
+            causes: causes(observed, now),
+            since: since(observed, verdict.state),
+            unknown: observed.unknown(verdict.state),
+            workload: observed.workload.clone(),
+            verdict,
+        }
+    }
+
+    /// Returns the state.
+    #[must_use]
+    pub fn state(&self) -> RolloutState {
+        self.verdict.state
+    }
+
+    /// Whether it has a cause other than a hold.
+    fn is_troubled(&self) -> bool {
+        self.causes.iter().any(|cause| !cause.id.is_hold())
+    }
+
+    /// Returns its place in the list: failed, progressing with a cause, progressing, held, unobserved, complete.
+    fn rank(&self) -> u8 {
+        match self.state() {
+            RolloutState::Failed => 0,
+            RolloutState::Progressing if self.is_troubled() => 1,
+            RolloutState::Progressing => 2,
+            RolloutState::Paused | RolloutState::Held => 3,
+            RolloutState::Unobserved => 4,
+            RolloutState::Complete => 5,
+        }
+    }
+
+    /// Compares two rollouts by their rank, then by how long they are in their state, then by their names.
+    fn order(&self, other: &Self) -> Ordering {
+        // An unknown time comes last.
+        let time = |one: &Self| (one.since.is_none(), one.since);
+        let name = |one: &Self| (one.workload.object().namespace().to_owned(), one.workload.target());
+        let by_time = (self.rank(), time(self)).cmp(&(other.rank(), time(other)));
+        by_time.then_with(|| name(self).cmp(&name(other)))
+    }
+}
+
+/// Sorts rollouts: trouble first, and within that the longest first.
+pub fn sort(rollouts: &mut [ListedRollout]) {
+    rollouts.sort_by(ListedRollout::order);
+}
+
+/// The number of rollouts in each state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateCounts(Vec<(RolloutState, usize)>);
+
+impl StateCounts {
+    /// Counts rollouts.
+    #[must_use]
+    pub fn of(rollouts: &[ListedRollout]) -> Self {
+        let count = |state| rollouts.iter().filter(|rollout| rollout.state() == state).count();
+        Self(ORDER.map(|state| (state, count(state))).into())
+    }
+
+    /// Iterates over the states that occur, trouble first.
+    pub fn iter(&self) -> impl Iterator<Item = (RolloutState, usize)> {
+        self.0.iter().copied().filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns `12 workloads: 1 failed, 11 complete`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let all: usize = self.iter().map(|(_, count)| count).sum();
+        let states: Vec<_> = self.iter().map(|(state, count)| format!("{count} {}", state.word())).collect();
+        let separator = if states.is_empty() { "" } else { ": " };
+        format!("{}{separator}{}", plural(all, "workload"), states.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::status::cause::CauseId;
+    use serde_json::json;
+
+    fn rollout(name: &str, state: RolloutState, since: Option<i64>, cause: Option<CauseId>) -> ListedRollout {
+        let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "n"}});
+        let workload = Workload::of(Object::read(object).unwrap()).unwrap();
+        ListedRollout {
+            revision: None,
+            revision_name: None,
+            verdict: Verdict { state, line: String::new() },
+            counts: Counts::of(&workload),
+            causes: cause.map(cause_of).into_iter().collect(),
+            since: since.map(|seconds| Timestamp::from_second(seconds).unwrap()),
+            unknown: Vec::new(),
+            workload,
+        }
+    }
+
+    fn cause_of(id: CauseId) -> Cause {
+        Cause {
+            id,
+            is_transient: false,
+            summary: String::new(),
+            container: None,
+            pods: Vec::new(),
+            restarts: 0,
+            runs: false,
+            evidence: None,
+        }
+    }
+
+    #[test]
+    fn trouble_comes_first_and_then_the_longest() {
+        use RolloutState::{Complete, Failed, Held, Paused, Progressing, Unobserved};
+        let mut rollouts = [
+            rollout("complete-new", Complete, Some(9), None),
+            rollout("unobserved", Unobserved, None, None),
+            rollout("complete-old", Complete, Some(1), None),
+            rollout("held", Held, Some(3), Some(CauseId::Partition)),
+            rollout("progressing-held-back", Progressing, Some(8), Some(CauseId::Partition)),
+            rollout("progressing-unknown", Progressing, None, None),
+            rollout("paused", Paused, Some(2), Some(CauseId::Paused)),
+            rollout("crashing", Progressing, Some(9), Some(CauseId::CrashLoop)),
+            rollout("failed-b", Failed, Some(9), None),
+            rollout("failed-a", Failed, Some(9), None),
+        ];
+        sort(&mut rollouts);
+        let names: Vec<_> = rollouts.iter().map(|rollout| rollout.workload.name()).collect();
+        assert_eq!(
+            names,
+            [
+                "failed-a",
+                "failed-b",
+                "crashing",
+                "progressing-held-back",
+                "progressing-unknown",
+                "paused",
+                "held",
+                "unobserved",
+                "complete-old",
+                "complete-new"
+            ]
+        );
+        assert_eq!(
+            StateCounts::of(&rollouts).words(),
+            "10 workloads: 2 failed, 3 progressing, 1 paused, 1 held, 1 unobserved, 2 complete"
+        );
+        assert_eq!(StateCounts::of(&[]).words(), "0 workloads");
+        assert_eq!(StateCounts::of(&rollouts[..1]).words(), "1 workload: 1 failed");
+    }
+}

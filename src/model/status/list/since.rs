@@ -1,0 +1,208 @@
+//! Since when a rollout is in its state, as far as its objects show.
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
+use crate::model::api::condition::Condition;
+use crate::model::api::pod::Pod;
+use crate::model::change::hold::Hold;
+use crate::model::status::observation::Observation;
+use crate::model::status::verdict::RolloutState;
+
+/// Returns since when a rollout is in a state; none if no object shows it.
+///
+/// | state | source |
+/// |---|---|
+/// | complete | the last `lastTransitionTime` of `Ready` of its pods, plus `minReadySeconds` |
+/// | progressing | the earlier of: the begin of the rollout, while outdated pods remain; the first `lastTransitionTime` of `Ready` of the updated pods that are not ready |
+/// | paused, held | `since` in the annotation of the hold; `lastUpdateTime` of `Progressing` with the reason `DeploymentPaused`; else the begin of the rollout |
+/// | failed | `lastTransitionTime` of `Progressing`, which is `False` since the deadline passed |
+/// | unobserved | none: no object stores when the spec was written |
+///
+/// Without pods it is `lastUpdateTime` of the Deployment's condition `Progressing`: the last progress.
+#[must_use]
+pub(super) fn since(observed: &Observation, state: RolloutState) -> Option<Timestamp> {
+    match state {
+        RolloutState::Complete => complete(observed),
+        RolloutState::Progressing => progressing(observed),
+        RolloutState::Paused | RolloutState::Held => held(observed),
+        RolloutState::Failed => progress(observed).filter(|condition| condition.status == "False")?.since,
+        RolloutState::Unobserved => None,
+    }
+}
+
+/// Returns the condition that the controller of a Deployment updates with each progress.
+fn progress(observed: &Observation) -> Option<Condition> {
+    observed.workload.condition("Progressing")
+}
+
+fn last_progress(observed: &Observation) -> Option<Timestamp> {
+    progress(observed)?.updated
+}
+
+fn complete(observed: &Observation) -> Option<Timestamp> {
+    let ready = observed.own_pods().filter(|pod| pod.is_active()).filter_map(|pod| pod.readiness.since).max();
+    let min_ready =
+        SignedDuration::from_secs(observed.workload.min_ready_seconds().clamp(0, i64::from(i32::MAX)));
+    ready.and_then(|ready| ready.checked_add(min_ready).ok()).or_else(|| last_progress(observed))
+}
+
+fn progressing(observed: &Observation) -> Option<Timestamp> {
+    let unready = updated(observed).filter(|pod| !pod.ready);
+    let unready = unready.filter_map(|pod| pod.readiness.since.or(pod.created)).min();
+    [unready, beginning(observed)].into_iter().flatten().min().or_else(|| last_progress(observed))
+}
+
+fn held(observed: &Observation) -> Option<Timestamp> {
+    let hold = Hold::in_force(&observed.workload).and_then(|hold| hold.since()?.parse().ok());
+    let paused = || progress(observed).filter(|condition| condition.reason == "DeploymentPaused")?.updated;
+    hold.or_else(paused).or_else(|| beginning(observed))
+}
+
+/// Returns when the rollout began that outdated pods remain of; none without outdated pods.
+///
+/// Its revision is created then, or is older after a rollback. A rollback began when the first updated pod was
+/// created after the outdated ones.
+fn beginning(observed: &Observation) -> Option<Timestamp> {
+    let current = observed.revisions.current()?;
+    let is_outdated = |pod: &&Pod| pod.is_active() && !observed.workload.runs(pod, current);
+    let outdated = observed.own_pods().filter(is_outdated).filter_map(|pod| pod.created).max()?;
+    let rolled_back = || updated(observed).filter_map(|pod| pod.created).filter(|at| *at >= outdated).min();
+    current.created.filter(|created| *created >= outdated).or_else(rolled_back)
+}
+
+/// Returns the pods of the current revision that the controller counts.
+fn updated(observed: &Observation) -> impl Iterator<Item = &Pod> {
+    let current = observed.revisions.current();
+    let runs = move |pod: &&Pod| current.is_some_and(|current| observed.workload.runs(pod, current));
+    observed.own_pods().filter(|pod| pod.is_active()).filter(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
+    use crate::model::workload::Workload;
+
+    fn at(minute: u32) -> String {
+        format!("2026-11-20T13:{minute:02}:00Z")
+    }
+
+    fn object(json: Value) -> Object {
+        Object::read(json).unwrap()
+    }
+
+    /// A Deployment whose live template is that of revision `current`, with revisions 1 and 2 created at minute 1 and
+    /// minute 20.
+    fn observation(current: u32, condition: &Value, pods: &[(u32, u32, &str, u32)]) -> Observation {
+        let template =
+            |number: u32| json!({"spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}});
+        let workload = Workload::of(object(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w", "uid": "w"},
+            "spec": {"template": template(current), "minReadySeconds": 60},
+            "status": {"conditions": [condition]},
+        })));
+        let revision = |number: u32, minute: u32| {
+            object(json!({
+                "kind": "ReplicaSet", "metadata": {
+                    "name": format!("r{number}"), "uid": format!("r{number}"), "creationTimestamp": at(minute),
+                    "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
+                    "ownerReferences": [{"controller": true, "uid": "w"}],
+                },
+                "spec": {"template": template(number)},
+            }))
+        };
+        let pod = |(number, created, ready, minute): &(u32, u32, &str, u32)| {
+            Arc::new(Pod::read(&object(json!({
+                "kind": "Pod", "metadata": {
+                    "name": format!("p{number}-{created}"), "creationTimestamp": at(*created),
+                    "ownerReferences": [{"controller": true, "uid": format!("r{number}")}],
+                },
+                "status": {"conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": at(*minute)}]},
+            }))))
+        };
+        let workload = workload.unwrap();
+        let revisions = Revisions::of(&workload, [revision(1, 1), revision(2, 20)]);
+        Observation { workload, revisions, pods: Some(pods.iter().map(pod).collect()), events: None }
+    }
+
+    #[test]
+    fn each_state_has_its_source() {
+        let condition = |status: &str, reason: &str| {
+            json!({"type": "Progressing", "status": status, "reason": reason,
+                "lastTransitionTime": at(40), "lastUpdateTime": at(45)})
+        };
+        let progress = condition("True", "ReplicaSetUpdated");
+        let old = (1, 2, "True", 3);
+        for (what, state, current, condition, pods, expected) in [
+            (
+                "the last pod was ready at 31",
+                RolloutState::Complete,
+                2,
+                &progress,
+                vec![(2, 21, "True", 31), (2, 22, "True", 30)],
+                Some(32),
+            ),
+            ("no pods: the last progress", RolloutState::Complete, 2, &progress, vec![], Some(45)),
+            (
+                "outdated pods: the new revision was created",
+                RolloutState::Progressing,
+                2,
+                &progress,
+                vec![old, (2, 21, "True", 31)],
+                Some(20),
+            ),
+            (
+                "a rollback: its first pod",
+                RolloutState::Progressing,
+                1,
+                &progress,
+                vec![(2, 21, "True", 31), (1, 50, "True", 51), (1, 52, "False", 52)],
+                Some(50),
+            ),
+            (
+                "no outdated pods: a pod is not ready",
+                RolloutState::Progressing,
+                2,
+                &progress,
+                vec![(2, 21, "False", 33), (2, 22, "True", 30)],
+                Some(33),
+            ),
+            (
+                "all are ready and not available yet",
+                RolloutState::Progressing,
+                2,
+                &progress,
+                vec![(2, 21, "True", 33)],
+                Some(45),
+            ),
+            (
+                "the pause",
+                RolloutState::Paused,
+                2,
+                &condition("Unknown", "DeploymentPaused"),
+                vec![old],
+                Some(45),
+            ),
+            ("a hold without a record", RolloutState::Held, 2, &progress, vec![old], Some(20)),
+            (
+                "the deadline",
+                RolloutState::Failed,
+                2,
+                &condition("False", "ProgressDeadlineExceeded"),
+                vec![old],
+                Some(40),
+            ),
+            ("a condition of another rollout", RolloutState::Failed, 2, &progress, vec![old], None),
+            ("nothing shows it", RolloutState::Unobserved, 2, &progress, vec![old], None),
+        ] {
+            let observed = observation(current, condition, &pods);
+            let expected = expected.map(|minute| at(minute).parse::<Timestamp>().unwrap());
+            assert_eq!(since(&observed, state), expected, "{what}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Evaluates a template as client-go's `jsonpath.go` does.
+
+use serde_json::Value;
+
+use super::Numbers;
+use super::filter::passes;
+use super::node::{Node, Slice, SliceEnd};
+
+/// A value of the document, or a literal of the template.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Item<'a> {
+    /// A value of the document.
+    Document(&'a Value),
+    /// A literal.
+    Literal(&'a Value),
+}
+
+impl<'a> Item<'a> {
+    /// Returns the value.
+    #[must_use]
+    pub fn value(self) -> &'a Value {
+        match self {
+            Self::Document(value) | Self::Literal(value) => value,
+        }
+    }
+
+    /// Returns what its numbers are in Go. The template's own are exact.
+    pub(super) fn numbers(self, of_document: Numbers) -> Numbers {
+        match self {
+            Self::Document(_) => of_document,
+            Self::Literal(_) => Numbers::Exact,
+        }
+    }
+}
+
+/// The state of one evaluation.
+pub(super) struct Evaluation<'a> {
+    nodes: &'a [Node],
+    pub(super) numbers: Numbers,
+    /// The `range` that the last part began.
+    begun: usize,
+    /// How many loops are under way.
+    depth: usize,
+    /// The `end` that the last part reached.
+    ended: usize,
+    /// The index of the part with the last `end`.
+    last_end: Option<usize>,
+}
+
+type Items<'a> = Vec<Item<'a>>;
+
+impl<'a> Evaluation<'a> {
+    pub(super) fn of(nodes: &'a [Node], numbers: Numbers) -> Self {
+        Self { nodes, numbers, begun: 0, depth: 0, ended: 0, last_end: None }
+    }
+
+    /// Returns what each part finds in a document.
+    pub(super) fn find(mut self, document: &'a Value) -> Result<Vec<Items<'a>>, String> {
+        self.find_from(0, Item::Document(document))
+    }
+
+    /// Evaluates the parts from `start` on, up to the `end` of the loop.
+    fn find_from(&mut self, start: usize, value: Item<'a>) -> Result<Vec<Items<'a>>, String> {
+        let mut found = Vec::new();
+        let mut index = start;
+        while let Some(node) = self.nodes.get(index) {
+            let results = self.walk(vec![value], node)?;
+            if self.ended > 0 && self.ended <= self.depth {
+                self.ended -= 1;
+                self.last_end = Some(index);
+                break;
+            }
+            if self.begun == 0 {
+                found.push(results);
+            } else {
+                self.begun -= 1;
+                self.depth += 1;
+                if results.is_empty() {
+                    self.find_from(index + 1, Item::Document(&Value::Null))?; // to find the end
+                }
+                for result in results {
+                    found.extend(self.find_from(index + 1, result)?);
+                }
+                self.depth -= 1;
+                index = self.last_end.filter(|end| *end > index).unwrap_or(index);
+            }
+            index += 1;
+        }
+        Ok(found)
+    }
+
+    /// Evaluates parts one after another.
+    pub(super) fn walk_all(&mut self, values: Items<'a>, nodes: &'a [Node]) -> Result<Items<'a>, String> {
+        nodes.iter().try_fold(values, |values, node| self.walk(values, node))
+    }
+
+    fn walk(&mut self, values: Items<'a>, node: &'a Node) -> Result<Items<'a>, String> {
+        match node {
+            Node::List(nodes) => self.walk_all(values, nodes),
+            Node::Text(text) => Ok(vec![Item::Literal(text)]),
+            Node::Literal(literal) => Ok(values.iter().map(|_| Item::Literal(literal)).collect()),
+            Node::Field(name) => {
+                let member = |item: &Item<'a>| Some(Item::Document(item.value().as_object()?.get(name)?));
+                Ok(values.iter().filter_map(member).collect())
+            }
+            Node::Slice(slice) => elements(&values, *slice),
+            Node::Filter(filter) => {
+                let mut passed = Vec::new();
+                for list in values {
+                    let Value::Array(elements) = list.value() else {
+                        let text = super::go_text(list.value(), list.numbers(self.numbers));
+                        return Err(format!("{text} is not array or slice and cannot be filtered"));
+                    };
+                    for element in elements.iter().map(Item::Document) {
+                        if passes(element, filter, self)? {
+                            passed.push(element);
+                        }
+                    }
+                }
+                Ok(passed)
+            }
+            Node::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
+            Node::Recursive => Ok(values.into_iter().flat_map(descendants).collect()),
+            Node::Union(parts) => {
+                let parts = parts.iter().map(|nodes| self.walk_all(values.clone(), nodes));
+                Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
+            }
+            Node::Range => {
+                self.begun += 1;
+                Ok(values)
+            }
+            Node::End if self.depth > 0 => {
+                self.ended += 1;
+                Ok(Vec::new())
+            }
+            Node::End => Err("not in range, nothing to end".to_owned()),
+            Node::Unknown(word) => Err(format!("unrecognized identifier {word}")),
+        }
+    }
+}
+
+/// Returns the members of an object, by name, or the elements of a list.
+fn children(item: Item<'_>) -> Vec<Item<'_>> {
+    match item.value() {
+        Value::Object(members) => members.values().map(Item::Document).collect(),
+        Value::Array(elements) => elements.iter().map(Item::Document).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a value and all values in it, each before those in it. A number, a flag and whatever is empty are left out.
+fn descendants(item: Item<'_>) -> Vec<Item<'_>> {
+    let inside = children(item);
+    let is_text = item.value().as_str().is_some_and(|text| !text.is_empty());
+    if inside.is_empty() && !is_text {
+        return Vec::new();
+    }
+    std::iter::once(item).chain(inside.into_iter().flat_map(descendants)).collect()
+}
+
+/// Returns the elements of lists that a slice selects.
+fn elements<'a>(lists: &[Item<'a>], slice: Slice) -> Result<Vec<Item<'a>>, String> {
+    let mut selected = Vec::new();
+    for list in lists {
+        let elements = match list.value() {
+            Value::Array(elements) => elements,
+            Value::Null => continue,
+            other => return Err(format!("{} is not array or slice", go_type(other))),
+        };
+        let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
+        let from_end = |index: i64| if index < 0 { index.saturating_add(length) } else { index };
+        let start = slice.start.unwrap_or_default();
+        let end = match slice.end {
+            SliceEnd::OfList => length,
+            SliceEnd::At(end) => from_end(end),
+            SliceEnd::AfterStart if start == -1 => length,
+            SliceEnd::AfterStart => from_end(start.saturating_add(1)),
+        };
+        let start = from_end(start);
+        if start == end {
+            break; // as kubectl, which leaves out the lists after an empty one
+        }
+        let out_of_bounds =
+            |index: i64| Err(format!("array index out of bounds: index {index}, length {length}"));
+        if !(0..length).contains(&start) {
+            return out_of_bounds(start);
+        }
+        if !(0..=length).contains(&end) {
+            return out_of_bounds(end - 1);
+        }
+        if start > end {
+            return Err(format!("starting index {start} is greater than ending index {end}"));
+        }
+        let step = usize::try_from(slice.step.unwrap_or(1)).ok().filter(|step| *step > 0);
+        let Some(step) = step else { return Err("step must be > 0".to_owned()) };
+        let within = |index: usize| i64::try_from(index).is_ok_and(|index| (start..end).contains(&index));
+        let within =
+            elements.iter().enumerate().filter(|(index, _)| within(*index)).map(|(_, element)| element);
+        selected.extend(within.step_by(step).map(Item::Document));
+    }
+    Ok(selected)
+}
+
+/// Returns the name of a value's type in Go.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}

@@ -1,0 +1,88 @@
+//! Filters, which compare values as Go's templates do.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::Numbers;
+use super::evaluate::{Evaluation, Item};
+use super::node::Filter;
+
+/// Whether an element passes a filter.
+pub(super) fn passes<'a>(
+    element: Item<'a>,
+    filter: &'a Filter,
+    evaluation: &mut Evaluation<'a>,
+) -> Result<bool, String> {
+    let left = evaluation.walk_all(vec![element], &filter.left);
+    let Some((operator, right)) = &filter.comparison else {
+        return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
+    };
+    let Some(left) = only(&left?)? else { return Ok(false) };
+    let right = evaluation.walk_all(vec![element], right)?;
+    let Some(right) = only(&right)? else { return Ok(false) };
+    let (left, right) =
+        (Comparable::of(left, evaluation.numbers)?, Comparable::of(right, evaluation.numbers)?);
+    compare(operator, left, right)
+}
+
+/// Returns the only value; none without one.
+fn only<'a>(values: &[Item<'a>]) -> Result<Option<Item<'a>>, String> {
+    match values {
+        [] => Ok(None),
+        [only] => Ok(Some(*only)),
+        _ => Err("can only compare one element at a time".to_owned()),
+    }
+}
+
+/// A value that Go's templates can compare.
+#[derive(Clone, Copy)]
+enum Comparable<'a> {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(&'a str),
+}
+
+impl<'a> Comparable<'a> {
+    fn of(item: Item<'a>, of_document: Numbers) -> Result<Self, String> {
+        let is_exact = item.numbers(of_document) == Numbers::Exact;
+        match item.value() {
+            Value::Bool(flag) => Ok(Self::Bool(*flag)),
+            Value::String(text) => Ok(Self::Text(text)),
+            Value::Number(number) => match (number.as_i64().filter(|_| is_exact), number.as_f64()) {
+                (Some(integer), _) => Ok(Self::Int(integer)),
+                (None, Some(float)) => Ok(Self::Float(float)),
+                (None, None) => Err(not_comparable()),
+            },
+            Value::Null | Value::Array(_) | Value::Object(_) => Err(not_comparable()),
+        }
+    }
+}
+
+fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result<bool, String> {
+    let order = match (left, right) {
+        (Comparable::Bool(left), Comparable::Bool(right)) => match operator {
+            "==" => return Ok(left == right),
+            "!=" => return Ok(left != right),
+            _ => return Err(not_comparable()),
+        },
+        (Comparable::Int(left), Comparable::Int(right)) => Some(left.cmp(&right)),
+        (Comparable::Float(left), Comparable::Float(right)) => left.partial_cmp(&right),
+        (Comparable::Text(left), Comparable::Text(right)) => Some(left.cmp(right)),
+        _ => return Err("incompatible types for comparison".to_owned()),
+    };
+    match operator {
+        "==" => Ok(order == Some(Ordering::Equal)),
+        "!=" => Ok(order != Some(Ordering::Equal)),
+        "<" => Ok(order == Some(Ordering::Less)),
+        "<=" => Ok(matches!(order, Some(Ordering::Less | Ordering::Equal))),
+        ">" => Ok(!matches!(order, Some(Ordering::Less | Ordering::Equal))),
+        ">=" => Ok(order != Some(Ordering::Less)),
+        other => Err(format!("unrecognized filter operator {other}")),
+    }
+}
+
+fn not_comparable() -> String {
+    "invalid type for comparison".to_owned()
+}

@@ -1,0 +1,63 @@
+//! The parts of a template.
+
+use serde_json::Value;
+
+/// A part of a template. Each turns a list of values into another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    /// What is between braces: its parts one after another.
+    List(Vec<Node>),
+    /// Text outside of braces, or a literal, for each value one.
+    Literal(Value),
+    /// Text in quotes: one value, however many there were.
+    Text(Value),
+    /// `.name`: a member of objects.
+    Field(String),
+    /// `[start:end:step]`: elements of lists.
+    Slice(Slice),
+    /// `[?(left == right)]`: the elements that pass.
+    Filter(Box<Filter>),
+    /// `.*`: all members or elements.
+    Wildcard,
+    /// `..`: the value and all values in it that have members or elements.
+    Recursive,
+    /// `[a,b]`: the results of several parts.
+    Union(Vec<Vec<Node>>),
+    /// `range`: what follows, up to `end`, is evaluated for each value.
+    Range,
+    /// `end`.
+    End,
+    /// Another word, which is an error when it is evaluated.
+    Unknown(String),
+}
+
+/// The elements of a list that a slice selects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slice {
+    /// The first index; counted from the end if negative.
+    pub(super) start: Option<i64>,
+    /// The index after the last.
+    pub(super) end: SliceEnd,
+    /// The distance between two indices.
+    pub(super) step: Option<i64>,
+}
+
+/// The end of a slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum SliceEnd {
+    /// That of the list.
+    #[default]
+    OfList,
+    /// An index.
+    At(i64),
+    /// The index after the start: the slice is a single element.
+    AfterStart,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Filter {
+    pub(super) left: Vec<Node>,
+    /// The comparison and its right side; none if the left side must only exist.
+    pub(super) comparison: Option<(String, Vec<Node>)>,
+}

@@ -1,0 +1,138 @@
+//! `list` as documents for programs.
+
+use serde_json::{Value, json};
+
+use crate::objects::{every_state, list};
+
+/// docs/json.md documents the fields.
+#[test]
+fn json_is_one_document() {
+    let output = list(&every_state(), &["deploy,sts", "-A", "--state", "failed", "-o", "json"]);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
+    let expected = json!({
+        "apiVersion": "rollout2/v1",
+        "kind": "RolloutList",
+        "states": {"failed": 1, "progressing": 2, "paused": 1, "held": 1, "unobserved": 1, "complete": 1},
+        "items": [{
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "namespace": "shop",
+            "name": "checkout",
+            "uid": "shop-checkout",
+            "generation": 2,
+            "revision": 2,
+            "revisionName": "checkout-2",
+            "state": "failed",
+            "message": "deployment \"checkout\" exceeded its progress deadline",
+            "since": "2026-11-20T13:50:00Z",
+            "pods": {"wanted": 2, "expectedUpdated": 2, "total": 2, "updated": 1, "ready": 0, "available": 0},
+            "causes": [{
+                "id": "crash-loop",
+                "transient": false,
+                "hold": false,
+                "summary": "CrashLoopBackOff, exit 1",
+                "container": "app",
+                "pods": 1,
+                "example": "checkout-2-a",
+                "restarts": 3,
+                "evidence": "panic: no DB_URL",
+            }],
+            "unknown": [],
+            "images": ["x:2"],
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 0}},
+            "templateChangedBy": null,
+            "templateChangedAt": null,
+        }],
+    });
+    assert_eq!(document, expected);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("`RolloutList`")).unwrap();
+    let names = expected["items"][0].as_object().unwrap().keys().chain(expected.as_object().unwrap().keys());
+    for name in names {
+        assert!(section.contains(&format!("`{name}`")), "docs/json.md lacks {name}");
+    }
+}
+
+#[test]
+fn yaml_is_the_same_document() {
+    let args = |form| ["deploy,sts", "-A", "-o", form];
+    let json: Value = serde_json::from_str(&list(&every_state(), &args("json")).stdout).unwrap();
+    let yaml: Value = serde_saphyr::from_str(&list(&every_state(), &args("yaml")).stdout).unwrap();
+    assert_eq!(yaml, json);
+    assert_eq!(json["items"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn names_can_be_passed_to_other_commands() {
+    let output = list(&every_state(), &["deploy,sts", "-n", "shop", "-o", "name"]);
+    assert_eq!(
+        output.stdout,
+        "deployment.apps/checkout\ndeployment.apps/api\nstatefulset.apps/db\ndeployment.apps/paid\ndeployment.apps/web\n"
+    );
+}
+
+#[test]
+fn templates_print_the_document() {
+    for (form, stdout) in [
+        (
+            "custom-columns=NAME:.name,STATE:.state,WHY:.causes[*].id",
+            "NAME       STATE         WHY\ncheckout   failed        crash-loop\ncart       progressing   crash-loop\n",
+        ),
+        (
+            "jsonpath={range .items[*]}{.namespace}/{.name} {.pods.available}{\"\\n\"}{end}",
+            "shop/checkout 0\ntest/cart 1\n",
+        ),
+        ("JSONPath={.states.failed}", "1"),
+        ("jsonpath={.items[?(@.state==\"failed\")].name}", "checkout"),
+        ("jsonpath-as-json={.items[*].revision}", "[\n    2,\n    2\n]\n"),
+    ] {
+        let ended = list(&every_state(), &["deploy", "-A", "-l", "app in (checkout,cart)", "-o", form]);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{form}");
+    }
+    let bare = list(
+        &every_state(),
+        &["deploy", "-A", "--no-headers", "--state", "failed", "-o", "custom-columns=NAME:.name"],
+    );
+    assert_eq!(bare.stdout, "checkout\n");
+}
+
+#[test]
+fn templates_can_be_in_files() {
+    let file = |name: &str, text: &str| {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let columns = format!("custom-columns-file={}", file("list-columns", "NAME STATE\n.name {.state}\n"));
+    let path = format!("jsonpath-file={}", file("list-path", "{.items[*].name}\n"));
+    for (form, stdout) in [(columns, "NAME       STATE\ncheckout   failed\n"), (path, "checkout\n")] {
+        let ended = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
+        assert_eq!((ended.stdout.as_str(), ended.exit), (stdout, 0), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn unusable_templates_are_usage_errors() {
+    for (form, message) in [
+        ("jsonpath", "template format specified but no template given"),
+        ("jsonpath={.name", "error parsing jsonpath {.name, unclosed action"),
+        ("jsonpath-file=nowhere", "cannot read the template \"nowhere\": No such file or directory"),
+        ("custom-columns", "custom-columns format specified but no custom columns given"),
+        ("custom-columns=NAME", "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>"),
+        (
+            "go-template={{.kind}}",
+            "-o go-template is not supported\nhint: use -o jsonpath='{...}', or pass -o json to jq",
+        ),
+        ("xml", "invalid value 'xml' for '--output <FORM>'"),
+    ] {
+        let ended = list(&every_state(), &["deploy", "-A", "-o", form]);
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{form}");
+        assert!(ended.stderr.contains(message), "{form}: {}", ended.stderr);
+    }
+    let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].name}"]);
+    assert_eq!(missing.exit, 1);
+    assert_eq!(
+        missing.stderr,
+        "error: jsonpath \"{.items[99].name}\": array index out of bounds: index 99, length 6\n"
+    );
+}

@@ -1,0 +1,124 @@
+//! The table: its order, its columns, the last line, and how it fits a terminal.
+
+use harness::{Run, data};
+use serde_json::json;
+
+use crate::objects::{complete, deployment, every_state, list, listing};
+
+const ALL: &str = "\
+NAMESPACE  WORKLOAD             REVISION  STATE        UPDATED  AVAILABLE  SINCE  CAUSE
+shop       deployment/checkout  2         failed       1/2      0/2        10m    app: CrashLoopBackOff, exit 1
+test       deployment/cart      2         progressing  1/2      1/2        30m    app: CrashLoopBackOff, exit 1
+shop       deployment/api       2         progressing  1/2      1/2        30m
+shop       statefulset/db       2         held         0/2      2/2        120m   partition 2 keeps db-0..db-1 on revision 1
+shop       deployment/paid      2         paused       1/2      1/2        10m    paused, until kubectl rollout2 resume deployment/paid -n shop
+test       deployment/late      2         unobserved   2/2      2/2        -
+shop       deployment/web       2         complete     2/2      2/2        120m
+7 workloads: 1 failed, 2 progressing, 1 paused, 1 held, 1 unobserved, 1 complete
+";
+
+#[test]
+fn trouble_comes_first_in_all_namespaces() {
+    let output = list(&every_state(), &["-A"]);
+    assert_eq!((output.stdout.as_str(), output.exit), (ALL, 0));
+    assert_eq!(output.stderr, "note: standard input has no daemonsets\n");
+}
+
+#[test]
+fn a_namespace_has_no_column_for_itself() {
+    let output = list(&every_state(), &["-n", "test"]);
+    assert_eq!(
+        output.stdout,
+        "WORKLOAD         REVISION  STATE        UPDATED  AVAILABLE  SINCE  CAUSE\n\
+         deployment/cart  2         progressing  1/2      1/2        30m    app: CrashLoopBackOff, exit 1\n\
+         deployment/late  2         unobserved   2/2      2/2        -\n\
+         2 workloads: 1 progressing, 1 unobserved\n"
+    );
+}
+
+#[test]
+fn states_are_filtered_and_all_are_counted() {
+    for (states, shown) in [
+        ("failed", &["checkout"][..]),
+        ("held", &["db", "paid"]),
+        ("paused", &["paid"]),
+        ("progressing,unobserved", &["cart", "api", "late"]),
+        ("Complete", &["web"]),
+    ] {
+        let output = list(&every_state(), &["deploy,sts", "-A", "--state", states]);
+        let lines: Vec<_> = output.stdout.lines().collect();
+        let names: Vec<_> = lines[1..lines.len() - 1]
+            .iter()
+            .map(|line| line.split(['/', ' ']).filter(|word| !word.is_empty()).nth(2).unwrap())
+            .collect();
+        assert_eq!(names, shown, "{states}");
+        assert!(lines[lines.len() - 1].starts_with("7 workloads: 1 failed"), "{states}");
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    }
+    let none = list(&complete("n", "web"), &["deploy", "--state", "failed"]);
+    assert_eq!((none.stdout.as_str(), none.exit), ("1 workload: 1 complete\n", 0));
+}
+
+#[test]
+fn without_headers_only_rows_are_printed() {
+    let output = list(&every_state(), &["deploy,sts", "-A", "--no-headers"]);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let rows: Vec<_> = ALL.lines().skip(1).take(7).map(words).collect();
+    assert_eq!(output.stdout.lines().map(words).collect::<Vec<_>>(), rows);
+}
+
+#[test]
+fn the_wide_table_has_images_strategy_and_writer() {
+    let writer = json!({"metadata": {"managedFields": [{
+        "manager": "helm", "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {}}},
+    }]}});
+    let output = list(&deployment("n", "web", &writer), &["deploy", "-o", "wide"]);
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert_eq!(
+        lines[..2],
+        [
+            "WORKLOAD        REVISION  STATE     UPDATED  AVAILABLE  SINCE  IMAGES  STRATEGY                                     CHANGED BY  CAUSE",
+            "deployment/web  2         complete  2/2      2/2        -      x:2     RollingUpdate maxSurge=25% maxUnavailable=0  helm",
+        ]
+    );
+}
+
+#[test]
+fn a_terminal_shortens_causes_and_colours_states() {
+    let run = |width, args: &[&str]| listing(&every_state(), args).terminal(width, 24).run().stdout;
+    let narrow = run(90, &["-n", "shop", "deploy,sts", "--color", "never"]);
+    let paid = "deployment/paid      2         paused       1/2      1/2        10m    paused, until kube…";
+    assert_eq!(narrow.lines().find(|line| line.contains("paid")), Some(paid));
+    assert_eq!(paid.chars().count(), 90, "as wide as the terminal");
+    let wide = run(80, &["-n", "shop", "deploy,sts", "-o", "wide", "--color", "never"]);
+    assert!(wide.contains("until kubectl rollout2 resume deployment/paid -n shop\n"), "{wide}");
+    let colored = run(120, &["-n", "shop", "deploy,sts"]);
+    for text in
+        ["\x1b[31mfailed\x1b[0m", "\x1b[31m0/2\x1b[0m", "\x1b[33mheld\x1b[0m", "\x1b[32mcomplete\x1b[0m"]
+    {
+        assert!(colored.contains(text), "{text:?}: {colored:?}");
+    }
+}
+
+#[test]
+fn a_failure_without_a_known_cause_has_the_line_of_its_verdict() {
+    let late = json!({"status": {"conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]}});
+    let output = list(&deployment("n", "web", &late)[..1], &["deploy"]);
+    let row = "deployment/web  -         failed  2/2      2/2        -      deployment \"web\" exceeded its progress deadline";
+    assert_eq!(output.stdout.lines().nth(1), Some(row));
+    let missing = ["replicasets", "pods", "events"].map(|plural| format!("standard input has no {plural}"));
+    for missing in missing {
+        assert_eq!(output.stderr.matches(&missing).count(), 1, "{}", output.stderr);
+    }
+}
+
+/// Recorded from a real cluster.
+#[test]
+fn a_recorded_namespace_is_listed() {
+    for (namespace, types) in [("shop", "all"), ("broken", "deploy,sts,ds"), ("quota", "deploy")] {
+        let run = Run::of(["list", types]).arg("--from").arg(data().join(namespace).join("snapshot.json"));
+        let output = run.run();
+        insta::assert_snapshot!(namespace, output.stdout);
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{namespace}");
+    }
+}
