@@ -251,7 +251,7 @@ async fn a_recreated_object_is_not_changed() {
             again,
             "error: deployment \"web\" was deleted and created again while its rollback was prepared; nothing was written\n",
         ),
-        (gone, "error: deployment \"web\" was deleted external_change; nothing was written\n"),
+        (gone, "error: deployment \"web\" was deleted meanwhile; nothing was written\n"),
     ] {
         let server = TestServer::of("shop");
         server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act).once());

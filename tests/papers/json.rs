@@ -130,10 +130,10 @@ async fn every_event_fits_the_schema() {
     let all = events().await;
     assert_fit(&all);
     let seen: BTreeSet<String> = all.iter().map(title).collect();
-    for event in ["status", "cause", "log", "output", "rolling-back", "summary"] {
+    for event in ["status", "cause", "log", "ended", "rolling-back", "summary"] {
         assert!(seen.contains(&format!("StatusEvent {event}")), "{event}: {seen:?}");
     }
-    for event in ["began", "batch", "released", "output"] {
+    for event in ["began", "batch", "released", "ended"] {
         assert!(seen.contains(&format!("StepEvent {event}")), "{event}: {seen:?}");
     }
     assert!(seen.contains("StepPlan"), "{seen:?}");
