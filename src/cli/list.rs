@@ -1,7 +1,10 @@
 //! The arguments of `list`, and their lowering.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
+use super::duration::duration;
 use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::list::{Output, Request};
@@ -47,6 +50,17 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true)]
     fail_on_state: Vec<StateArg>,
 
+    /// Redraw the list on a terminal, or print the rows that change, until a signal arrives
+    ///
+    /// A changed row is marked with * for 10 seconds. With -o json, each change is one document on one line.
+    /// Recorded objects (--from) do not change, so they are listed once.
+    #[arg(short, long, conflicts_with = "fail_on_state")]
+    watch: bool,
+
+    /// How long to watch, such as 90s or 1h30m
+    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = duration)]
+    timeout: Option<Duration>,
+
     /// Exit with 0 when nothing matches
     #[arg(long)]
     allow_empty: bool,
@@ -71,6 +85,7 @@ Examples:
   kubectl rollout2 list deploy,sts -l app=web -o wide
   kubectl rollout2 list -A --fail-on-state failed -o json
   kubectl rollout2 list -o custom-columns=NAME:.name,STATE:.state
+  kubectl rollout2 list -A --watch
   kubectl rollout2 list --from snapshot.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -124,12 +139,18 @@ impl ListArgs {
             Some(OutputForm::Word(ListFormat::Name)) => Output::Name,
             Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
         };
+        if self.watch && !matches!(output, Output::Text | Output::Wide | Output::Json) {
+            return Err(Error::usage("--watch prints tables or -o json")
+                .hint("kubectl rollout2 list --watch -o json"));
+        }
         let states = |words: &[StateArg]| words.iter().flat_map(|word| word.states()).copied().collect();
         Ok(Request {
             scope,
             states: states(&self.states),
             fail_on: states(&self.fail_on_state),
             output,
+            watch: self.watch,
+            timeout: self.timeout,
             no_headers: self.no_headers,
         })
     }

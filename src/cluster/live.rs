@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::collection::is_not_found;
 use super::connection::{Allowance, ApiRequest, ApiResponse, Connection, RequestError};
 use super::listener::Listener;
-use super::observe::{Observer, WatchScope};
+use super::observe::{CollectionObserver, CollectionScope, Observer, WatchScope};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
 use super::served_versions::{is_unserved, not_served};
 use super::write::{WriteFailure, WriteOptions};
@@ -168,6 +168,12 @@ impl Cluster {
     #[must_use]
     pub fn observe(&self, found: &[Workload], scope: WatchScope) -> Observer {
         Observer::new(Arc::clone(&self.connection), found, scope)
+    }
+
+    /// Starts to watch everything of a scope.
+    #[must_use]
+    pub fn observe_collections(&self, scope: CollectionScope) -> CollectionObserver {
+        CollectionObserver::new(Arc::clone(&self.connection), scope)
     }
 
     /// Returns the last `lines` lines of a container's log, up to 8 KiB.

@@ -133,7 +133,7 @@ pub async fn run_on(
     let mut screen = Screen::with(messages, world, common.color, common.compat);
     let mut outcome = match &source {
         Ok(source) => match &command.verb {
-            Verb::List(request) => Box::pin(list::run(request, source, &mut screen)).await,
+            Verb::List(request) => Box::pin(list::run(request, source, signals, &mut screen)).await,
             Verb::History(request) => Box::pin(history::run(request, source, &mut screen)).await,
             Verb::Status(request) => Box::pin(status::run(request, source, signals, &mut screen)).await,
             Verb::Diff(request) => {

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_read_as_kubectl_writes_them() {
+    fn ages_are_printed_as_in_kubectl() {
         for (seconds, text) in [
             (-5, "<invalid>"),
             (-1, "0s"),

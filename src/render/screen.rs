@@ -349,9 +349,9 @@ mod tests {
     }
 
     #[derive(Clone, Default)]
-    struct Tape(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    struct SharedBuffer(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 
-    impl io::Write for Tape {
+    impl io::Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -363,7 +363,7 @@ mod tests {
 
     /// Returns stderr after a result that cannot be written, and whether `finish` fails.
     fn failed_output(kind: io::ErrorKind, changes: &[&str]) -> (String, bool) {
-        let tape = Tape::default();
+        let buffer = SharedBuffer::default();
         let mut world = World {
             environment: Environment::default(),
             host: None,
@@ -372,7 +372,7 @@ mod tests {
             stdin_is_terminal: false,
             signals: crate::world::Signals::Ignored,
             out: Stream::new(Broken(kind), None),
-            err: Stream::new(tape.clone(), None),
+            err: Stream::new(buffer.clone(), None),
         };
         let mut screen = Screen::new(&mut world, Color::Auto, false);
         screen.result("one\n");
@@ -381,7 +381,7 @@ mod tests {
             screen.record_change((*change).to_owned());
         }
         let failed = screen.finish().is_err();
-        let text = String::from_utf8(tape.0.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         (text, failed)
     }
 

@@ -1,23 +1,23 @@
-//! Which file takes names from which other, and the circles among them.
+//! The imports between files and folders, and the cycles among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::SourceFile;
 
-/// What takes names from what: files by their names below `src`, or folders.
+/// The imports of each file or folder, by its path below `src`.
 pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The modules of the package, and where a name of each is really defined.
+/// The modules of the package, and the definitions behind their reexports.
 pub(crate) struct Modules {
     files: Vec<SourceFile>,
     /// Module path to the index of its file.
     of_path: BTreeMap<String, usize>,
-    /// What a module only hands on (`pub use`): its path and the name, and the path that it stands for.
-    handed_on: BTreeMap<(String, String), String>,
+    /// The reexports (`pub use`): the module and the name, and the path that it refers to.
+    reexports: BTreeMap<(String, String), String>,
 }
 
 impl Modules {
-    /// The modules of these files, without those that exist in tests only.
+    /// Returns the modules of these files, without test modules.
     pub(crate) fn of(files: Vec<SourceFile>) -> Self {
         let tests: BTreeSet<_> = files.iter().flat_map(SourceFile::test_modules).collect();
         let is_test = |file: &SourceFile| {
@@ -26,39 +26,39 @@ impl Modules {
         };
         let files: Vec<_> = files.into_iter().filter(|file| !is_test(file)).collect();
         let of_path = files.iter().enumerate().map(|(index, file)| (file.module(), index)).collect();
-        let handed_on = files.iter().flat_map(SourceFile::handed_on).collect();
-        Self { files, of_path, handed_on }
+        let reexports = files.iter().flat_map(SourceFile::reexports).collect();
+        Self { files, of_path, reexports }
     }
 
     pub(crate) fn files(&self) -> &[SourceFile] {
         &self.files
     }
 
-    /// Which files take names from which.
+    /// Returns the imports of each file.
     pub(crate) fn file_graph(&self) -> Graph {
         let mut graph = Graph::new();
         for file in &self.files {
-            let reached = graph.entry(file.name().to_owned()).or_default();
-            for mention in file.mentions() {
+            let imports = graph.entry(file.name().to_owned()).or_default();
+            for path_use in file.path_uses() {
                 if let Some(other) =
-                    self.file_of(&mention.path, file).filter(|other| other.name() != file.name())
+                    self.file_of(&path_use.path, file).filter(|other| other.name() != file.name())
                 {
-                    reached.insert(other.name().to_owned());
+                    imports.insert(other.name().to_owned());
                 }
             }
         }
         graph
     }
 
-    /// Which folders below `room` take names from which. A folder and one inside it are one house: between
-    /// their files the graph of files decides.
+    /// Returns the imports of each folder below `room`. Imports between a folder and its subfolder are left out: the
+    /// graph of files covers them.
     pub(crate) fn folder_graph(&self, room: &str) -> Graph {
         let mut graph = Graph::new();
         let folder = |name: &str| name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        for (file, reached) in self.file_graph() {
-            for (from, to) in reached.iter().map(|other| (folder(&file), folder(other))) {
-                let is_apart = !to.starts_with(&from) && !from.starts_with(&to);
-                if from.starts_with(room) && to.starts_with(room) && is_apart {
+        for (file, imports) in self.file_graph() {
+            for (from, to) in imports.iter().map(|other| (folder(&file), folder(other))) {
+                let is_separate = !to.starts_with(&from) && !from.starts_with(&to);
+                if from.starts_with(room) && to.starts_with(room) && is_separate {
                     graph.entry(from).or_default().insert(to);
                 }
             }
@@ -66,14 +66,14 @@ impl Modules {
         graph
     }
 
-    /// The file that defines what a path leads to, seen from a file.
+    /// Returns the file that defines the item of a path in a file.
     fn file_of(&self, path: &str, from: &SourceFile) -> Option<&SourceFile> {
         let child = format!("{}::{path}", from.module());
         let mut path = if path.starts_with("crate::") { path.to_owned() } else { child };
         for _ in 0..8 {
             let (module, index, rest) = self.longest_module(&path)?;
             let name = rest.split("::").next().unwrap_or_default();
-            match self.handed_on.get(&(module, name.to_owned())) {
+            match self.reexports.get(&(module, name.to_owned())) {
                 Some(target) => path = rest.replacen(name, target, 1),
                 None if index == 0 => return None,
                 None => return Some(&self.files[index - 1]),
@@ -82,7 +82,7 @@ impl Modules {
         None
     }
 
-    /// The longest beginning of a path that is a module, its file counted from 1, and the rest.
+    /// Returns the longest prefix of a path that is a module, the number of its file from 1, and the rest of the path.
     fn longest_module(&self, path: &str) -> Option<(String, usize, String)> {
         let mut end = path.len();
         loop {
@@ -95,29 +95,29 @@ impl Modules {
     }
 }
 
-/// Every circle: sets of nodes each of which can be reached from each other.
-pub(crate) fn circles(graph: &Graph) -> Vec<Vec<String>> {
+/// Returns the cycles: the sets of nodes that can all be reached from each other.
+pub(crate) fn cycles(graph: &Graph) -> Vec<Vec<String>> {
     let reach: BTreeMap<&String, BTreeSet<&String>> =
-        graph.keys().map(|node| (node, reached(graph, node))).collect();
-    let mut circles = Vec::new();
+        graph.keys().map(|node| (node, reachable(graph, node))).collect();
+    let mut cycles = Vec::new();
     let mut seen = BTreeSet::new();
     for (node, others) in &reach {
         if others.contains(node) && !seen.contains(node) {
-            let circle =
+            let cycle =
                 others.iter().filter(|other| reach.get(*other).is_some_and(|back| back.contains(node)));
-            let circle: Vec<String> = circle.map(|other| (*other).clone()).collect();
-            seen.extend(others.iter().filter(|other| circle.contains(other)).copied());
-            circles.push(circle);
+            let cycle: Vec<String> = cycle.map(|other| (*other).clone()).collect();
+            seen.extend(others.iter().filter(|other| cycle.contains(other)).copied());
+            cycles.push(cycle);
         }
     }
-    circles
+    cycles
 }
 
-fn reached<'a>(graph: &'a Graph, from: &'a String) -> BTreeSet<&'a String> {
-    let mut reached = BTreeSet::new();
+fn reachable<'a>(graph: &'a Graph, from: &'a String) -> BTreeSet<&'a String> {
+    let mut reachable = BTreeSet::new();
     let mut next = vec![from];
     while let Some(node) = next.pop() {
-        next.extend(graph.get(node).into_iter().flatten().filter(|other| reached.insert(*other)));
+        next.extend(graph.get(node).into_iter().flatten().filter(|other| reachable.insert(*other)));
     }
-    reached
+    reachable
 }

@@ -1,24 +1,24 @@
-//! Holds the code to the one way in which its rooms may depend on each other.
+//! The allowed dependencies between the rooms of the crate, which are the top-level folders of `src`.
 //!
-//! `use` lines and paths spelled out in the code count alike; comments and texts do not.
+//! `use` lines and full paths in the code are dependencies; comments and strings are not.
 
 #![expect(clippy::expect_used, reason = "a test that cannot read the sources has failed")]
 
 mod graph;
 mod source;
 
-use graph::{Graph, Modules, circles};
-use source::{Mention, SourceFile};
+use graph::{Graph, Modules, cycles};
+use source::{PathUse, SourceFile};
 
-/// A room, the rooms it may use, and what of the world outside it may not touch.
+/// A room, the rooms that it may use, and the crates and modules that it must not use.
 struct Room {
     name: &'static str,
     uses: &'static [&'static str],
-    never: &'static [&'static str],
+    forbidden: &'static [&'static str],
 }
 
-/// Every room may use these; they use no room.
-const COMMON_GROUND: [&str; 3] = ["error", "exit", "world"];
+/// Files that every room may use, and that use no room.
+const SHARED_FILES: [&str; 3] = ["error", "exit", "world"];
 
 const PROCESS: [&str; 4] = ["std::env", "std::process", "std::thread", "std::time"];
 
@@ -26,7 +26,7 @@ const ROOMS: [Room; 6] = [
     Room {
         name: "model",
         uses: &["error"],
-        never: &[
+        forbidden: &[
             "clap",
             "kube",
             "tokio",
@@ -38,15 +38,15 @@ const ROOMS: [Room; 6] = [
             "Instant::now",
         ],
     },
-    Room { name: "render", uses: &["model"], never: &["clap", "kube", "tokio", "std::fs", "std::net"] },
-    Room { name: "cluster", uses: &["model"], never: &["clap", "tabled"] },
-    Room { name: "command", uses: &["cluster", "render", "model"], never: &["clap", "kube", "tabled"] },
+    Room { name: "render", uses: &["model"], forbidden: &["clap", "kube", "tokio", "std::fs", "std::net"] },
+    Room { name: "cluster", uses: &["model"], forbidden: &["clap", "tabled"] },
+    Room { name: "command", uses: &["cluster", "render", "model"], forbidden: &["clap", "kube", "tabled"] },
     Room {
         name: "cli",
         uses: &["command", "render", "model"],
-        never: &["kube", "tokio", "tabled", "std::fs"],
+        forbidden: &["kube", "tokio", "tabled", "std::fs"],
     },
-    Room { name: "world", uses: &[], never: &["clap", "kube", "tabled"] },
+    Room { name: "world", uses: &[], forbidden: &["clap", "kube", "tabled"] },
 ];
 
 #[test]
@@ -56,12 +56,12 @@ fn rooms_depend_on_each_other_in_one_direction_only() {
         let Some(room) = ROOMS.iter().find(|room| room.name == file.room()) else {
             continue;
         };
-        for Mention { path, line } in file.mentions() {
+        for PathUse { path, line } in file.path_uses() {
             let reaches = path.strip_prefix("crate::").and_then(|path| path.split("::").next());
             let allowed = reaches.is_none_or(|reached| {
                 reached == room.name
                     || room.uses.contains(&reached)
-                    || is_common_ground(room, reached)
+                    || is_shared(room, reached)
                     || !is_room(reached)
             });
             if !allowed {
@@ -76,36 +76,37 @@ fn rooms_depend_on_each_other_in_one_direction_only() {
 fn rooms_use_only_allowed_crates_and_calls() {
     let mut wrong = Vec::new();
     for file in SourceFile::all() {
-        let never = ROOMS.iter().find(|room| room.name == file.room()).map_or(&[] as &[_], |room| room.never);
+        let forbidden =
+            ROOMS.iter().find(|room| room.name == file.room()).map_or(&[] as &[_], |room| room.forbidden);
         let room_name = file.room();
         let process: &[&str] = if ["world", "main"].contains(&file.room()) { &[] } else { &PROCESS };
-        for Mention { path, line } in file.mentions() {
+        for PathUse { path, line } in file.path_uses() {
             let is = |forbidden: &&str| path == **forbidden || path.starts_with(&format!("{forbidden}::"));
-            if never.iter().chain(process).any(is) && !is_harmless(room_name, &path) {
-                wrong.push(format!("{}:{line}: {} may not touch {path}", file.name(), file.room()));
+            if forbidden.iter().chain(process).any(is) && !is_allowed(room_name, &path) {
+                wrong.push(format!("{}:{line}: {} may not use {path}", file.name(), file.room()));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files that are excluded from the search for circles, with the reason.
-const LEFT_OUT: [(&str, &str); 1] =
-    [("src/cluster/connection/", "what is sent, refused and pooled are still one knot")];
+/// Files that are excluded from the search for cycles, with the reason.
+const EXCLUDED: [(&str, &str); 1] =
+    [("src/cluster/connection/", "requests, errors and the pool of connections still import each other")];
 
 /// Files that may name a kind, and why.
-const NAME_A_KIND: [(&str, &str); 0] = [];
+const FILES_THAT_NAME_A_KIND: [(&str, &str); 0] = [];
 
 #[test]
-fn no_files_import_each_other_in_a_circle() {
-    let wrong = described(&Modules::of(files()).file_graph());
-    assert!(wrong.is_empty(), "circles:\n{wrong}");
+fn no_files_import_each_other_in_a_cycle() {
+    let wrong = listed(&Modules::of(files()).file_graph());
+    assert!(wrong.is_empty(), "cycles:\n{wrong}");
 }
 
 #[test]
-fn no_model_folders_import_each_other_in_a_circle() {
-    let wrong = described(&Modules::of(SourceFile::all()).folder_graph("src/model"));
-    assert!(wrong.is_empty(), "circles:\n{wrong}");
+fn no_model_folders_import_each_other_in_a_cycle() {
+    let wrong = listed(&Modules::of(SourceFile::all()).folder_graph("src/model"));
+    assert!(wrong.is_empty(), "cycles:\n{wrong}");
 }
 
 /// A kind is a file and an entry in the table. Other code that names a kind would not handle a new one.
@@ -124,8 +125,9 @@ fn only_the_table_knows_the_kinds_by_name() {
     let modules = Modules::of(SourceFile::all());
     let elsewhere = modules.files().iter().filter(|file| !file.name().starts_with("src/model/workload/"));
     let mut wrong = Vec::new();
-    for file in elsewhere.filter(|file| !NAME_A_KIND.iter().any(|(name, _)| file.name() == *name)) {
-        for Mention { path, line } in file.mentions() {
+    for file in elsewhere.filter(|file| !FILES_THAT_NAME_A_KIND.iter().any(|(name, _)| file.name() == *name))
+    {
+        for PathUse { path, line } in file.path_uses() {
             if kinds.iter().any(|kind| path.starts_with(kind)) {
                 wrong.push(format!("{}:{line}: {path}", file.name()));
             }
@@ -134,25 +136,25 @@ fn only_the_table_knows_the_kinds_by_name() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the files to search for circles.
+/// Returns the files to search for cycles.
 fn files() -> Vec<SourceFile> {
-    let is_left_out = |file: &SourceFile| LEFT_OUT.iter().any(|(folder, _)| file.name().starts_with(folder));
-    SourceFile::all().into_iter().filter(|file| !is_left_out(file)).collect()
+    let is_excluded = |file: &SourceFile| EXCLUDED.iter().any(|(folder, _)| file.name().starts_with(folder));
+    SourceFile::all().into_iter().filter(|file| !is_excluded(file)).collect()
 }
 
-/// The arrows of every circle, a line each.
-fn described(graph: &Graph) -> String {
+/// Returns the imports of every cycle, one a line.
+fn listed(graph: &Graph) -> String {
     let mut lines = Vec::new();
-    for circle in circles(graph) {
-        let arrows = circle.iter().flat_map(|from| graph[from].iter().map(move |to| (from, to)));
-        let within = arrows.filter(|(_, to)| circle.contains(to));
+    for cycle in cycles(graph) {
+        let imports = cycle.iter().flat_map(|from| graph[from].iter().map(move |to| (from, to)));
+        let within = imports.filter(|(_, to)| cycle.contains(to));
         lines.extend(within.map(|(from, to)| format!("{from} -> {to}")).chain([String::new()]));
     }
     lines.join("\n")
 }
 
 #[test]
-fn circles_through_reexports_are_found() {
+fn cycles_through_reexports_are_found() {
     let files = [
         ("src/model/a/mod.rs", "mod b;\npub use b::B;\n#[cfg(test)]\nmod tests;"),
         ("src/model/a/b.rs", "use crate::model::c::C;\n#[cfg(test)]\nmod tests { use super::super::D; }"),
@@ -161,40 +163,38 @@ fn circles_through_reexports_are_found() {
         ("src/model/d.rs", "use crate::model::a::B;"),
     ];
     let modules = Modules::of(files.iter().map(|(name, text)| SourceFile::of(name, text)).collect());
-    assert_eq!(circles(&modules.file_graph()), [["src/model/a/b.rs", "src/model/c.rs"]]);
+    assert_eq!(cycles(&modules.file_graph()), [["src/model/a/b.rs", "src/model/c.rs"]]);
 }
 
 #[test]
 fn main_uses_only_the_library() {
     let main = SourceFile::all().into_iter().find(|file| file.room() == "main").expect("src/main.rs");
-    let strangers: Vec<_> =
-        main.mentions().into_iter().filter(|mention| mention.path.starts_with("crate::")).collect();
-    assert!(strangers.is_empty(), "{strangers:?}");
+    let modules: Vec<_> =
+        main.path_uses().into_iter().filter(|path_use| path_use.path.starts_with("crate::")).collect();
+    assert!(modules.is_empty(), "{modules:?}");
 }
 
 #[test]
-fn every_spelling_of_a_path_is_checked() {
+fn every_form_of_a_path_is_checked() {
     let file = SourceFile::of(
         "src/model/deep/file.rs",
         "use crate::{error::Error, render};\nfn f() { super::super::super::cli::x(); }\n// crate::cluster\nlet s = \"crate::world\"; std::env::var(s)",
     );
-    let paths: Vec<_> = file.mentions().into_iter().map(|mention| mention.path).collect();
+    let paths: Vec<_> = file.path_uses().into_iter().map(|path_use| path_use.path).collect();
     assert_eq!(paths, ["crate::error::Error", "crate::render", "crate::cli::x", "std::env::var"]);
 }
 
 fn is_room(name: &str) -> bool {
-    ROOMS.iter().any(|room| room.name == name) || COMMON_GROUND.contains(&name)
+    ROOMS.iter().any(|room| room.name == name) || SHARED_FILES.contains(&name)
 }
 
 /// The model does not use streams and clocks.
-fn is_common_ground(room: &Room, reached: &str) -> bool {
-    COMMON_GROUND.contains(&reached) && room.name != "model"
+fn is_shared(room: &Room, reached: &str) -> bool {
+    SHARED_FILES.contains(&reached) && room.name != "model"
 }
 
-/// A `Duration` is a number, an `Instant` a point, and what system this was built for a constant; only
-/// clocks and variables are kept out. What a credential plugin gets for its streams is the business of
-/// the one room that runs plugins.
-fn is_harmless(room: &str, path: &str) -> bool {
+/// Whether a path of `std` reads no clock and no environment. `cluster` may use `Stdio`, since it runs credential plugins.
+fn is_allowed(room: &str, path: &str) -> bool {
     ["std::time::Duration", "std::time::Instant"].contains(&path)
         || path.starts_with("std::env::consts::")
         || (room, path) == ("cluster", "std::process::Stdio")

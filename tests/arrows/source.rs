@@ -1,4 +1,4 @@
-//! The sources as the test sees them: which paths a file mentions.
+//! The source files, and the paths that they use.
 
 use std::fs;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::path::Path;
 /// A source file of the package.
 pub(crate) struct SourceFile {
     name: String,
-    /// The code without comments, texts, tests and what is only handed on.
+    /// The code without comments, strings, tests and reexports.
     code: String,
     test_modules: Vec<String>,
-    handed_on: Vec<String>,
+    reexports: Vec<String>,
 }
 
 /// An absolute path that the code uses, and its line number.
 #[derive(Debug)]
-pub(crate) struct Mention {
+pub(crate) struct PathUse {
     pub(crate) path: String,
     pub(crate) line: usize,
 }
@@ -24,31 +24,31 @@ impl SourceFile {
     pub(crate) fn all() -> Vec<Self> {
         let mut files = Vec::new();
         collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-        assert!(files.len() > 20, "the sources were not found");
+        assert!(files.len() > 20, "no source file was found");
         files
     }
 
     pub(crate) fn of(name: &str, text: &str) -> Self {
-        let mut code = without_comments_and_texts(text);
+        let mut code = without_comments_and_strings(text);
         blank_visibility(&mut code);
         let test_modules = blank_tests(&mut code);
-        let handed_on = blank_handed_on(&mut code);
-        Self { name: name.to_owned(), code, test_modules, handed_on }
+        let reexports = blank_reexports(&mut code);
+        Self { name: name.to_owned(), code, test_modules, reexports }
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The first word of the path below `src`: the room, or a file that is common ground.
+    /// Returns the first part of the path below `src`: the room, or a shared file.
     pub(crate) fn room(&self) -> &str {
         let below = self.name.strip_prefix("src/").unwrap_or(&self.name);
         below.split('/').next().unwrap_or_default().trim_end_matches(".rs")
     }
 
-    /// Every path of two or more words, `use` lists taken apart, `super` and `self` resolved.
-    pub(crate) fn mentions(&self) -> Vec<Mention> {
-        let mut mentions = Vec::new();
+    /// Returns every path of two or more parts. `use` lists are split, and `super` and `self` are resolved.
+    pub(crate) fn path_uses(&self) -> Vec<PathUse> {
+        let mut path_uses = Vec::new();
         let mut rest = self.code.as_str();
         while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
             let offset = self.code.len() - rest.len() + start;
@@ -59,11 +59,11 @@ impl SourceFile {
             if !text.contains("::") {
                 continue;
             }
-            for path in take_apart(text) {
-                mentions.push(Mention { path: self.absolute(&path), line });
+            for path in split_list(text) {
+                path_uses.push(PathUse { path: self.absolute(&path), line });
             }
         }
-        mentions
+        path_uses
     }
 
     /// `crate::model::workload` for `src/model/workload/mod.rs`.
@@ -76,14 +76,14 @@ impl SourceFile {
         below.split('/').filter(|word| !["mod", "lib", "main"].contains(word)).collect()
     }
 
-    /// The modules of this file that exist in tests only (`#[cfg(test)] mod x;`).
+    /// Returns the test modules of this file (`#[cfg(test)] mod x;`).
     pub(crate) fn test_modules(&self) -> Vec<String> {
         self.test_modules.iter().map(|name| format!("{}::{name}", self.module())).collect()
     }
 
-    /// What the file only hands on (`pub use`): its module and the name, and the path that it stands for.
-    pub(crate) fn handed_on(&self) -> Vec<((String, String), String)> {
-        let paths = self.handed_on.iter().flat_map(|path| take_apart(path));
+    /// Returns the reexports (`pub use`): the module and the name, and the path that it refers to.
+    pub(crate) fn reexports(&self) -> Vec<((String, String), String)> {
+        let paths = self.reexports.iter().flat_map(|path| split_list(path));
         let targets = paths.map(|path| match self.absolute(&path) {
             path if path.starts_with("crate::") => path,
             path => format!("{}::{path}", self.module()),
@@ -120,7 +120,7 @@ fn collect(directory: &Path, files: &mut Vec<SourceFile>) {
     }
 }
 
-/// How long the path at the beginning of a text is, a braced list at its end included.
+/// Returns the length of the path at the beginning of a text, with a list in braces at its end.
 fn path_length(text: &str) -> usize {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut end = text.find(|c| !is_word(c)).unwrap_or(text.len());
@@ -150,8 +150,8 @@ fn closing_brace(text: &str) -> usize {
     text.len()
 }
 
-/// `a::{b, c::{d, e}}` into `a::b`, `a::c::d`, `a::c::e`.
-fn take_apart(path: &str) -> Vec<String> {
+/// Splits `a::{b, c::{d, e}}` into `a::b`, `a::c::d` and `a::c::e`.
+fn split_list(path: &str) -> Vec<String> {
     let Some((head, list)) = path.split_once("::{") else {
         return vec![path.trim().to_owned()];
     };
@@ -167,10 +167,10 @@ fn take_apart(path: &str) -> Vec<String> {
     }
     items.push(item);
     let items = items.iter().map(|item| item.trim()).filter(|item| !item.is_empty());
-    items.flat_map(|item| take_apart(&format!("{}::{item}", head.trim()))).collect()
+    items.flat_map(|item| split_list(&format!("{}::{item}", head.trim()))).collect()
 }
 
-/// Blanks what exists in tests only, and returns the modules among it that have files of their own.
+/// Blanks the items under `#[cfg(test)]`, and returns the names of the modules among them that have their own files.
 fn blank_tests(code: &mut String) -> Vec<String> {
     const MARK: &str = "#[cfg(test)]";
     let mut modules = Vec::new();
@@ -189,7 +189,7 @@ fn blank_tests(code: &mut String) -> Vec<String> {
     modules
 }
 
-/// Blanks the path in `pub(in path)`: who may see an item is no use of it.
+/// Blanks the path in `pub(in path)`, since a visibility is no dependency.
 fn blank_visibility(code: &mut String) {
     while let Some(start) = code.find("(in crate") {
         let end = code[start..].find(')').map_or(code.len(), |end| start + end + 1);
@@ -197,8 +197,8 @@ fn blank_visibility(code: &mut String) {
     }
 }
 
-/// Blanks every `pub use`, in whatever visibility, and returns the paths.
-fn blank_handed_on(code: &mut String) -> Vec<String> {
+/// Blanks every `pub use` with any visibility, and returns the paths.
+fn blank_reexports(code: &mut String) -> Vec<String> {
     let mut paths = Vec::new();
     let mut from = 0;
     while let Some(at) = code[from..].find("use ").map(|at| from + at) {
@@ -213,21 +213,21 @@ fn blank_handed_on(code: &mut String) -> Vec<String> {
     paths
 }
 
-/// Blanks a stretch of code; lines stay lines.
+/// Blanks a range of the code, and keeps the newlines.
 fn blank(code: &mut String, start: usize, end: usize) {
     let blanked: String = code[start..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
     code.replace_range(start..end, &blanked);
 }
 
-/// Comments and texts blanked, newlines kept.
-fn without_comments_and_texts(text: &str) -> String {
+/// Returns the code with blanked comments and strings, and keeps the newlines.
+fn without_comments_and_strings(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if character == '"' {
-            text_length(rest)
+            string_length(rest)
         } else if ["'\"'", "'\\''", "b'\"'"].iter().any(|quote| rest.starts_with(quote)) {
             3
         } else {
@@ -241,7 +241,7 @@ fn without_comments_and_texts(text: &str) -> String {
     code
 }
 
-fn text_length(text: &str) -> usize {
+fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (index, character) in text.char_indices().skip(1) {
         match character {

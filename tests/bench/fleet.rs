@@ -1,6 +1,6 @@
 //! `step` of a DaemonSet on a large fleet, in the simulated cluster: wall time, requests, bytes and peak memory.
 //!
-//! Pods take no real time to start, so the wall time is the program's and the simulator's own.
+//! Pods start in simulated time, so the wall time is the time of the program and the simulator.
 
 use std::future::Future;
 use std::io;
@@ -20,21 +20,21 @@ use simcluster::resource::{NODES, PODS};
 use simcluster::{Controllers, Lost, RecordedRequest, ReplyBody, Route, SimCluster, SimService, Verb};
 use tower::Service;
 
-/// The command that is measured.
+/// The command that is measure.
 const STEP: &str = "step daemonset/agent --by 10% --max-unavailable 50 --all --soak 10s";
 
-/// Steps a DaemonSet on so many nodes, and prints what it took.
+/// Steps a DaemonSet on this many nodes, and prints the measurements.
 #[expect(clippy::print_stdout, reason = "the result of a bench")]
 pub(crate) fn report(nodes: usize) -> io::Result<()> {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build()?;
     let local = tokio::task::LocalSet::new();
-    let (line, transcript) = local.block_on(&runtime, measured(nodes));
+    let (line, transcript) = local.block_on(&runtime, measure(nodes));
     println!("{line}\n{transcript}");
     Ok(())
 }
 
-async fn measured(nodes: usize) -> (String, String) {
+async fn measure(nodes: usize) -> (String, String) {
     let cluster = TestCluster::from_builder(
         SimCluster::builder().without_managed_fields().nodes(nodes),
         Controllers::new(),
@@ -46,8 +46,8 @@ async fn measured(nodes: usize) -> (String, String) {
     cluster.advance(60).await;
     cluster.sim.forget_requests();
     let before = memory("VmRSS:");
-    let _ = std::fs::write("/proc/self/clear_refs", "5"); // the peak counts from here, where Linux allows that
-    let service = Counted { service: cluster.sim.service(), bytes: Arc::default() };
+    let _ = std::fs::write("/proc/self/clear_refs", "5"); // resets the peak of the resident memory on Linux
+    let service = CountingService { service: cluster.sim.service(), bytes: Arc::default() };
     let bytes = Arc::clone(&service.bytes);
     let run = Run::of(STEP.split_whitespace()).at(START.parse().unwrap_or_default());
     let (begun, from) = (Instant::now(), cluster.sim.store(|store| store.now()));
@@ -80,21 +80,21 @@ fn is(request: &RecordedRequest, verb: Verb, kind: &str) -> bool {
     request.verb() == Some(verb) && target.resource.kind == kind
 }
 
-/// The resident set of this process, with the simulated cluster in it.
+/// Returns the resident memory of this process, which includes the simulated cluster.
 fn memory(which: &str) -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(which));
     line.map_or_else(|| "unknown".to_owned(), |value| value.trim().to_owned())
 }
 
-/// A way to the cluster that counts the bytes of the answers.
+/// A connection to the cluster that counts the bytes of the responses.
 #[derive(Clone)]
-struct Counted {
+struct CountingService {
     service: SimService,
     bytes: Arc<AtomicU64>,
 }
 
-impl Service<Request<Body>> for Counted {
+impl Service<Request<Body>> for CountingService {
     type Response = Response<ReplyBody>;
     type Error = Lost;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Lost>> + Send>>;

@@ -1,5 +1,4 @@
-//! Measures the large cases: `cargo bench`, or `cargo bench -- WORD` for those with the word in
-//! their name.
+//! Measures the large cases: `cargo bench`, or `cargo bench -- WORD` for the cases with the word in their name.
 //!
 //! It prints one line for each case with the median of its runs.
 
@@ -29,16 +28,16 @@ const RUNS: usize = 9;
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
-    let cases: [(&str, Setting); 4] = [
+    let cases: [(&str, CaseSetup); 4] = [
         ("history of 1,000 revisions", history),
         ("diff of two templates of 1 MB", diff),
-        ("verdict and causes over 10,000 pods", judgement),
+        ("verdict and causes over 10,000 pods", verdict_and_causes),
         ("history from a snapshot of 50 MB", snapshot),
     ];
     for (name, case) in cases.into_iter().filter(|(name, _)| is_wanted(name)) {
         report(name, case()?);
     }
-    // Minutes: only when it is asked for.
+    // Takes minutes, so it runs only on request.
     if words.iter().any(|word| word == "fleet") {
         let nodes = std::env::var("ROLLOUT2_NODES").ok().and_then(|nodes| nodes.parse().ok());
         fleet::report(nodes.unwrap_or(5_000))?;
@@ -46,8 +45,8 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prepares a case.
-type Setting = fn() -> std::io::Result<Case>;
+/// A function that prepares a case.
+type CaseSetup = fn() -> std::io::Result<Case>;
 
 /// The function that is measured.
 type Case = Box<dyn FnMut()>;
@@ -79,14 +78,14 @@ fn history() -> std::io::Result<Case> {
     }))
 }
 
-fn judgement() -> std::io::Result<Case> {
+fn verdict_and_causes() -> std::io::Result<Case> {
     let observed = observed(Shape { revisions: 10, pods: 10_000, crashing: true })?;
     Ok(Box::new(move || {
         black_box((verdict(&observed), causes(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH)));
     }))
 }
 
-/// Two templates with 4,000 variables and 1,000 annotations, a tenth of which differ.
+/// Compares two templates with 4,000 variables and 1,000 annotations, a tenth of which differ.
 #[expect(clippy::unnecessary_wraps, reason = "as the other settings are")]
 fn diff() -> std::io::Result<Case> {
     let template = |number: usize| {
@@ -111,14 +110,14 @@ fn diff() -> std::io::Result<Case> {
     }))
 }
 
-/// Written once, and read by the whole program in every run.
+/// Writes a snapshot once, and reads it with the complete program in every run.
 fn snapshot() -> std::io::Result<Case> {
-    let crowd = WorkloadGenerator::from_recording();
+    let generator = WorkloadGenerator::from_recording();
     let shape = Shape { revisions: 5, pods: 5, crashing: false };
     let mut text = String::from("{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n");
     let mut index = 0;
     while text.len() < 50_000_000 {
-        for object in crowd.deployment("shop", &format!("web-{index}"), shape) {
+        for object in generator.deployment("shop", &format!("web-{index}"), shape) {
             text += &format!("{}{object}", if text.ends_with("[\n") { "" } else { ",\n" });
         }
         index += 1;
@@ -133,7 +132,7 @@ fn snapshot() -> std::io::Result<Case> {
     }))
 }
 
-/// A file that is deleted with its case.
+/// A file that is deleted when its case ends.
 struct Temporary(std::path::PathBuf);
 
 impl Drop for Temporary {

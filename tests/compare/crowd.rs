@@ -1,6 +1,6 @@
-//! Serves a simulated cluster of any size, to measure against: `crowd small=1x10x5 many=2000x5x5` has one
-//! Deployment of 10 revisions and 5 pods in the namespace `small`, and 2,000 of 5 and 5 in `many`, of which
-//! every twentieth crashes. Prints where its kubeconfig is, and ends when it is interrupted.
+//! Serves a simulated cluster of any size for measurements: `crowd small=1x10x5 many=2000x5x5` has one Deployment of 10
+//! revisions and 5 pods in the namespace `small`, and 2,000 Deployments of 5 revisions and 5 pods in `many`. Every
+//! twentieth one crashes. It prints the path of its kubeconfig, and exits at an interrupt.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use harness::many_workloads::{Shape, WorkloadGenerator};
 use serde_json::{Value, json};
 use simcluster::{Clock, Served, SimCluster};
 
-/// Every so many-th Deployment of a namespace with many crashes.
+/// In a namespace with many Deployments, one of this many crashes.
 const CRASHING: usize = 20;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
-    let crowd = WorkloadGenerator::from_recording();
+    let generator = WorkloadGenerator::from_recording();
     let mut items = Vec::new();
     for word in std::env::args().skip(1) {
-        let place =
-            Place::read(&word).ok_or_else(|| io::Error::other(format!("{word:?} is no NAMESPACE=1x2x3")))?;
-        place.populate(&crowd, &mut items);
+        let place = NamespaceSize::read(&word)
+            .ok_or_else(|| io::Error::other(format!("{word:?} is no NAMESPACE=1x2x3")))?;
+        place.populate(&generator, &mut items);
     }
     let builder = SimCluster::builder().snapshot(&json!({ "items": items })).map_err(io::Error::other)?;
     drop(items);
@@ -29,14 +29,14 @@ async fn main() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// A namespace and what is in it.
-struct Place<'a> {
+/// A namespace, and the number and size of its Deployments.
+struct NamespaceSize<'a> {
     namespace: &'a str,
     deployments: usize,
     shape: Shape,
 }
 
-impl<'a> Place<'a> {
+impl<'a> NamespaceSize<'a> {
     /// Reads `many=2000x5x5`.
     fn read(word: &'a str) -> Option<Self> {
         let (namespace, sizes) = word.split_once('=')?;
@@ -45,15 +45,15 @@ impl<'a> Place<'a> {
         Some(Self { namespace, deployments, shape: Shape { revisions, pods, crashing: false } })
     }
 
-    fn populate(&self, crowd: &WorkloadGenerator, items: &mut Vec<Value>) {
+    fn populate(&self, generator: &WorkloadGenerator, items: &mut Vec<Value>) {
         for index in 0..self.deployments {
             let shape = Shape { crashing: index % CRASHING == CRASHING - 1, ..self.shape };
-            items.extend(crowd.deployment(self.namespace, &format!("web-{index:04}"), shape));
+            items.extend(generator.deployment(self.namespace, &format!("web-{index:04}"), shape));
         }
     }
 }
 
-/// A file that is gone when the cluster is.
+/// A kubeconfig that is deleted when the server exits.
 struct Kubeconfig(PathBuf);
 
 impl Kubeconfig {
@@ -65,7 +65,7 @@ impl Kubeconfig {
 }
 
 impl Drop for Kubeconfig {
-    /// One that cannot be removed is no reason to fail.
+    /// Removes the file. An error is ignored.
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }

@@ -1,20 +1,20 @@
-//! The completions at each place of a command line.
+//! The completions at each position of a command line.
 
 use rollout2::cli::definition;
 
-use crate::{answer, in_shop, words_of};
+use crate::{completions, completions_in_shop, suggestions};
 
 #[test]
 fn every_verb_is_offered_except_the_hidden_one() {
     let definition = definition();
     let verbs: Vec<_> = definition.get_subcommands().filter(|verb| !verb.is_hide_set()).collect();
-    let all = answer(&[""]);
-    let (words, directive) = words_of(&all);
-    assert_eq!(words, verbs.iter().map(|verb| verb.get_name()).collect::<Vec<_>>());
+    let all = completions(&[""]);
+    let (offered, directive) = suggestions(&all);
+    assert_eq!(offered, verbs.iter().map(|verb| verb.get_name()).collect::<Vec<_>>());
     assert_eq!(directive, ":4");
     assert!(all.contains("history\tShow the revisions of workloads"));
-    assert_eq!(words_of(&answer(&["hi"])).0, ["history"]);
-    assert_eq!(answer(&[]), all);
+    assert_eq!(suggestions(&completions(&["hi"])).0, ["history"]);
+    assert_eq!(completions(&[]), all);
 }
 
 #[test]
@@ -24,12 +24,12 @@ fn every_flag_of_every_verb_is_offered() {
     for verb in program.get_subcommands().filter(|verb| !verb.is_hide_set()) {
         for flag in verb.get_arguments().filter(|flag| !flag.is_hide_set()) {
             let Some(long) = flag.get_long() else { continue };
-            let answer = answer(&[verb.get_name(), &format!("--{long}")]);
+            let answer = completions(&[verb.get_name(), &format!("--{long}")]);
             let named = |word: &&str| word.trim_end_matches("=false") == format!("--{long}");
-            assert!(words_of(&answer).0.iter().any(named), "{} --{long}: {answer}", verb.get_name());
+            assert!(suggestions(&answer).0.iter().any(named), "{} --{long}: {answer}", verb.get_name());
         }
     }
-    let short = answer(&["history", "-"]);
+    let short = completions(&["history", "-"]);
     assert!(short.contains("--output\t") && !short.contains("--client-key"), "{short}");
 }
 
@@ -79,17 +79,17 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
         (&["step", "sts", "db"], "", "", ":4"),
         (&["step", "sts/db", "--by"], "", "", ":4"),
     ];
-    for (words, typed, expected, directive) in cases {
-        let answer = in_shop(words, typed);
-        let (offered, printed) = words_of(&answer);
-        assert_eq!((offered.join(" ").as_str(), printed), (*expected, *directive), "{words:?} {typed:?}");
+    for (args, typed, expected, directive) in cases {
+        let answer = completions_in_shop(args, typed);
+        let (offered, printed) = suggestions(&answer);
+        assert_eq!((offered.join(" ").as_str(), printed), (*expected, *directive), "{args:?} {typed:?}");
     }
 }
 
 #[test]
 fn names_have_images_and_revisions_have_changes_as_descriptions() {
-    assert!(in_shop(&["history"], "deploy/w").starts_with("deploy/web\tshop/web:1.1\n"));
-    let revisions = in_shop(&["history", "deploy/web", "--revision"], "");
+    assert!(completions_in_shop(&["history"], "deploy/w").starts_with("deploy/web\tshop/web:1.1\n"));
+    let revisions = completions_in_shop(&["history", "deploy/web", "--revision"], "");
     assert!(revisions.contains("1\tfirst: shop/web:1.0\n"), "{revisions}");
     assert!(revisions.contains("3\timage shop/web:1.1, +env CACHE\n"), "{revisions}");
     assert!(revisions.starts_with("5\tcurrent: -env CACHE"), "{revisions}");
@@ -97,7 +97,7 @@ fn names_have_images_and_revisions_have_changes_as_descriptions() {
 
 #[test]
 fn values_are_offered_by_their_type() {
-    for (words, expected) in [
+    for (args, expected) in [
         (["status", "--watch="].as_slice(), "true\nfalse\n:4\n"),
         (&["history", "-o", "j"], "json\n:4\n"),
         (&["--color", "a"], "auto\nalways\n:4\n"),
@@ -117,13 +117,13 @@ fn values_are_offered_by_their_type() {
         (&["step", "--order", ""], ":4\n"),
         (&["step", "-o", ""], "json\n:4\n"),
     ] {
-        assert_eq!(answer(words), expected, "{words:?}");
+        assert_eq!(completions(args), expected, "{args:?}");
     }
 }
 
 #[test]
 fn an_invalid_line_gets_no_completions() {
-    for words in [
+    for args in [
         ["bogus", ""].as_slice(),
         &["history", "--bogus", ""],
         &["history", "-xyz", ""],
@@ -132,7 +132,7 @@ fn an_invalid_line_gets_no_completions() {
         &["history", "--request-timeout", "soon", "deploy/"],
         &["history", "deploy/web", "--revision", "\u{1b}[31m"],
     ] {
-        let answer = answer(words);
-        assert!(words_of(&answer).0.is_empty(), "{words:?}: {answer}");
+        let answer = completions(args);
+        assert!(suggestions(&answer).0.is_empty(), "{args:?}: {answer}");
     }
 }

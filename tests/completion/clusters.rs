@@ -20,11 +20,11 @@ fn kubeconfig(name: &str, kubeconfig: &Value) -> PathBuf {
     path
 }
 
-async fn asked(kubeconfig: &Path, words: &[&str]) -> Output {
-    Run::of(["__complete"].iter().chain(words)).env("KUBECONFIG", kubeconfig).run_async().await
+async fn complete(kubeconfig: &Path, args: &[&str]) -> Output {
+    Run::of(["__complete"].iter().chain(args)).env("KUBECONFIG", kubeconfig).run_async().await
 }
 
-fn silent(answer: &str) -> Output {
+fn output_without_stderr(answer: &str) -> Output {
     let text = answer.to_owned();
     Output { stdout: text.clone(), stderr: String::new(), transcript: text, exit: 0 }
 }
@@ -34,14 +34,14 @@ async fn names_revisions_and_namespaces_come_from_the_cluster() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let path = kubeconfig("live", &served.kubeconfig("admin", "shop").unwrap());
-    let names = asked(&path, &["status", "deployment/w"]).await;
-    assert_eq!(names, silent("deployment/web\tshop/web:1.1\n:4\n"));
+    let names = complete(&path, &["status", "deployment/w"]).await;
+    assert_eq!(names, output_without_stderr("deployment/web\tshop/web:1.1\n:4\n"));
     cluster.forget_requests();
-    let revisions = asked(&path, &["history", "deployment/web", "--revision", "3"]).await;
-    assert_eq!(revisions, silent("3\timage shop/web:1.1, +env CACHE\n:36\n"));
+    let revisions = complete(&path, &["history", "deployment/web", "--revision", "3"]).await;
+    assert_eq!(revisions, output_without_stderr("3\timage shop/web:1.1, +env CACHE\n:36\n"));
     assert_eq!(cluster.requests().len(), 2, "the workload and its ReplicaSets");
-    let namespaces = asked(&path, &["history", "-n", "sh"]).await;
-    assert_eq!(namespaces, silent("shop\n:4\n"));
+    let namespaces = complete(&path, &["history", "-n", "sh"]).await;
+    assert_eq!(namespaces, output_without_stderr("shop\n:4\n"));
 }
 
 #[tokio::test]
@@ -55,18 +55,18 @@ async fn the_names_of_a_kubeconfig_are_offered() {
                 {"name": "prod", "context": {"cluster": "c1", "user": "u1", "namespace": "shop"}},
                 {"name": "evil; rm -rf x", "context": {"cluster": "c1", "user": "u1"}}]}),
     );
-    for (words, answer) in [
+    for (args, answer) in [
         (["--context", ""], "prod\tcluster c1, namespace shop\n:4\n"),
         (["--cluster", ""], "c1\thttps://c1.example\n:4\n"),
         (["--user", ""], "u1\n:4\n"),
     ] {
-        assert_eq!(asked(&path, &words).await, silent(answer), "{words:?}");
+        assert_eq!(complete(&path, &args).await, output_without_stderr(answer), "{args:?}");
     }
 }
 
-/// The test's clock is paused: it advances only while all tasks wait.
+/// The clock of the test is paused: it advances only while all tasks wait.
 #[tokio::test(start_paused = true)]
-async fn a_slow_cluster_is_given_up_in_time() {
+async fn a_slow_cluster_gives_no_completions_after_the_time_limit() {
     let cluster = shop();
     let served = cluster.serve().unwrap();
     let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
@@ -74,14 +74,14 @@ async fn a_slow_cluster_is_given_up_in_time() {
     for resource in [&resource::DEPLOYMENTS, &resource::STATEFULSETS, &resource::DAEMONSETS] {
         cluster.fault(Fault::on(Requests::of(Verb::List, resource), FaultAction::Stall));
     }
-    for (words, answer) in [
+    for (args, answer) in [
         (["history", "deployment/"].as_slice(), ":4\n"),
         (&["step", "statefulset/"], ":4\n"),
         (&["step", "daemonset", ""], ":4\n"),
         (&["diff", "deployment/web", "l"], "live\tthe template in the workload's spec\n:36\n"),
     ] {
         let begun = Instant::now();
-        assert_eq!(asked(&path, words).await, silent(answer), "{words:?}");
+        assert_eq!(complete(&path, args).await, output_without_stderr(answer), "{args:?}");
         assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
     }
 }
@@ -90,12 +90,16 @@ async fn a_slow_cluster_is_given_up_in_time() {
 async fn errors_of_the_cluster_print_nothing() {
     let cluster = shop();
     let mut served = cluster.serve().unwrap();
-    let nobody = kubeconfig("nobody", &served.kubeconfig_with_token("nobody", "no such token", "shop"));
-    assert_eq!(asked(&nobody, &["history", "deployment/"]).await, silent(":4\n"));
+    let anonymous =
+        kubeconfig("anonymous", &served.kubeconfig_with_token("anonymous", "no such token", "shop"));
+    assert_eq!(complete(&anonymous, &["history", "deployment/"]).await, output_without_stderr(":4\n"));
     let path = kubeconfig("away", &served.kubeconfig("admin", "shop").unwrap());
     served.stop().await;
     let begun = Instant::now();
-    assert_eq!(asked(&path, &["history", "deployment/"]).await, silent(":4\n"));
+    assert_eq!(complete(&path, &["history", "deployment/"]).await, output_without_stderr(":4\n"));
     assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
-    assert_eq!(asked(Path::new("/does/not/exist"), &["history", "deployment/"]).await, silent(":4\n"));
+    assert_eq!(
+        complete(Path::new("/does/not/exist"), &["history", "deployment/"]).await,
+        output_without_stderr(":4\n")
+    );
 }

@@ -12,23 +12,23 @@ mod shells;
 use harness::{Run, data};
 
 /// Returns the completions of the last word of `kubectl-rollout2 WORDS...`.
-fn answer(words: &[&str]) -> String {
-    let output = Run::of(["__complete"].iter().chain(words)).run();
-    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{words:?}");
+fn completions(args: &[&str]) -> String {
+    let output = Run::of(["__complete"].iter().chain(args)).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{args:?}");
     output.stdout
 }
 
 /// Returns the completions of `typed` from the recorded shop.
-fn in_shop(words: &[&str], typed: &str) -> String {
+fn completions_in_shop(args: &[&str], typed: &str) -> String {
     let snapshot = data().join("shop/snapshot.json");
-    let (verb, rest) = words.split_first().unwrap();
+    let (verb, rest) = args.split_first().unwrap();
     let from = [*verb, "--from", snapshot.to_str().unwrap()];
-    answer(&[&from, rest, &[typed]].concat())
+    completions(&[&from, rest, &[typed]].concat())
 }
 
 /// Returns the suggested words without descriptions, and the directive in the last line.
-fn words_of(answer: &str) -> (Vec<&str>, &str) {
-    let mut lines: Vec<&str> = answer.lines().collect();
+fn suggestions(completions: &str) -> (Vec<&str>, &str) {
+    let mut lines: Vec<&str> = completions.lines().collect();
     let directive = lines.pop().unwrap();
     (lines.into_iter().map(|line| line.split('\t').next().unwrap()).collect(), directive)
 }

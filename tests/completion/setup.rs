@@ -1,18 +1,18 @@
-//! An installation for tests: a directory that is the whole PATH, with the program, the script for kubectl,
-//! and links to the system programs that a test needs.
+//! An installation for tests: a directory that is the only one in PATH, with the program, the script for kubectl, and
+//! links to the system programs that a test needs.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory that is the whole PATH.
-pub(crate) struct Machine {
+/// A directory that is the only one in PATH.
+pub(crate) struct Installation {
     pub(crate) bin: PathBuf,
 }
 
-impl Machine {
-    /// Creates an installation with some system programs. Returns none, and prints why, when one is missing.
+impl Installation {
+    /// Creates an installation with some system programs. Returns none and prints the reason if one is missing.
     pub(crate) fn with(programs: &[&str]) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::recording::Step;
 
-/// The hash at the end of a name.
+/// Returns the hash at the end of a name.
 fn hash(name: &Value) -> &str {
     name.as_str().unwrap().rsplit('-').next().unwrap()
 }

@@ -71,7 +71,7 @@ const KINDS: [(&Resource, &str); 3] =
     [(&CLONESETS, "cloneset/web"), (&ADVANCED_STATEFULSETS, "asts/web"), (&ADVANCED_DAEMONSETS, "ads/web")];
 
 #[tokio::test(start_paused = true)]
-async fn the_group_is_discovered_once_and_only_when_it_is_needed() {
+async fn the_api_group_is_discovered_once_and_only_if_needed() {
     let mut cluster = KruiseCluster::new();
     for (resource, _) in KINDS {
         cluster.create(resource);
@@ -165,7 +165,7 @@ async fn a_rollout_is_followed_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_workload_that_a_rollout_of_kruise_drives_is_warned_of() {
+async fn a_workload_that_a_kruise_rollout_controls_prints_a_warning() {
     let mut cluster = KruiseCluster::new();
     let key = cluster.create(&CLONESETS);
     cluster.set_image(&key, "web:2");

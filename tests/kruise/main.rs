@@ -1,4 +1,4 @@
-//! The kinds of OpenKruise: every recorded step of real controllers, read from a snapshot.
+//! The kinds of OpenKruise: recordings of real controllers, and a simulated cluster.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
 

@@ -1,18 +1,18 @@
-//! What a change does to the pods, as `diff`, `undo` and `restart` foretell it, and what the pods wait for.
+//! Updates in place: the effect that `diff`, `undo` and `restart` print, and the causes of waiting pods.
 
 use harness::Run;
 use serde_json::{Value, json};
 
 use crate::recording::Step;
 
-/// The step of a recording whose name begins with a number, such as `09`.
+/// Returns the step of a recording whose name begins with a number, such as `09`.
 fn step(scenario: &str, number: &str) -> Step {
     let name = format!("{scenario}/{number}-");
     Step::of(scenario).into_iter().rfind(|step| step.name.starts_with(&name)).unwrap()
 }
 
 #[test]
-fn a_diff_says_what_it_does_to_a_pod() {
+fn a_diff_prints_its_effect_on_the_pods() {
     let step = step("master-cs-inplace", "11");
     let document = |from: &str, to: &str| -> Value {
         let output = step.run(&["diff", "cloneset/web", from, to, "-o", "json"]);
@@ -37,7 +37,7 @@ fn a_diff_says_what_it_does_to_a_pod() {
 }
 
 #[test]
-fn an_undo_shows_whether_pods_stay() {
+fn an_undo_prints_whether_pods_are_updated_in_place() {
     for (scenario, number, args, expected) in [
         (
             "master-cs-inplace",
@@ -71,12 +71,12 @@ fn an_undo_replaces_the_template_exactly() {
     let output = step.run(&["undo", "cloneset/web", "--dry-run", "-o", "json"]);
     let object: Value = serde_json::from_str(&output.stdout).unwrap();
     let containers = object["spec"]["template"]["spec"]["containers"].as_array().unwrap();
-    assert_eq!(containers.len(), 2, "the container that the later revision added is gone");
+    assert_eq!(containers.len(), 2, "the container that the later revision added was removed");
     assert_eq!(object["spec"]["updateStrategy"], step.workload()["spec"]["updateStrategy"]);
 }
 
 #[test]
-fn a_restart_is_refused_where_it_restarts_nothing() {
+fn a_restart_that_restarts_no_pod_is_refused() {
     for (scenario, target, hint) in [
         ("master-cs-inplace", "cloneset/web", "kubectl kruise restart cloneset/web"),
         ("master-asts-inplace", "asts/web", "kubectl kruise restart asts/web"),
@@ -99,7 +99,7 @@ fn a_restart_is_refused_where_it_restarts_nothing() {
 }
 
 #[test]
-fn a_pause_sets_the_field_of_its_version() {
+fn a_pause_sets_the_field_of_the_api_version() {
     for (scenario, number, target, path) in [
         ("master-cs-inplace", "03", "cloneset/web", "/spec/updateStrategy/paused"),
         ("master-cs-v1beta1", "02", "cloneset/web", "/spec/updateStrategy/rollingUpdate/paused"),
@@ -144,7 +144,7 @@ fn a_stuck_update_in_place_is_explained_by_its_image() {
 }
 
 #[test]
-fn other_kinds_of_open_kruise_are_refused_by_name() {
+fn other_kinds_of_open_kruise_are_refused() {
     let step = step("master-cs-inplace", "03");
     for word in ["sidecarset", "uniteddeployments", "broadcastjob", "rollouts.rollouts.kruise.io"] {
         let output = step.run(&["status", &format!("{word}/web")]);

@@ -1,4 +1,4 @@
-//! The recordings: what stood in the cluster after each step.
+//! The recordings: the objects of the cluster after each step.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,11 +6,11 @@ use std::fs;
 use harness::{Output, Run, data};
 use serde_json::{Value, json};
 
-/// The cluster after one step of a recording.
+/// The objects of the cluster after one step of a recording.
 pub(crate) struct Step {
     /// `master-cs-inplace/03-image0-v2`.
     pub(crate) name: String,
-    /// Whether nothing changed any more for two seconds.
+    /// Whether nothing had changed for two seconds.
     pub(crate) settled: bool,
     /// The workload in its other API version, without metadata: `apiVersion`, `strategy`, `status`.
     pub(crate) other: Option<Value>,
@@ -18,7 +18,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Every step of every recording.
+    /// Returns every step of every recording.
     pub(crate) fn all() -> Vec<Self> {
         let mut files: Vec<_> =
             fs::read_dir(data().join("kruise")).unwrap().map(|file| file.unwrap().path()).collect();
@@ -29,7 +29,7 @@ impl Step {
         files.flat_map(|path| Self::of(&scenario(path))).collect()
     }
 
-    /// Every step of one recording, such as `master-cs-inplace`.
+    /// Returns every step of one recording, such as `master-cs-inplace`.
     pub(crate) fn of(scenario: &str) -> Vec<Self> {
         let text = fs::read_to_string(data().join("kruise").join(format!("{scenario}.jsonl"))).unwrap();
         let mut objects = BTreeMap::new();
@@ -56,14 +56,14 @@ impl Step {
         text.lines().map(step).collect()
     }
 
-    /// The workload.
+    /// Returns the workload.
     pub(crate) fn workload(&self) -> &Value {
         let is_kruise =
             |object: &&Value| object["apiVersion"].as_str().unwrap().starts_with("apps.kruise.io/");
         self.objects.values().find(is_kruise).unwrap()
     }
 
-    /// The same step with the workload in its other API version, if that was recorded.
+    /// Returns the step with the workload in its other API version, if that was recorded.
     pub(crate) fn in_other_version(&self) -> Option<Self> {
         let other = self.other.as_ref()?;
         let mut workload = self.workload().clone();
@@ -76,12 +76,12 @@ impl Step {
         Some(Self { name, settled: self.settled, other: None, objects })
     }
 
-    /// The objects of a kind.
+    /// Returns the objects of a kind.
     pub(crate) fn objects(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.values().filter(move |object| object["kind"] == kind)
     }
 
-    /// The workload as a person names it: `asts/web`.
+    /// Returns the target on a command line, such as `asts/web`.
     pub(crate) fn target(&self) -> &'static str {
         match self.workload()["kind"].as_str().unwrap() {
             "CloneSet" => "cloneset/web",

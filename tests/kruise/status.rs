@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::recording::Step;
 
-/// A counter of the status; an absent one is 0.
+/// Returns a counter of the status; 0 if it is absent.
 fn counter(workload: &Value, name: &str) -> i64 {
     workload["status"][name].as_i64().unwrap_or_default()
 }
 
-/// The number of pods that the controller itself expects to update.
+/// Returns the number of pods that the controller intends to update.
 fn expected_updated(workload: &Value) -> i64 {
     let strategy = &workload["spec"]["updateStrategy"];
     let is_on_delete = strategy["type"] == "OnDelete";
@@ -31,7 +31,7 @@ fn expected_updated(workload: &Value) -> i64 {
     }
 }
 
-/// The verdict that follows from the counters of the recording and from whether it was at rest.
+/// Returns the verdict that follows from the counters and from whether the cluster had settled.
 fn expected_verdict(step: &Step) -> &'static str {
     let workload = step.workload();
     let strategy = &workload["spec"]["updateStrategy"];
@@ -61,7 +61,7 @@ fn expected_verdict(step: &Step) -> &'static str {
     }
 }
 
-/// The exit codes of the verdicts that occur.
+/// Returns the exit code of a verdict.
 fn exit_code(verdict: &str) -> u8 {
     match verdict {
         "complete" => 0,
@@ -110,7 +110,7 @@ fn every_recorded_step_has_its_verdict_and_counters() {
 }
 
 #[test]
-fn the_lines_are_in_the_style_of_kubectl() {
+fn the_lines_have_the_format_of_kubectl() {
     let line = |scenario: &str, index: usize| {
         let step = &Step::of(scenario)[index];
         step.run(&["status", step.target(), "--watch=false"]).stdout

@@ -86,8 +86,8 @@ fn templates_print_the_document() {
         ("jsonpath={.items[?(@.state==\"failed\")].name}", "checkout"),
         ("jsonpath-as-json={.items[*].revision}", "[\n    2,\n    2\n]\n"),
     ] {
-        let ended = list(&every_state(), &["deploy", "-A", "-l", "app in (checkout,cart)", "-o", form]);
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.exit), (stdout, "", 0), "{form}");
+        let output = list(&every_state(), &["deploy", "-A", "-l", "app in (checkout,cart)", "-o", form]);
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), (stdout, "", 0), "{form}");
     }
     let bare = list(
         &every_state(),
@@ -106,8 +106,8 @@ fn templates_can_be_in_files() {
     let columns = format!("custom-columns-file={}", file("list-columns", "NAME STATE\n.name {.state}\n"));
     let path = format!("jsonpath-file={}", file("list-path", "{.items[*].name}\n"));
     for (form, stdout) in [(columns, "NAME       STATE\ncheckout   failed\n"), (path, "checkout\n")] {
-        let ended = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
-        assert_eq!((ended.stdout.as_str(), ended.exit), (stdout, 0), "{}", ended.stderr);
+        let output = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
+        assert_eq!((output.stdout.as_str(), output.exit), (stdout, 0), "{}", output.stderr);
     }
 }
 
@@ -125,9 +125,9 @@ fn unusable_templates_are_usage_errors() {
         ),
         ("xml", "invalid value 'xml' for '--output <FORM>'"),
     ] {
-        let ended = list(&every_state(), &["deploy", "-A", "-o", form]);
-        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{form}");
-        assert!(ended.stderr.contains(message), "{form}: {}", ended.stderr);
+        let output = list(&every_state(), &["deploy", "-A", "-o", form]);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{form}");
+        assert!(output.stderr.contains(message), "{form}: {}", output.stderr);
     }
     let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].name}"]);
     assert_eq!(missing.exit, 1);

@@ -12,12 +12,12 @@ pub(crate) fn host() -> (&'static str, &'static str) {
     (os, arch)
 }
 
-/// The programs that packing needs.
+/// Whether the programs that `krew/pack` needs are installed.
 pub(crate) fn can_pack() -> bool {
     has("tar", "GNU tar") && has("bash", "GNU bash")
 }
 
-/// Packs a binary for this machine. It fetches nothing: the build has downloaded the crates.
+/// Packs a binary for this machine. It downloads nothing, since the build has downloaded the crates.
 pub(crate) fn pack(binary: &Path, out: &Path) -> PathBuf {
     let (os, arch) = host();
     PathBuf::from(pack_for(os, arch, binary, out).trim())
@@ -29,7 +29,7 @@ fn pack_for(os: &str, arch: &str, binary: &Path, out: &Path) -> String {
     run(command.arg("--out").arg(out).env("CARGO_NET_OFFLINE", "true").env("SOURCE_DATE_EPOCH", "1700000000"))
 }
 
-/// A file in place of a binary; packing does not depend on its content.
+/// Writes a small file in place of a binary. Packing does not depend on its content.
 fn small_binary(directory: &Path, name: &str) -> PathBuf {
     let path = directory.join(name);
     std::fs::write(&path, "#!/bin/sh\necho started\n").unwrap();
@@ -60,7 +60,7 @@ fn packing_is_reproducible() {
 }
 
 #[test]
-fn an_archive_contains_its_files_and_nothing_about_the_builder() {
+fn an_archive_contains_its_files_and_no_path_of_the_builder() {
     if !can_pack() {
         return;
     }
@@ -87,7 +87,10 @@ fn an_archive_contains_its_files_and_nothing_about_the_builder() {
         "{dependencies}"
     );
     assert!(dependencies.lines().any(|line| line.starts_with("kube v5")), "{dependencies}");
-    assert!(!dependencies.contains(&root().display().to_string()), "a path of this machine is in it");
+    assert!(
+        !dependencies.contains(&root().display().to_string()),
+        "the list contains a path of this machine"
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn krew_installs_the_archive_and_kubectl_runs_it() {
     let labels = &manifest["spec"]["platforms"][0]["selector"]["matchLabels"];
     assert_eq!((labels["os"].as_str(), labels["arch"].as_str()), (Some(host().0), Some(host().1)));
 
-    // krew unpacks into store/NAME/VERSION, wants a licence there, and links bin/kubectl-NAME to `bin`.
+    // krew unpacks into store/NAME/VERSION, requires a licence there, and links bin/kubectl-NAME to `bin`.
     let store = here.join("store/rollout2").join(manifest["spec"]["version"].as_str().unwrap());
     std::fs::create_dir_all(&store).unwrap();
     run(Command::new("tar").args(["-xzf"]).arg(&archive).arg("-C").arg(&store));
@@ -53,7 +53,7 @@ fn history(command: &mut Command) -> &mut Command {
     command.args(["history", "deployment/web", "--from"]).arg(snapshot)
 }
 
-/// The kubectl of this machine, by its whole path, so that PATH can be what an installation leaves.
+/// Returns the absolute path of kubectl, so that the test can set PATH to the directory of the installation.
 fn kubectl() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let found =

@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// An empty directory that no other test has.
+/// Creates an empty directory that no other test uses.
 fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("package-{name}"));
     let _ = std::fs::remove_dir_all(&path);
@@ -25,7 +25,7 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// Whether a program can be started; prints a message when it cannot.
+/// Whether a program can be started. Prints a message if not.
 fn has(program: &str, wanted: &str) -> bool {
     let version = Command::new(program).arg("--version").output();
     let there = version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(wanted));

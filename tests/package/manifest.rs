@@ -1,4 +1,4 @@
-//! krew's rules for a manifest, from its validator and the checks of its index.
+//! The rules of krew for a manifest, from its validator and the checks of its index.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{directory, root, run};
 
-/// The manifest that `krew/render` makes of some archives.
+/// Returns the manifest that `krew/render` generates for some archives.
 pub(crate) fn render(archives: &[&Path]) -> Value {
     let mut command = Command::new(root().join("krew/render"));
     command.args([
@@ -21,7 +21,7 @@ pub(crate) fn render(archives: &[&Path]) -> Value {
     serde_saphyr::from_str(&run(command.args(archives))).unwrap()
 }
 
-/// Every rule that a manifest of these archives breaks.
+/// Returns every rule that a manifest of these archives violates.
 pub(crate) fn broken_rules(manifest: &Value, archives: &[&Path]) -> Vec<String> {
     let text = |pointer: &str| manifest.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let mut broken = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn broken_rules(manifest: &Value, archives: &[&Path]) -> Vec<String> 
     };
     rule(text("/apiVersion") == "krew.googlecontainertools.github.com/v1alpha2", "apiVersion");
     rule(text("/kind") == "Plugin", "kind");
-    // The file in the index is rollout2.yaml, as the template's own name has it.
+    // The file in the index is rollout2.yaml, as the name of the template.
     rule(text("/metadata/name") == "rollout2", "the name is the file's and fits [\\w-]+");
     let short = text("/spec/shortDescription");
     rule(!short.is_empty() && short.len() <= 50 && !short.contains('\n'), "a short description of one line");
@@ -112,7 +112,7 @@ fn no_checksum_is_committed() {
 }
 
 #[test]
-fn archives_of_two_versions_or_of_strange_names_are_refused() {
+fn archives_of_two_versions_or_with_unknown_names_are_refused() {
     let here = directory("strange");
     let names =
         ["kubectl-rollout2-v1.0.0-linux-amd64.tar.gz", "kubectl-rollout2-v1.0.1-linux-arm64.tar.gz", "x.zip"];

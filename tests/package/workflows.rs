@@ -1,4 +1,4 @@
-//! The workflows, which cannot run here: they parse, and everything that they refer to exists.
+//! The GitHub workflows: they parse, and every file that they refer to exists.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ fn workflows() -> Vec<(String, String, Value)> {
     read.collect()
 }
 
-/// Every value of a key, wherever it stands.
+/// Collects every value of a key at any depth.
 fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v Value>) {
     match value {
         Value::Object(members) => {
@@ -49,7 +49,7 @@ fn every_script_in_a_workflow_exists_and_parses() {
             {
                 assert!(root().join(word).is_file(), "{name}: {word} is not there");
             }
-            // What GitHub puts into a line before a shell sees it is a word like any other.
+            // GitHub replaces the expressions before the shell runs, so any word can stand for them.
             let line = script.replace("${{ ", "$(").replace(" }}", ")");
             let mut shell = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
             shell.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
@@ -75,7 +75,7 @@ fn every_action_is_pinned_to_a_commit_with_its_version() {
     }
 }
 
-/// A job says what it may do, nothing keeps the token of a checkout, and what is installed is one version.
+/// A job lists its permissions, no checkout keeps its token, and every installed tool has a fixed version.
 #[test]
 fn no_job_has_more_permissions_than_it_needs() {
     for (name, text, workflow) in workflows() {
@@ -101,7 +101,7 @@ fn no_job_has_more_permissions_than_it_needs() {
     }
 }
 
-/// What is built, tested and released is what `Cargo.lock` names, or nothing.
+/// Builds, tests and releases use only the versions in `Cargo.lock`.
 #[test]
 fn every_cargo_call_is_locked() {
     let files = [".ci/run", ".ci/regenerate", "krew/pack", "krew/render", "README.md", "CONTRIBUTING.md"];
@@ -132,7 +132,7 @@ fn every_release_platform_is_built_and_attested() {
         let (os, arch, triple) = (&system["os"], &system["arch"], &system["triple"]);
         let [os, arch, triple] = [os, arch, triple].map(|text| text.as_str().unwrap());
         let line = format!("{os}-{arch}) triple={triple} ;;");
-        assert!(pack.contains(&line), "krew/pack does not know {line}");
+        assert!(pack.contains(&line), "krew/pack has no platform {line}");
     }
     assert_eq!(systems.len(), pack.matches(" triple=").count());
     assert!(

@@ -8,7 +8,7 @@ use crate::generated::root;
 const FOLDERS: [&str; 6] = ["src/", "tests/", "krew/", "man/", ".ci/", ".github/"];
 
 #[test]
-fn every_path_exists() {
+fn every_path_in_contributing_exists() {
     let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
     let is_separator = |c: char| c.is_whitespace() || "`()[]|,;<>".contains(c);
     let words = text.split(is_separator).map(|word| word.trim_end_matches(['.', ':']));

@@ -1,4 +1,4 @@
-//! Generated files that are committed: a test checks them, `.ci/regenerate` writes them.
+//! The generated files in the repository: a test checks them, and `.ci/regenerate` writes them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::{man_pages, pictures};
 /// Files by their paths below the root of the repository.
 pub(crate) type Files = BTreeMap<String, String>;
 
-/// The directories that hold generated files and nothing else.
+/// The directories that contain only generated files.
 const DIRECTORIES: [&str; 2] = ["man", ".github/pictures"];
 
 fn all() -> Files {
@@ -31,10 +31,10 @@ fn generated_files_are_current() {
     }
     let left_over: Vec<_> = committed().into_iter().filter(|path| !files.contains_key(path)).collect();
     stale.extend(&left_over);
-    assert!(stale.is_empty(), "these are not what the program makes of them; run .ci/regenerate: {stale:?}");
+    assert!(stale.is_empty(), "generated files are not current; run .ci/regenerate: {stale:?}");
 }
 
-/// Writes the files. It tests nothing, so it runs only on request.
+/// Writes the files. It is no test, so it runs only on request.
 #[test]
 #[ignore = "it writes the files: run .ci/regenerate"]
 fn regenerate() {
@@ -48,7 +48,7 @@ fn regenerate() {
     }
 }
 
-/// What is in the directories now.
+/// Returns the paths of the files in the directories.
 fn committed() -> Vec<String> {
     let in_one = |directory: &str| {
         let entries = fs::read_dir(root().join(directory)).into_iter().flatten().flatten();

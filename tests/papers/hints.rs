@@ -41,8 +41,8 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The commands of ours in a line of code, without the word for the program. A usage line, with its brackets,
-/// is none, nor is one that leaves words out; examples stand on lines of their own and are tried elsewhere.
+/// Returns our commands in a line of code, without the name of the program. Usage lines with brackets and commands with
+/// an ellipsis are skipped. Examples are on separate lines, and other tests run them.
 fn commands(line: &str) -> Vec<String> {
     let line = line.trim_start();
     if line.starts_with("//") || line.starts_with("kubectl") {
@@ -58,7 +58,7 @@ fn commands(line: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// A command with a name wherever one is put in.
+/// Returns a command with names in place of its format arguments.
 fn with_names(command: &str) -> String {
     let mut pieces = command.split('{');
     let mut whole = pieces.next().unwrap_or_default().to_owned();

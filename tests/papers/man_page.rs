@@ -1,7 +1,7 @@
 //! Writes one man page as roff, from the definition of a command.
 //!
-//! `clap_mangen` writes the sections about flags. The rest of its page is not taken: its synopsis repeats
-//! every flag, thirty of them about the connection, and it knows no EXIT STATUS and no EXAMPLES.
+//! `clap_mangen` writes the sections about flags. The rest of its page is not used: its synopsis repeats every flag,
+//! thirty of them about the connection, and it has neither EXIT STATUS nor EXAMPLES.
 
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
@@ -9,7 +9,7 @@ use rollout2::cli::reference::{self, ENVIRONMENT, EXIT_CODES, FILES, ReferenceEn
 
 use crate::man_pages::PROGRAM;
 
-/// The page of the whole program.
+/// Returns the page of the program.
 pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> String {
     let usage = [roman("kubectl rollout2 "), italic("VERB"), roman(" ...")];
     let mut verbs = Roff::new();
@@ -20,10 +20,10 @@ pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> St
     }
     let beginning = beginning(PROGRAM, command, &usage) + &verbs.to_roff();
     let all_flags = command.clone().mut_args(|flag| flag.hide_short_help(false).hide_long_help(false));
-    tidied(&(beginning + &flags(&all_flags) + &ending(command, EXIT_CODES, see_also)))
+    without_empty_lines(&(beginning + &flags(&all_flags) + &ending(command, EXIT_CODES, see_also)))
 }
 
-/// The page of one verb. What concerns the connection is in the page of the program.
+/// Returns the page of one verb. The flags about the connection are in the page of the program.
 pub(crate) fn of_a_verb(verb: &clap::Command, see_also: &[String]) -> String {
     let name = format!("{PROGRAM}-{}", verb.get_name());
     let usage = verb.clone().render_usage().to_string();
@@ -36,15 +36,14 @@ pub(crate) fn of_a_verb(verb: &clap::Command, see_also: &[String]) -> String {
     let exit_codes = reference::exit_codes(verb.get_name());
     let page =
         beginning(&name, verb, &[roman(usage)]) + &flags(&verb_without) + &ending(verb, exit_codes, see_also);
-    tidied(&page)
+    without_empty_lines(&page)
 }
 
-/// What `clap_mangen` writes for an apostrophe, which is one in groff only if it is called by name.
+/// The definition of the apostrophe as in `clap_mangen`. groff prints a plain apostrophe only by its name.
 const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 fn beginning(name: &str, command: &clap::Command, usage: &[Inline]) -> String {
-    // By hand, because roff leaves out an empty argument. There is no date in it: a page that is made
-    // twice is the same.
+    // Written directly, since roff omits an empty argument. Without a date the page is reproducible.
     let (title, version) = (name.to_uppercase(), env!("CARGO_PKG_VERSION"));
     let title = format!(".TH {title} 1 \"\" \"{PROGRAM} {version}\" \"kubectl rollout2\"\n");
     let mut roff = Roff::new();
@@ -55,7 +54,7 @@ fn beginning(name: &str, command: &clap::Command, usage: &[Inline]) -> String {
     roff.text(usage.to_vec());
     roff.control("SH", ["DESCRIPTION"]);
     let description = command.get_long_about().or(command.get_about()).unwrap_or_default().to_string();
-    // The first paragraph is the line under NAME again.
+    // The first paragraph repeats the line under NAME.
     let paragraphs = description.split_once("\n\n").map_or(description.as_str(), |(_, rest)| rest);
     for (index, paragraph) in paragraphs.split("\n\n").enumerate() {
         if index > 0 {
@@ -69,7 +68,7 @@ fn beginning(name: &str, command: &clap::Command, usage: &[Inline]) -> String {
 fn flags(command: &clap::Command) -> String {
     let mut flags = Vec::new();
     Man::new(command.clone()).render_options_section(&mut flags).unwrap();
-    // Skip the heading of clap_mangen's page.
+    // Skips the heading of the page of clap_mangen.
     let flags = String::from_utf8(flags).unwrap();
     flags[flags.find(".SH").unwrap()..].to_owned()
 }
@@ -83,7 +82,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
     while let Some(line) = lines.next() {
         let (word, meaning) = match line.split_once("  ") {
             Some((word, meaning)) => (word.to_owned(), meaning.trim().to_owned()),
-            None => (line, lines.next().unwrap_or_default()), // a long word has a line of its own
+            None => (line, lines.next().unwrap_or_default()), // a long word has a separate line
         };
         if !ENVIRONMENT.iter().any(|entry| entry.word == word) {
             item(roff, &word, &meaning);
@@ -115,14 +114,14 @@ fn item(roff: &mut Roff, word: &str, meaning: &str) {
     roff.text([roman(meaning)]);
 }
 
-/// An empty line is a paragraph to groff and a mistake to mandoc. Inside an item it must not end the
-/// item, so it becomes vertical space. `clap_mangen` breaks some lines twice.
-fn tidied(page: &str) -> String {
+/// Replaces empty lines: groff prints a paragraph for them, and mandoc a warning. Inside an item an empty line becomes
+/// vertical space, since a paragraph would end the item. `clap_mangen` writes some line breaks twice.
+fn without_empty_lines(page: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in page.lines() {
         let line = if line.trim().is_empty() { ".sp" } else { line };
         if line.starts_with('.') && lines.last() == Some(&".sp") {
-            lines.pop(); // what comes next keeps its own distance
+            lines.pop(); // the next section adds its own space
         }
         if line != ".br" || lines.last() != Some(&".br") {
             lines.push(line);

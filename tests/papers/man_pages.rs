@@ -9,7 +9,7 @@ use crate::man_page;
 
 pub(crate) const PROGRAM: &str = "kubectl-rollout2";
 
-/// The program with all its flags where they are taken.
+/// Returns the definition of the program with its global flags in every verb.
 fn program() -> clap::Command {
     let mut program = definition();
     program.build();
@@ -20,7 +20,7 @@ fn verbs(program: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     program.get_subcommands().filter(|verb| !verb.is_hide_set())
 }
 
-/// Every page by its path.
+/// Returns every page by its path.
 pub(crate) fn pages() -> Files {
     let program = program();
     let pages: Vec<String> =
@@ -46,7 +46,7 @@ fn every_verb_has_examples_and_every_example_parses() {
             wrong.push(format!("{} has no examples", command.get_name()));
         }
         for example in examples {
-            // What a shell does with the rest of the line is not ours, nor what stands before ours.
+            // Only our own command is parsed, without the rest of the shell line.
             let line = example.split_once("kubectl rollout2 ").map(|(_, line)| line).unwrap_or_default();
             let line = line.split(['|', '>', '#', ';', ')']).next().unwrap_or_default();
             let args = words(line);
@@ -60,7 +60,7 @@ fn every_verb_has_examples_and_every_example_parses() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The words of a line, where single quotes keep them together.
+/// Splits a line into words. Single quotes group words.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     parts
@@ -80,7 +80,7 @@ fn every_list_entry_has_a_meaning() {
                 "{path}: {section}"
             );
         }
-        // Flags come before that, some of them with nothing but the values that they may have.
+        // Some flags before these sections have only a list of values.
         let lists = page.split_once("EXIT STATUS").map(|(_, lists)| lists).unwrap_or_default();
         let mut wrong = lists.match_indices("\\fR\n.TP").map(|(end, _)| lists[..end].lines().last());
         assert_eq!(wrong.next(), None, "{path}");
@@ -112,7 +112,7 @@ fn pages_are_rendered_without_warnings() {
             };
             let said = [output.stdout, output.stderr].concat();
             let said = String::from_utf8_lossy(&said);
-            // A page without a date is the same whenever it is made; mandoc would have one.
+            // The pages have no date, so that they are reproducible. mandoc warns about that.
             let said: Vec<_> = said.lines().filter(|line| !line.contains("missing date")).collect();
             assert!(said.is_empty(), "{formatter} {path}:\n{}", said.join("\n"));
             seen += 1;

@@ -1,11 +1,11 @@
-//! A terminal as an SVG: what a run printed, with its colours.
+//! Draws the output of a command with its colours as an SVG.
 
-/// A character cell, in SVG units. Every line is stretched to whole cells, so that columns stand
-/// under each other in whatever font is there.
+/// The size of a character cell in SVG units. Every line is stretched to whole cells, so that columns are aligned in any
+/// font.
 const CELL: (f32, f32) = (8.0, 18.0);
 const MARGIN: f32 = 16.0;
 
-/// A picture of a command and what it printed.
+/// Returns the picture of a command and its output.
 pub(crate) fn of(command: &str, printed: &str) -> String {
     let prompt = format!("\x1b[2m$\x1b[0m \x1b[1m{command}\x1b[0m");
     let lines: Vec<Vec<Piece>> =
@@ -24,7 +24,7 @@ pub(crate) fn of(command: &str, printed: &str) -> String {
         let baseline = MARGIN + as_float(row) * CELL.1 + CELL.1 * 0.75;
         let mut column = 0;
         for piece in line {
-            svg += &piece.drawn(MARGIN + as_float(column) * CELL.0, baseline);
+            svg += &piece.svg(MARGIN + as_float(column) * CELL.0, baseline);
             column += piece.width();
         }
     }
@@ -42,7 +42,7 @@ impl Piece {
         self.text.chars().count()
     }
 
-    fn drawn(&self, x: f32, baseline: f32) -> String {
+    fn svg(&self, x: f32, baseline: f32) -> String {
         if self.text.trim().is_empty() {
             return String::new();
         }
@@ -71,7 +71,7 @@ impl Piece {
     }
 }
 
-/// Takes a line apart at its escape sequences, of which there are only those of styles.
+/// Splits a line at its escape sequences, which only set styles.
 fn pieces(line: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut sgr = String::new();

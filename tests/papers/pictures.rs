@@ -1,4 +1,4 @@
-//! The pictures in the README: real runs, drawn.
+//! The pictures in the README, generated from real runs.
 
 use harness::test_cluster::{START, TestCluster};
 use harness::{Run, data};
@@ -6,18 +6,18 @@ use harness::{Run, data};
 use crate::generated::Files;
 use crate::picture;
 
-/// The name of each picture, the line that is shown, and the recording that it is run on.
+/// The name of each picture, its command line, and its recording.
 const PICTURES: [(&str, &str, &str); 3] = [
     ("history", "history deployment/web", "shop"),
     ("diff", "diff deployment/web 1 3", "shop"),
     ("status", "status deployment/crash deployment/badimage --watch=false", "broken"),
 ];
 
-/// A step, and what the screen says at the moment that is shown.
+/// A command line of `step`, and a text that is on the screen at the moment of the picture.
 const STEP: &str = "step statefulset/db --by 2 --all --soak 5m";
 const MOMENT: &str = "db-3 db-2  soaking  healthy 3m";
 
-/// Every picture by its path.
+/// Returns every picture by its path.
 pub(crate) fn pictures() -> Files {
     let draw = |(name, line, namespace): (&str, &str, &str)| {
         let snapshot = data().join(namespace).join("snapshot.json");
@@ -52,8 +52,8 @@ fn step() -> String {
     found.unwrap_or_default()
 }
 
-/// Returns the screen after each complete frame. It interprets only the sequences that a run writes: cursor
-/// up and clear row.
+/// Returns the screen after each complete frame. It interprets only the sequences that the program writes: cursor up and
+/// clear row.
 fn screens(transcript: &str) -> Vec<String> {
     let (mut lines, mut row, mut screens) = (vec![String::new()], 0_usize, Vec::new());
     for (index, piece) in transcript.split("\x1b[").enumerate() {

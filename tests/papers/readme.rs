@@ -10,7 +10,7 @@ fn page(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// The README and every page of docs/, by path.
+/// Returns the README and every page of docs/, by path.
 fn pages() -> Vec<(String, String)> {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
     let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().to_string_lossy()));
@@ -56,7 +56,7 @@ fn every_referenced_file_and_heading_exists() {
     }
 }
 
-/// The anchor that GitHub gives a heading; empty for other lines.
+/// Returns the anchor of a heading on GitHub; empty for other lines.
 fn heading_anchor(line: &str) -> String {
     let text = line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim()).unwrap_or_default();
     let letters = text.to_lowercase().replace(' ', "-");

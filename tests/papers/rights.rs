@@ -6,84 +6,98 @@ use rollout2::cli::definition;
 use serde_json::Value;
 
 use crate::generated::root;
-use crate::setup::{On, Right, run_as_user};
+use crate::setup::{Right, TestedCluster, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, &[(On, &str)]); 9] = [
-    ("list", &[(On::Shop, "list"), (On::Shop, "list deploy,sts -o wide")]),
+const LINES: [(&str, &[(TestedCluster, &str)]); 9] = [
+    (
+        "list",
+        &[
+            (TestedCluster::Shop, "list"),
+            (TestedCluster::Shop, "list deploy,sts -o wide"),
+            (TestedCluster::Shop, "list --watch --timeout 5s"),
+        ],
+    ),
     (
         "history",
         &[
-            (On::Shop, "history deployment/web"),
-            (On::Shop, "history ds/agent"),
-            (On::Shop, "history sts/db"),
-            (On::Shop, "history all"),
+            (TestedCluster::Shop, "history deployment/web"),
+            (TestedCluster::Shop, "history ds/agent"),
+            (TestedCluster::Shop, "history sts/db"),
+            (TestedCluster::Shop, "history all"),
         ],
     ),
-    ("diff", &[(On::Shop, "diff deployment/web"), (On::Shop, "diff ds/agent"), (On::Shop, "diff sts/db")]),
+    (
+        "diff",
+        &[
+            (TestedCluster::Shop, "diff deployment/web"),
+            (TestedCluster::Shop, "diff ds/agent"),
+            (TestedCluster::Shop, "diff sts/db"),
+        ],
+    ),
     (
         "status",
         &[
-            (On::Shop, "status deployment/checkout --timeout 10s"),
-            (On::Shop, "status ds/agent --timeout 10s"),
-            (On::Shop, "status sts/db --timeout 10s"),
-            (On::Shop, "status all --timeout 10s"),
-            (On::Shop, "status all --watch=false"),
-            (On::CrashingSet, "status sts/db --timeout 5s"),
+            (TestedCluster::Shop, "status deployment/checkout --timeout 10s"),
+            (TestedCluster::Shop, "status ds/agent --timeout 10s"),
+            (TestedCluster::Shop, "status sts/db --timeout 10s"),
+            (TestedCluster::Shop, "status all --timeout 10s"),
+            (TestedCluster::Shop, "status all --watch=false"),
+            (TestedCluster::CrashingSet, "status sts/db --timeout 5s"),
         ],
     ),
     (
         "undo",
         &[
-            (On::Shop, "undo deployment/web"),
-            (On::Shop, "undo ds/agent"),
-            (On::Shop, "undo sts/db --cause x"),
-            (On::Shop, "undo all"),
-            (On::StuckSet, "undo sts/db --replace-stuck-pods"),
+            (TestedCluster::Shop, "undo deployment/web"),
+            (TestedCluster::Shop, "undo ds/agent"),
+            (TestedCluster::Shop, "undo sts/db --cause x"),
+            (TestedCluster::Shop, "undo all"),
+            (TestedCluster::StuckSet, "undo sts/db --replace-stuck-pods"),
         ],
     ),
     (
         "restart",
         &[
-            (On::Shop, "restart deployment/web"),
-            (On::Shop, "restart ds/agent"),
-            (On::Shop, "restart sts/db"),
-            (On::Shop, "restart all"),
-            (On::StuckSet, "restart sts/db --replace-stuck-pods"),
+            (TestedCluster::Shop, "restart deployment/web"),
+            (TestedCluster::Shop, "restart ds/agent"),
+            (TestedCluster::Shop, "restart sts/db"),
+            (TestedCluster::Shop, "restart all"),
+            (TestedCluster::StuckSet, "restart sts/db --replace-stuck-pods"),
         ],
     ),
     (
         "pause",
         &[
-            (On::Shop, "pause deployment/web"),
-            (On::Shop, "pause ds/agent"),
-            (On::Shop, "pause sts/db"),
-            (On::Shop, "pause all"),
+            (TestedCluster::Shop, "pause deployment/web"),
+            (TestedCluster::Shop, "pause ds/agent"),
+            (TestedCluster::Shop, "pause sts/db"),
+            (TestedCluster::Shop, "pause all"),
         ],
     ),
     (
         "resume",
         &[
-            (On::PausedShop, "resume deployment/web"),
-            (On::PausedShop, "resume ds/agent"),
-            (On::PausedShop, "resume sts/db"),
-            (On::PausedShop, "resume all"),
+            (TestedCluster::PausedShop, "resume deployment/web"),
+            (TestedCluster::PausedShop, "resume ds/agent"),
+            (TestedCluster::PausedShop, "resume sts/db"),
+            (TestedCluster::PausedShop, "resume all"),
         ],
     ),
     (
         "step",
         &[
-            (On::Changed, "step deployment/web --all --timeout 3m"),
-            (On::Changed, "step sts/db --all --timeout 3m"),
-            (On::Changed, "step ds/agent --all --timeout 3m"),
-            (On::Changed, "step ds/agent --evict --timeout 3m"),
-            (On::ChangedForTheWorse, "step sts/db --on-failure undo --timeout 3m"),
+            (TestedCluster::Changed, "step deployment/web --all --timeout 3m"),
+            (TestedCluster::Changed, "step sts/db --all --timeout 3m"),
+            (TestedCluster::Changed, "step ds/agent --all --timeout 3m"),
+            (TestedCluster::Changed, "step ds/agent --evict --timeout 3m"),
+            (TestedCluster::ChangedToCrash, "step sts/db --on-failure undo --timeout 3m"),
         ],
     ),
 ];
 
 /// Returns the messages without a right. Without `watch` nothing is printed, since polling replaces it.
-fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
+fn messages_without(verb: &str, right: &Right) -> &'static [&'static str] {
     match (verb, right.verb.as_str(), right.resource.as_str()) {
         (_, "watch", _) | ("step", "list", "deployments" | "statefulsets" | "daemonsets") => &[],
         ("undo" | "restart", "delete", "pods") => &["was not deleted: forbidden"],
@@ -117,8 +131,8 @@ fn said_without(verb: &str, right: &Right) -> &'static [&'static str] {
     }
 }
 
-/// Whether a right is used only when the server has forgotten the version from which a watch continues. `step`
-/// gets its workload and watches it from there, so these short runs list none.
+/// Whether a right is needed only after the resource version of a watch expired. `step` gets its workload and watches it
+/// from that version, so these short runs send no list request.
 fn is_for_an_expired_watch(verb: &str, right: &Right) -> bool {
     verb == "step"
         && right.verb == "list"
@@ -133,7 +147,7 @@ fn is_the_same(verb: &str, one: &Output, other: &Output) -> bool {
     }
 }
 
-/// The rights of each role, by the verb it is for.
+/// Returns the rights of the role of each verb.
 fn roles() -> Vec<(String, Vec<Right>)> {
     let text = std::fs::read_to_string(root().join("krew/rbac.yaml")).unwrap();
     let role = |document: &str| {
@@ -154,20 +168,20 @@ fn roles() -> Vec<(String, Vec<Right>)> {
     text.split("\n---\n").map(role).collect()
 }
 
-/// Whether a rule is about types that every server has. The clusters of these tests have no OpenKruise.
+/// Whether a rule is about resources of Kubernetes. The clusters of these tests have no OpenKruise.
 fn is_of_kubernetes(rule: &Value) -> bool {
     rule["apiGroups"][0] != "apps.kruise.io"
 }
 
 fn rights(rule: &Value) -> Vec<Right> {
-    let words =
+    let values =
         |key: &str| rule[key].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
-    let pairs = words("resources")
-        .flat_map(|resource| words("verbs").map(move |verb| Right { verb, resource: resource.clone() }));
+    let pairs = values("resources")
+        .flat_map(|resource| values("verbs").map(move |verb| Right { verb, resource: resource.clone() }));
     pairs.collect()
 }
 
-fn lines_of(verb: &str) -> &'static [(On, &'static str)] {
+fn lines_of(verb: &str) -> &'static [(TestedCluster, &'static str)] {
     LINES.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, lines)| lines)
 }
 
@@ -180,53 +194,54 @@ fn every_verb_has_a_role_and_a_test() {
         let needs_no_role = ["completion", "version"].contains(&name);
         let has_role = roles.iter().any(|(role, _)| role == name);
         assert!(has_role || needs_no_role, "krew/rbac.yaml has no role rollout2-{name}");
-        assert!(!lines_of(name).is_empty() || needs_no_role, "no line of {name} is tried in this test");
+        assert!(!lines_of(name).is_empty() || needs_no_role, "no command line of {name} is tested here");
     }
 }
 
-/// The test's clock is paused.
+/// The clock of the test is paused.
 #[tokio::test(start_paused = true)]
-async fn exactly_these_rights_suffice() {
+async fn the_rights_of_a_role_are_sufficient() {
     for (verb, rights) in roles() {
-        for &(on, line) in lines_of(&verb) {
-            let (admin, _) = run_as_user(line, on, None).await;
-            let (gina, _) = run_as_user(line, on, Some(&rights)).await;
+        for &(cluster, line) in lines_of(&verb) {
+            let (admin, _) = run_as_user(line, cluster, None).await;
+            let (gina, _) = run_as_user(line, cluster, Some(&rights)).await;
             assert_eq!(gina, admin, "{line}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_one_right_the_documented_message_is_printed() {
+async fn without_a_right_the_documented_message_is_printed() {
     let page = std::fs::read_to_string(root().join("docs/rbac.md")).unwrap();
     let mut wrong = Vec::new();
     for (verb, rights) in roles() {
         let mut whole = Vec::new();
-        for &(on, line) in lines_of(&verb) {
-            whole.push((on, line, run_as_user(line, on, Some(&rights)).await));
+        for &(cluster, line) in lines_of(&verb) {
+            whole.push((cluster, line, run_as_user(line, cluster, Some(&rights)).await));
         }
         for missing in &rights {
             let rest: Vec<Right> = rights.iter().filter(|right| *right != missing).cloned().collect();
-            let said = said_without(&verb, missing);
-            let (mut differs, mut unsaid, mut heard) = (false, said.to_vec(), String::new());
-            for (on, line, (whole, asked)) in whole.iter().filter(|(_, _, (_, asked))| missing.is_used(asked))
+            let messages = messages_without(&verb, missing);
+            let (mut differs, mut missing_messages, mut printed) = (false, messages.to_vec(), String::new());
+            for (cluster, line, (whole, requests)) in
+                whole.iter().filter(|(_, _, (_, requests))| missing.is_used(requests))
             {
-                let (less, asked_less) = run_as_user(line, *on, Some(&rest)).await;
-                differs |= *whole != less || *asked != asked_less;
-                unsaid.retain(|words| !less.stderr.contains(words));
-                heard += &less.stderr;
-                if said.is_empty() && !is_the_same(&verb, &less, whole) {
+                let (less, fewer_requests) = run_as_user(line, *cluster, Some(&rest)).await;
+                differs |= *whole != less || *requests != fewer_requests;
+                missing_messages.retain(|message| !less.stderr.contains(message));
+                printed += &less.stderr;
+                if messages.is_empty() && !is_the_same(&verb, &less, whole) {
                     wrong.push(format!("{line} without {missing:?}: {}", less.stderr));
                 }
             }
             if !differs && !is_for_an_expired_watch(&verb, missing) {
                 wrong.push(format!("{verb} does not need {missing:?}"));
             }
-            for words in unsaid {
-                wrong.push(format!("{verb} without {missing:?} does not say {words:?}: {heard}"));
+            for message in missing_messages {
+                wrong.push(format!("{verb} without {missing:?} does not print {message:?}: {printed}"));
             }
-            for words in said.iter().filter(|words| !page.contains(&words.replace("gina", "..."))) {
-                wrong.push(format!("docs/rbac.md does not list {words:?}"));
+            for message in messages.iter().filter(|message| !page.contains(&message.replace("gina", "..."))) {
+                wrong.push(format!("docs/rbac.md does not list {message:?}"));
             }
         }
     }

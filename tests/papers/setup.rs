@@ -17,7 +17,7 @@ pub(crate) struct Right {
 }
 
 impl Right {
-    /// Whether one of these requests may have used this right.
+    /// Whether one of these requests needs this right.
     pub(crate) fn is_used(&self, requests: &[String]) -> bool {
         let method = match self.verb.as_str() {
             "patch" => "PATCH",
@@ -25,7 +25,7 @@ impl Right {
             "create" => "POST",
             _ => "GET",
         };
-        // A part of an object has the object's name before it: pods/db-1/log.
+        // In the path of a subresource the name of the object is between the two: pods/db-1/log.
         let words: Vec<_> = self.resource.split('/').map(|word| format!("/{word}")).collect();
         let is_for = |request: &String| words.iter().all(|word| request.contains(word));
         requests.iter().any(|request| request.starts_with(method) && is_for(request))
@@ -34,23 +34,27 @@ impl Right {
 
 /// The cluster that a command line runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum On {
+pub(crate) enum TestedCluster {
     /// The recorded shop.
     Shop,
-    /// The same after each of its workloads was paused.
+    /// The recorded shop with every workload paused.
     PausedShop,
-    /// A StatefulSet that waits for a pod that cannot start, with controllers that work meanwhile.
+    /// A StatefulSet that waits for a pod that cannot start, with running controllers.
     StuckSet,
-    /// The same where the pod crashes, and nothing changes any more.
+    /// A StatefulSet that waits for a crashing pod, without running controllers.
     CrashingSet,
-    /// A StatefulSet and a DaemonSet that were paused and then changed, with controllers that work.
+    /// Workloads that were paused and then changed, with running controllers.
     Changed,
-    /// The same, and what they were changed to crashes.
-    ChangedForTheWorse,
+    /// Workloads that were paused and then changed to a crashing image, with running controllers.
+    ChangedToCrash,
 }
 
-/// A command line, its result, and its requests.
-pub(crate) async fn run_as_user(line: &str, on: On, rights: Option<&[Right]>) -> (Output, Vec<String>) {
+/// Runs a command line as a user with some rights, and returns its output and its requests.
+pub(crate) async fn run_as_user(
+    line: &str,
+    cluster: TestedCluster,
+    rights: Option<&[Right]>,
+) -> (Output, Vec<String>) {
     let user = match rights {
         None => User::admin("gina"),
         Some(rights) => User::limited(
@@ -61,13 +65,13 @@ pub(crate) async fn run_as_user(line: &str, on: On, rights: Option<&[Right]>) ->
             }),
         ),
     };
-    let (cluster, mut controllers) = match on {
-        On::Shop => (shop(user).build(), None),
-        On::PausedShop => (paused_shop(user).await, None),
-        On::StuckSet => broken_set(user, "db:2.0-bad"),
-        On::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
-        On::Changed => changed(user, "app:2.0").await,
-        On::ChangedForTheWorse => changed(user, "app:2.0-crash").await,
+    let (cluster, mut controllers) = match cluster {
+        TestedCluster::Shop => (shop(user).build(), None),
+        TestedCluster::PausedShop => (paused_shop(user).await, None),
+        TestedCluster::StuckSet => broken_set(user, "db:2.0-bad"),
+        TestedCluster::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
+        TestedCluster::Changed => changed(user, "app:2.0").await,
+        TestedCluster::ChangedToCrash => changed(user, "app:2.0-crash").await,
     };
     cluster.forget_requests();
     let client = kube::Client::new(cluster.service_for("gina"), "shop");
@@ -103,7 +107,7 @@ async fn paused_shop(user: User) -> SimCluster {
     cluster
 }
 
-/// Paused by an administrator, then changed.
+/// Creates workloads that an administrator pauses and then changes.
 async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
     let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(2).namespace("shop");
     let cluster = builder.user(user).user(User::admin("admin")).build();

@@ -1,7 +1,7 @@
-//! A cluster to play with: no machine, no container, and everything a rollout shows.
+//! A demo cluster in this process, with rollouts in every state.
 //!
-//! Without arguments it serves a demo shop until it is interrupted, and prints how to reach it. With arguments it
-//! runs one command of ours against that shop and ends with the command's exit code.
+//! Without arguments it serves a demo shop until it is interrupted, and prints the path of its kubeconfig. With arguments
+//! it runs one command of the program on that shop, and exits with its exit code.
 
 mod past;
 mod shop;
@@ -24,21 +24,21 @@ async fn main() -> io::Result<ExitCode> {
     let playground = Playground::open()?;
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     if args.is_empty() {
-        playground.invite()?;
+        playground.print_description()?;
         tokio::signal::ctrl_c().await?;
         return Ok(ExitCode::SUCCESS);
     }
     Ok(playground.run(args).await)
 }
 
-/// The shop on a socket, with a kubeconfig that leads there.
+/// The demo shop on a socket, and its kubeconfig.
 struct Playground {
     directory: PathBuf,
     served: Served,
 }
 
 impl Playground {
-    /// Lets the shop's past happen, and goes on from there in the time of the machine's clock.
+    /// Simulates the history of the shop, and then serves the shop on the system clock.
     fn open() -> io::Result<Self> {
         let builder = SimCluster::builder().snapshot(&past::of(NAMESPACE)).map_err(io::Error::other)?;
         let cluster = builder
@@ -61,15 +61,15 @@ impl Playground {
         self.directory.join("kubeconfig")
     }
 
-    /// Says how to reach the shop and what is there to see.
-    fn invite(&self) -> io::Result<()> {
+    /// Prints the path of the kubeconfig and the workloads of the shop.
+    fn print_description(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "export KUBECONFIG={}", self.kubeconfig().display())?;
-        writeln!(out, "# {}", shop::SIGHTS.join("\n# "))?;
+        writeln!(out, "# {}", shop::DESCRIPTION.join("\n# "))?;
         out.flush()
     }
 
-    /// Runs one command of ours in the world of this process, but for the cluster.
+    /// Runs one command of the program with the streams and the environment of this process.
     async fn run(&self, args: Vec<OsString>) -> ExitCode {
         let mut world = World::of_this_process();
         let variables = std::env::vars_os().filter(|(name, _)| name != "KUBECONFIG");
@@ -81,7 +81,7 @@ impl Playground {
 }
 
 impl Drop for Playground {
-    /// Leaves nothing behind; a directory that cannot be removed is no reason to fail.
+    /// Removes the directory. An error is ignored.
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.directory);
     }

@@ -1,9 +1,9 @@
-//! The story of the demo shop.
+//! The workloads of the demo shop and their changes.
 
 use serde_json::{Value, json};
 
-/// The introduction that the playground prints.
-pub(crate) const SIGHTS: [&str; 6] = [
+/// The description that the playground prints.
+pub(crate) const DESCRIPTION: [&str; 6] = [
     "deployment/web       a good history: five releases, one of them taken back",
     "deployment/checkout  its last release crashes and is past its deadline",
     "statefulset/db       held: the new version runs on the two pods above the partition",
@@ -13,7 +13,7 @@ pub(crate) const SIGHTS: [&str; 6] = [
 ];
 
 /// A change of a workload, and the minutes until the next one.
-pub(crate) struct Deed {
+pub(crate) struct ShopChange {
     pub(crate) to: &'static str,
     pub(crate) by: &'static str,
     pub(crate) what: Value,
@@ -22,12 +22,12 @@ pub(crate) struct Deed {
 
 const HOUR: u32 = 60;
 
-/// All that happened, in its order.
-pub(crate) fn deeds() -> Vec<Deed> {
-    let mut deeds = opening();
-    deeds.extend([
+/// Returns all changes of the shop, in their order.
+pub(crate) fn changes() -> Vec<ShopChange> {
+    let mut changes = initial_workloads();
+    changes.extend([
         release("deployment/web", "1.1", "image 1.1", 3 * HOUR),
-        deed(
+        shop_change(
             "deployment/web",
             "kubectl-set",
             environment("CACHE", "on", "cache on (ticket OPS-42)"),
@@ -36,38 +36,38 @@ pub(crate) fn deeds() -> Vec<Deed> {
         release("daemonset/agent", "1.1", "log rotation", 2 * HOUR),
         release("cloneset/search", "1.1", "faster index", 15),
         release("deployment/web", "1.2", "new search", 25),
-        deed("deployment/web", "kubectl", back_to("1.1", "cache on (ticket OPS-42)"), 22 * HOUR),
-        deed("deployment/web", "kubectl-set", resources("200m", "128Mi"), 5 * HOUR),
+        shop_change("deployment/web", "kubectl", back_to("1.1", "cache on (ticket OPS-42)"), 22 * HOUR),
+        shop_change("deployment/web", "kubectl-set", resources("200m", "128Mi"), 5 * HOUR),
         release("statefulset/db", "2.0", "new storage engine, canary first", 40),
         release("deployment/checkout", "2.0-crash", "one-click checkout", 6),
     ]);
-    deeds
+    changes
 }
 
-fn opening() -> Vec<Deed> {
+fn initial_workloads() -> Vec<ShopChange> {
     let rolling =
         |partition: i64| json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } });
     let in_place =
         json!({ "type": "RollingUpdate", "rollingUpdate": { "podUpdatePolicy": "InPlaceIfPossible" } });
     vec![
-        open("deployment/web", json!({ "replicas": 4 }), 1),
-        open("deployment/checkout", json!({ "replicas": 3, "progressDeadlineSeconds": 120 }), 1),
-        open(
+        create("deployment/web", json!({ "replicas": 4 }), 1),
+        create("deployment/checkout", json!({ "replicas": 3, "progressDeadlineSeconds": 120 }), 1),
+        create(
             "statefulset/db",
             json!({ "replicas": 5, "serviceName": "db", "updateStrategy": rolling(3) }),
             1,
         ),
-        open("cloneset/search", json!({ "replicas": 4, "updateStrategy": in_place }), 1),
-        open("daemonset/agent", json!({}), 18 * HOUR),
+        create("cloneset/search", json!({ "replicas": 4, "updateStrategy": in_place }), 1),
+        create("daemonset/agent", json!({}), 18 * HOUR),
     ]
 }
 
-fn deed(to: &'static str, by: &'static str, what: Value, then: u32) -> Deed {
-    Deed { to, by, what, then }
+fn shop_change(to: &'static str, by: &'static str, what: Value, then: u32) -> ShopChange {
+    ShopChange { to, by, what, then }
 }
 
-/// The first release of a workload.
-fn open(to: &'static str, mut spec: Value, then: u32) -> Deed {
+/// Creates a workload.
+fn create(to: &'static str, mut spec: Value, then: u32) -> ShopChange {
     let name = app(to);
     spec["selector"] = json!({ "matchLabels": { "app": name } });
     spec["template"] = json!({
@@ -76,13 +76,13 @@ fn open(to: &'static str, mut spec: Value, then: u32) -> Deed {
     });
     let annotations = json!({ CAUSE: "first release" });
     let what = json!({ "metadata": { "name": name, "labels": { "app": name }, "annotations": annotations }, "spec": spec });
-    deed(to, "kubectl-create", what, then)
+    shop_change(to, "kubectl-create", what, then)
 }
 
-/// Another image.
-fn release(to: &'static str, tag: &str, cause: &str, then: u32) -> Deed {
+/// Changes the image of a workload.
+fn release(to: &'static str, tag: &str, cause: &str, then: u32) -> ShopChange {
     let container = json!({ "name": app(to), "image": format!("shop/{}:{tag}", app(to)) });
-    deed(to, "kubectl-set", change(&container, cause), then)
+    shop_change(to, "kubectl-set", change(&container, cause), then)
 }
 
 fn environment(name: &str, value: &str, cause: &str) -> Value {
@@ -98,7 +98,7 @@ fn resources(cpu: &str, memory: &str) -> Value {
     change(&json!({ "name": "web", "resources": limits }), "limits")
 }
 
-/// A patch of one container, with its cause.
+/// Returns a patch of one container with its change-cause.
 fn change(container: &Value, cause: &str) -> Value {
     let template = json!({ "spec": { "containers": [container] } });
     json!({ "metadata": { "annotations": { CAUSE: cause } }, "spec": { "template": template } })

@@ -1,4 +1,4 @@
-//! The shop is as it is announced, for us and for the real kubectl.
+//! The workloads of the playground match their description, for our program and for the real kubectl.
 
 use harness::{Output, Run};
 use tokio::process::Command;
@@ -54,18 +54,18 @@ async fn kubectl_works_with_the_playground() {
     }
 }
 
-/// What kubectl prints on either stream; none when there is no kubectl.
+/// Returns the output of kubectl on both streams, or none if kubectl is not installed.
 async fn kubectl(playground: &Playground, args: &str) -> Option<String> {
     let mut command = Command::new("kubectl");
     command.env("KUBECONFIG", playground.kubeconfig()).env("HOME", &playground.directory);
     let Ok(output) = command.args(args.split(' ')).output().await else {
-        say("skipped: kubectl is not on this machine");
+        print_note("skipped: kubectl is not on this machine");
         return None;
     };
     Some([output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat())
 }
 
 #[expect(clippy::print_stderr, reason = "whoever reads the test's output should know what was not tested")]
-fn say(what: &str) {
+fn print_note(what: &str) {
     eprintln!("{what}");
 }

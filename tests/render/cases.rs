@@ -1,29 +1,29 @@
-//! kubectl's own test cases on describing a template, by their numbers in the list of upstream cases.
+//! The unit tests of kubectl for the description of a template, in the order of the upstream file.
 
 use rollout2::render::template_text::pod_template_text;
 use serde_json::{Value, json};
 
-/// The text of a template with these annotations, from their heading to the containers.
+/// Returns the text of a template with these annotations, from their heading to the containers.
 fn annotations(annotations: &Value) -> String {
     let text = pod_template_text(&json!({"metadata": {"annotations": annotations}}));
     let (_, text) = text.split_once("  Annotations:\t").expect("a heading");
     text.split_once("  Containers:").expect("containers").0.to_owned()
 }
 
-/// The text of a container, below its name.
+/// Returns the text of a container below its name.
 fn container(fields: &Value) -> String {
     let text = pod_template_text(&json!({"spec": {"containers": [fields]}}));
     let (_, text) = text.split_once("   :\n").expect("a container");
     text.split_once("  Volumes:").expect("volumes").0.to_owned()
 }
 
-/// The text of the part of a pod's spec that follows the volumes.
+/// Returns the text of a pod spec after the volumes.
 fn spec(spec: &Value) -> String {
     let text = pod_template_text(&json!({"spec": spec}));
     text.split_once("  Volumes:").expect("volumes").1.to_owned()
 }
 
-fn holds(text: &str, lines: &str) {
+fn assert_contains(text: &str, lines: &str) {
     assert!(text.contains(lines), "expected\n{lines}\nin\n{text}");
 }
 
@@ -39,25 +39,25 @@ fn case_94_an_annotation_of_140_bytes_stays_on_one_line() {
 }
 
 #[test]
-fn case_95_an_annotation_of_141_bytes_goes_below_its_name() {
+fn case_95_an_annotation_of_141_bytes_is_printed_below_its_name() {
     let value = "x".repeat(141 - "key: ".len());
     assert_eq!(annotations(&json!({"key": value})), format!("key:\n\t  {value}\n"));
 }
 
 #[test]
-fn case_96_a_far_longer_one_is_cut_at_138_bytes() {
+fn case_96_a_longer_annotation_is_cut_at_138_bytes() {
     let cut = "x".repeat(138);
     assert_eq!(annotations(&json!({"key": "x".repeat(300)})), format!("key:\n\t  {cut}...\n"));
 }
 
 #[test]
-fn case_97_lines_of_an_annotation_are_lines() {
+fn case_97_each_line_of_an_annotation_is_a_line() {
     let value = "value\nwith\nnewlines\n";
     assert_eq!(annotations(&json!({"key": value})), "key:\n\t  value\n\t  with\n\t  newlines\n");
 }
 
 #[test]
-fn case_98_no_annotations() {
+fn case_98_a_template_without_annotations() {
     let only = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
     assert_eq!(annotations(&only), "<none>\n");
     let text = pod_template_text(&json!({"metadata": {"annotations": {}}}));
@@ -80,14 +80,17 @@ fn case_99_sources_of_the_environment() {
         ),
     ] {
         let text = container(&json!({"envFrom": [source]}));
-        holds(&text, &format!("    Environment Variables from:\n      {line}\n    Environment:\t<none>\n"));
+        assert_contains(
+            &text,
+            &format!("    Environment Variables from:\n      {line}\n    Environment:\t<none>\n"),
+        );
     }
 }
 
 #[test]
 fn case_100_each_word_of_a_command_has_its_line() {
     let text = container(&json!({"command": ["sleep", "1000\n2000"], "args": ["time", "x\n"]}));
-    holds(
+    assert_contains(
         &text,
         "    Command:\n      sleep\n      1000\n      2000\n    Args:\n      time\n      x\n      \n",
     );
@@ -98,11 +101,11 @@ fn case_101_resources_are_sorted_by_name() {
     let list = json!({"memory": "4G", "cpu": "1000", "storage": "20G"});
     let text = container(&json!({"resources": {"limits": list, "requests": list}}));
     let lines = "      cpu:\t1k\n      memory:\t4G\n      storage:\t20G\n";
-    holds(&text, &format!("    Limits:\n{lines}    Requests:\n{lines}"));
+    assert_contains(&text, &format!("    Limits:\n{lines}    Requests:\n{lines}"));
 }
 
 #[test]
-fn case_102_mounts_say_how_they_are_mounted() {
+fn case_102_mounts_have_their_options() {
     for (mount, how) in [
         (json!({"readOnly": false}), "rw"),
         (json!({"readOnly": true}), "ro"),
@@ -112,14 +115,14 @@ fn case_102_mounts_say_how_they_are_mounted() {
         mount["name"] = "mounted-volume".into();
         mount["mountPath"] = "/opt/".into();
         let text = container(&json!({"volumeMounts": [mount]}));
-        holds(&text, &format!("    Mounts:\n      /opt/ from mounted-volume ({how})\n"));
+        assert_contains(&text, &format!("    Mounts:\n      /opt/ from mounted-volume ({how})\n"));
     }
 }
 
 #[test]
 fn case_103_devices() {
     let text = container(&json!({"volumeDevices": [{"name": "volume-device", "devicePath": "/dev/xvda"}]}));
-    holds(&text, "    Mounts:\t<none>\n    Devices:\t<none>\n      /dev/xvda from volume-device\n");
+    assert_contains(&text, "    Mounts:\t<none>\n    Devices:\t<none>\n      /dev/xvda from volume-device\n");
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn case_104_tolerations() {
         {"key": "key3", "value": "value3", "effect": "NoExecute", "tolerationSeconds": 300},
         {"key": "key4", "effect": "NoExecute", "tolerationSeconds": 60},
     ]}));
-    holds(
+    assert_contains(
         &text,
         "  Tolerations:\top=Exists\n\t:NoSchedule op=Exists\n\tkey0 op=Exists\n\tkey1=value1\n\t\
          key2=value2:NoSchedule\n\tkey3=value3:NoExecute for 300s\n\tkey4:NoExecute for 60s\n",
@@ -147,7 +150,7 @@ fn case_105_spread_constraints_with_and_without_a_selector() {
         {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/test1", "whenUnsatisfiable": "ScheduleAnyway",
             "labelSelector": {"matchLabels": {"key1": "val1", "key2": "val2"}}},
     ]}));
-    holds(
+    assert_contains(
         &text,
         "  Topology Spread Constraints:\ttopology.kubernetes.io/test1:ScheduleAnyway when max skew 1 is exceeded \
          for selector key1=val1,key2=val2\n  \ttopology.kubernetes.io/test2:DoNotSchedule when max skew 3 is \
@@ -160,7 +163,7 @@ fn case_106_an_image_volume() {
     let image = json!({"name": "image", "image": {"pullPolicy": "IfNotPresent", "reference": "image"}});
     let text = spec(&json!({"volumes": [image]}));
     let kind = "Image (a container image or OCI artifact)";
-    holds(
+    assert_contains(
         &text,
         &format!("   image:\n    Type:\t{kind}\n    Reference:\timage\n    PullPolicy:\tIfNotPresent\n"),
     );
@@ -170,7 +173,10 @@ fn case_106_an_image_volume() {
 fn case_107_a_projected_secret_can_be_optional() {
     let sources = json!([{"secret": {"name": "one", "optional": true}}, {"secret": {"name": "two"}}]);
     let text = spec(&json!({"volumes": [{"name": "p", "projected": {"sources": sources}}]}));
-    holds(&text, "    SecretName:\tone\n    Optional:\ttrue\n    SecretName:\ttwo\n    Optional:\tfalse\n");
+    assert_contains(
+        &text,
+        "    SecretName:\tone\n    Optional:\ttrue\n    SecretName:\ttwo\n    Optional:\tfalse\n",
+    );
 }
 
 #[test]

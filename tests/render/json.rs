@@ -1,4 +1,4 @@
-//! JSON, compared with what kubectl printed.
+//! JSON, compared with the output of kubectl.
 
 use rollout2::render::go_json::go_json;
 use serde_json::{Map, Value};
@@ -15,9 +15,9 @@ fn a_stateful_set_with_an_earlier_template() {
     assert_eq!(go_json(&earlier), recorded::run("shop", "db.history-revision-2-json").stdout);
 }
 
-/// These files were printed by a real kubectl (1.33): objects with nearly every field set.
+/// A real kubectl (1.33) printed these files for objects with nearly every field set.
 #[test]
-fn every_field_has_its_place() {
+fn the_fields_have_the_order_of_kubectl() {
     for printed in [
         include_str!("typed/statefulset.json"),
         include_str!("typed/deployment.json"),
@@ -39,7 +39,7 @@ fn no_field_is_lost() {
     }
 }
 
-/// The object with all members the other way round, should the order of reading be kept.
+/// Returns the object with its members in reverse order.
 fn reversed(value: Value) -> Value {
     match value {
         Value::Object(members) => members

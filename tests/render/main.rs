@@ -1,4 +1,4 @@
-//! What the renderers write, compared with what kubectl wrote.
+//! The output of the renderers, compared with the output of kubectl.
 
 #![expect(clippy::expect_used, reason = "a test says what it expected")]
 

@@ -1,10 +1,10 @@
-//! The pod template text: every recorded revision, a template with nearly everything, any JSON at all.
+//! The text of a pod template: every recorded revision, a template with nearly every field, and any JSON.
 
 use proptest::prelude::*;
 use rollout2::render::template_text::{pod_template_text, with_change_cause};
 use serde_json::{Value, json};
 
-use crate::recorded::{self, Run};
+use crate::recorded::{self, RecordedOutput};
 
 #[test]
 fn every_recorded_revision_matches_kubectl() {
@@ -21,11 +21,11 @@ fn every_recorded_revision_matches_kubectl() {
         );
         compared += 1;
     }
-    assert_eq!(compared, 46, "recorded revisions with a text");
+    assert_eq!(compared, 46, "the number of recorded revisions");
 }
 
-/// The template of the revision that the run asked for.
-fn template_of(run: &Run) -> Value {
+/// Returns the template of the recorded revision.
+fn template_of(run: &RecordedOutput) -> Value {
     let (target, number) = run.name.split_once(".history-revision-").expect("a revision");
     let (kind, name) = target.split_once('-').expect("a kind and a name");
     if kind == "deployment" {
@@ -38,29 +38,28 @@ fn template_of(run: &Run) -> Value {
 }
 
 #[test]
-fn a_template_with_most_fields() {
+fn a_template_with_most_fields_matches_kubectl() {
     let template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
     let template = with_change_cause(&template, "rich v1");
     assert_eq!(pod_template_text(&template), include_str!("rich.txt"));
 }
 
-/// `volumes.txt` was printed by a real kubectl (1.33, whose volumes read as those of 1.36) from a
-/// ReplicaSet with this template.
+/// A real kubectl (1.33, which prints volumes as 1.36 does) printed `volumes.txt` for a ReplicaSet with this template.
 #[test]
-fn every_volume_source() {
+fn every_volume_source_matches_kubectl() {
     let template: Value = serde_json::from_str(include_str!("volumes.json")).expect("JSON");
     assert_eq!(pod_template_text(&template), include_str!("volumes.txt"));
 }
 
-/// `edges.txt` was printed by a real kubectl (1.33), too: unset and odd values of everything but volumes.
+/// A real kubectl (1.33) printed `edges.txt`: unset and unusual values of all fields except volumes.
 #[test]
-fn edge_values() {
+fn unset_and_unusual_values_match_kubectl() {
     let template: Value = serde_json::from_str(include_str!("edges.json")).expect("JSON");
     assert_eq!(pod_template_text(&template), include_str!("edges.txt"));
 }
 
 #[test]
-fn an_empty_template() {
+fn an_empty_template_matches_kubectl() {
     let text = "Pod Template:\n  Labels:\t<none>\n  Containers: <none>\n  Volumes:\t<none>\n  \
                 Node-Selectors:\t<none>\n  Tolerations:\t<none>\n";
     for empty in [json!({}), json!(null), json!(7), json!({"metadata": [], "spec": "x"})] {
@@ -76,13 +75,13 @@ fn escape_characters_are_escaped() {
 
 proptest! {
     #[test]
-    fn any_json_can_be_printed(template in scrambled()) {
+    fn any_json_can_be_printed(template in invalid_templates()) {
         prop_assert!(pod_template_text(&template).ends_with('\n'));
     }
 }
 
-/// The rich template with any of its values replaced by ones of the wrong type.
-fn scrambled() -> impl Strategy<Value = Value> {
+/// Templates with most fields, in which random values have a wrong type.
+fn invalid_templates() -> impl Strategy<Value = Value> {
     let wrong = prop_oneof![
         Just(Value::Null),
         Just(json!({})),

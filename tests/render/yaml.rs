@@ -1,4 +1,4 @@
-//! YAML, compared with what kubectl printed, and read back.
+//! YAML, compared with the output of kubectl, and read back.
 
 use proptest::prelude::*;
 use rollout2::render::yaml::yaml;
@@ -28,7 +28,7 @@ fn revisions_of_a_deployment_are_replica_sets() {
     assert_eq!(all, recorded::run("shop", "web.history-yaml").stdout);
 }
 
-/// `strings.yaml` was printed by a real kubectl (1.33) from `strings.json`.
+/// A real kubectl (1.33) printed `strings.yaml` for `strings.json`.
 #[test]
 fn strings_match_kubectl() {
     let object: Value = serde_json::from_str(include_str!("strings.json")).expect("JSON");
@@ -36,7 +36,7 @@ fn strings_match_kubectl() {
 }
 
 #[test]
-fn strings_that_kubectl_writes_unreadably_are_quoted() {
+fn strings_that_kubectl_writes_as_invalid_yaml_are_quoted() {
     for (text, written) in [
         ("<<", "\"<<\"\n"),
         ("1e400", "\"1e400\"\n"),
@@ -79,7 +79,7 @@ fn tree() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Texts that are hard on a writer of YAML, and pieces of such texts in a row.
+/// Strings that need quotes in YAML, and sequences of such strings.
 fn text() -> impl Strategy<Value = String> {
     const PIECES: [&str; 56] = [
         "null",

@@ -1,42 +1,42 @@
-//! DaemonSets: node by node, OnDelete, and a rollback.
+//! DaemonSets: a rolling update, OnDelete, and a rollback.
 
 use serde_json::{Value, json};
 
 use crate::history_output::history;
 use crate::objects::{Workload, count};
-use crate::setup::Ground;
+use crate::setup::ScenarioCluster;
 
 #[tokio::test]
-async fn node_by_node_and_back() {
-    let ground = Ground::new("node-by-node").await;
-    let agent = Workload::agent(&ground, &json!({})).await;
-    agent.until_complete().await;
-    agent.release("app:2.0-bad", "a slip").await;
+async fn a_daemon_set_is_updated_and_rolled_back() {
+    let cluster = ScenarioCluster::new("node-by-node").await;
+    let agent = Workload::agent(&cluster, &json!({})).await;
+    agent.wait_until_complete().await;
+    agent.set_image("app:2.0-bad", "a slip").await;
     let stuck =
         |agent: &Value| count(agent, "updatedNumberScheduled") == 1 && count(agent, "numberAvailable") == 2;
-    agent.until("stuck on one node", stuck).await;
+    agent.wait_until("stuck on one node", stuck).await;
     assert_eq!(agent.status().await.0, 3);
-    agent.release("app:1.0", "back again").await;
-    agent.until_complete().await;
+    agent.set_image("app:1.0", "back again").await;
+    agent.wait_until_complete().await;
     assert_eq!(agent.status().await, (0, "daemon set \"agent\" successfully rolled out\n".to_owned()));
     let printed = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
-    assert_eq!(history(&ground, agent.name).await, printed);
-    ground.leave().await;
+    assert_eq!(history(&cluster, agent.name).await, printed);
+    cluster.delete_namespace().await;
 }
 
 #[tokio::test]
-async fn on_delete() {
-    let ground = Ground::new("ds-on-delete").await;
-    let agent = Workload::agent(&ground, &json!({ "updateStrategy": { "type": "OnDelete" } })).await;
-    agent.until_complete().await;
-    agent.release("app:2.0", "when they die").await;
-    agent.until("observed", |agent| count(agent, "updatedNumberScheduled") == 0).await;
+async fn a_daemon_set_with_on_delete_is_held() {
+    let cluster = ScenarioCluster::new("ds-on-delete").await;
+    let agent = Workload::agent(&cluster, &json!({ "updateStrategy": { "type": "OnDelete" } })).await;
+    agent.wait_until_complete().await;
+    agent.set_image("app:2.0", "when they die").await;
+    agent.wait_until("observed", |agent| count(agent, "updatedNumberScheduled") == 0).await;
     assert_eq!(agent.status().await.0, 5);
-    for pod in ground.pods().await {
-        ground.delete_pod(pod["metadata"]["name"].as_str().unwrap()).await;
+    for pod in cluster.pods().await {
+        cluster.delete_pod(pod["metadata"]["name"].as_str().unwrap()).await;
     }
-    agent.until_complete().await;
+    agent.wait_until_complete().await;
     assert_eq!(agent.status().await.0, 0);
-    assert_eq!(history(&ground, agent.name).await[1], "2 current 3/3 image app:2.0");
-    ground.leave().await;
+    assert_eq!(history(&cluster, agent.name).await[1], "2 current 3/3 image app:2.0");
+    cluster.delete_namespace().await;
 }

@@ -1,63 +1,63 @@
-//! Long histories: limits, renumbering, templates that return.
+//! The history: its limit, new numbers of old revisions, and templates that return.
 
 use serde_json::json;
 
-use crate::history_output::{history, kubectl_history, until_kubectl_history};
+use crate::history_output::{history, kubectl_history, wait_for_kubectl_history};
 use crate::objects::Workload;
-use crate::setup::Ground;
+use crate::setup::ScenarioCluster;
 
 #[tokio::test]
-async fn history_limit() {
-    let ground = Ground::new("limit").await;
-    let web = Workload::web(&ground, &json!({ "replicas": 1, "revisionHistoryLimit": 1 })).await;
-    web.until_complete().await;
+async fn the_history_is_limited() {
+    let cluster = ScenarioCluster::new("limit").await;
+    let web = Workload::web(&cluster, &json!({ "replicas": 1, "revisionHistoryLimit": 1 })).await;
+    web.wait_until_complete().await;
     for number in 2..=4 {
-        web.release(&format!("app:{number}.0"), &format!("release {number}")).await;
-        web.until_complete().await;
+        web.set_image(&format!("app:{number}.0"), &format!("release {number}")).await;
+        web.wait_until_complete().await;
     }
-    // The controller cleans up with its first sync after the rollout.
+    // The controller deletes old revisions at its first sync after the rollout.
     web.patch(&json!({ "minReadySeconds": 1 })).await;
-    until_kubectl_history(&ground, web.name, "3         release 3\n4         release 4\n").await;
-    ground.leave().await;
+    wait_for_kubectl_history(&cluster, web.name, "3         release 3\n4         release 4\n").await;
+    cluster.delete_namespace().await;
 }
 
-/// A rollback gives the old revision the next number. Its cause and age stay those of its first
-/// use, unless the Deployment's annotation differs.
+/// A rollback gives the old revision the next number. It keeps its change-cause and age, unless the annotation of the
+/// Deployment differs.
 #[tokio::test]
-async fn renumbering() {
-    let ground = Ground::new("renumbering").await;
+async fn a_rollback_gives_the_old_revision_a_new_number() {
+    let cluster = ScenarioCluster::new("renumbering").await;
     let spec = json!({ "replicas": 1 });
-    for workload in [Workload::web(&ground, &spec).await, Workload::db(&ground, &spec).await] {
-        workload.until_complete().await;
+    for workload in [Workload::web(&cluster, &spec).await, Workload::db(&cluster, &spec).await] {
+        workload.wait_until_complete().await;
         for (image, cause) in [("app:2.0", "second"), ("app:1.0", "back"), ("app:2.0", "forth")] {
-            workload.release(image, cause).await;
-            workload.until_complete().await;
+            workload.set_image(image, cause).await;
+            workload.wait_until_complete().await;
         }
-        let printed = history(&ground, workload.name).await;
+        let printed = history(&cluster, workload.name).await;
         let (first, second) = (printed[0].split("; was").next(), printed[1].split("; was").next());
         assert_eq!((first, second), (Some("3 - 0/0 first: app:1.0"), Some("4 current 1/1 image app:2.0")));
     }
     assert_eq!(
-        kubectl_history(&ground, "deployment/web").await,
+        kubectl_history(&cluster, "deployment/web").await,
         "deployment.apps/web \nREVISION  CHANGE-CAUSE\n3         back\n4         forth\n\n"
     );
     assert_eq!(
-        kubectl_history(&ground, "statefulset/db").await,
+        kubectl_history(&cluster, "statefulset/db").await,
         "statefulset.apps/db \nREVISION  CHANGE-CAUSE\n3         first release\n4         second\n\n"
     );
-    ground.leave().await;
+    cluster.delete_namespace().await;
 }
 
 #[tokio::test]
-async fn an_old_template_returns_in_the_middle_of_a_rollout() {
-    let ground = Ground::new("comes-back").await;
-    let web = Workload::web(&ground, &json!({ "replicas": 2 })).await;
-    web.until_complete().await;
+async fn an_old_template_can_return_during_a_rollout() {
+    let cluster = ScenarioCluster::new("comes-back").await;
+    let web = Workload::web(&cluster, &json!({ "replicas": 2 })).await;
+    web.wait_until_complete().await;
     for image in ["app:2.0", "app:3.0", "app:2.0"] {
-        web.release(image, image).await;
-        web.until_complete().await;
+        web.set_image(image, image).await;
+        web.wait_until_complete().await;
     }
     let printed = ["1 - 0/0 first: app:1.0", "3 - 0/0 image app:3.0", "4 current 2/2 image app:2.0; was 2"];
-    assert_eq!(history(&ground, web.name).await, printed);
-    ground.leave().await;
+    assert_eq!(history(&cluster, web.name).await, printed);
+    cluster.delete_namespace().await;
 }

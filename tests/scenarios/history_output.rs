@@ -4,36 +4,36 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::setup::{Ground, PATIENCE, PAUSE};
+use crate::setup::{POLL_INTERVAL, ScenarioCluster, WAIT_TIMEOUT};
 
 /// One line for each revision: number, state, pods, changes, and past numbers.
-pub(crate) async fn history(ground: &Ground, target: &str) -> Vec<String> {
-    let output = ground.rollout2(&["history", target, "-o", "json"]).await;
+pub(crate) async fn history(cluster: &ScenarioCluster, target: &str) -> Vec<String> {
+    let output = cluster.rollout2(&["history", target, "-o", "json"]).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     let printed: Value = serde_json::from_str(&output.stdout).unwrap();
     printed["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
 }
 
 /// Returns kubectl's table.
-pub(crate) async fn kubectl_history(ground: &Ground, target: &str) -> String {
-    let output = ground.rollout2(&["history", target, "--compat"]).await;
+pub(crate) async fn kubectl_history(cluster: &ScenarioCluster, target: &str) -> String {
+    let output = cluster.rollout2(&["history", target, "--compat"]).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     output.stdout
 }
 
 /// Waits until kubectl's table has these rows.
-pub(crate) async fn until_kubectl_history(ground: &Ground, target: &str, rows: &str) {
+pub(crate) async fn wait_for_kubectl_history(cluster: &ScenarioCluster, target: &str, rows: &str) {
     let begun = Instant::now();
     loop {
-        let table = kubectl_history(ground, target).await;
+        let table = kubectl_history(cluster, target).await;
         if table
             .split_once("CHANGE-CAUSE\n")
             .is_some_and(|(_, printed)| printed.trim_end() == rows.trim_end())
         {
             return;
         }
-        assert!(begun.elapsed() < PATIENCE, "{table}");
-        tokio::time::sleep(PAUSE).await;
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{table}");
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -1,8 +1,8 @@
-//! Sequences of commands on a cluster with working controllers.
+//! Sequences of commands on a cluster with running controllers.
 //!
-//! A scenario only applies objects, runs our commands, and waits for conditions, so it runs on any
-//! cluster. By default that is the simulated one. `ROLLOUT2_TEST_KUBECONFIG` names the kubeconfig
-//! of a real one, whose nodes obey image tags.
+//! A scenario only applies objects, runs our commands, and waits for conditions, so it runs on any cluster. The default is
+//! the simulated cluster. `ROLLOUT2_TEST_KUBECONFIG` is the path of the kubeconfig of a real one, whose nodes must
+//! interpret the image tags.
 
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot go on has failed")]
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::setup::Ground;
+use crate::setup::ScenarioCluster;
 
 /// A workload in a scenario.
 pub(crate) struct Workload<'g> {
-    ground: &'g Ground,
+    cluster: &'g ScenarioCluster,
     /// The path of the object in the API.
     pub(crate) path: String,
     /// The target on a command line.
@@ -14,22 +14,28 @@ pub(crate) struct Workload<'g> {
 }
 
 impl<'g> Workload<'g> {
-    /// A Deployment `web`.
-    pub(crate) async fn web(ground: &'g Ground, more: &Value) -> Self {
-        Self::new(ground, "Deployment", "deployments", "deployment/web", more).await
+    /// Creates the Deployment `web`.
+    pub(crate) async fn web(cluster: &'g ScenarioCluster, more: &Value) -> Self {
+        Self::new(cluster, "Deployment", "deployments", "deployment/web", more).await
     }
 
-    /// A `StatefulSet` `db`.
-    pub(crate) async fn db(ground: &'g Ground, more: &Value) -> Self {
-        Self::new(ground, "StatefulSet", "statefulsets", "statefulset/db", more).await
+    /// Creates the `StatefulSet` `db`.
+    pub(crate) async fn db(cluster: &'g ScenarioCluster, more: &Value) -> Self {
+        Self::new(cluster, "StatefulSet", "statefulsets", "statefulset/db", more).await
     }
 
-    /// A `DaemonSet` `agent`.
-    pub(crate) async fn agent(ground: &'g Ground, more: &Value) -> Self {
-        Self::new(ground, "DaemonSet", "daemonsets", "daemonset/agent", more).await
+    /// Creates the `DaemonSet` `agent`.
+    pub(crate) async fn agent(cluster: &'g ScenarioCluster, more: &Value) -> Self {
+        Self::new(cluster, "DaemonSet", "daemonsets", "daemonset/agent", more).await
     }
 
-    async fn new(ground: &'g Ground, kind: &str, plural: &str, name: &'static str, more: &Value) -> Self {
+    async fn new(
+        cluster: &'g ScenarioCluster,
+        kind: &str,
+        plural: &str,
+        name: &'static str,
+        more: &Value,
+    ) -> Self {
         let short = name.split('/').nth(1).unwrap();
         let labels = json!({ "app": short });
         let container = json!({ "name": "app", "image": "app:1.0" });
@@ -46,22 +52,22 @@ impl<'g> Workload<'g> {
         spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let metadata = json!({ "name": short, "annotations": { CAUSE: "first release" } });
         let value = json!({ "apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec });
-        Self { path: ground.create(plural, &value).await, ground, name }
+        Self { path: cluster.create(plural, &value).await, cluster, name }
     }
 
     /// Merges a patch into the spec.
     pub(crate) async fn patch(&self, spec: &Value) {
-        self.ground.patch(&self.path, &json!({ "spec": spec })).await;
+        self.cluster.patch(&self.path, &json!({ "spec": spec })).await;
     }
 
     /// Sets the image and the change-cause.
-    pub(crate) async fn release(&self, image: &str, cause: &str) {
+    pub(crate) async fn set_image(&self, image: &str, cause: &str) {
         let containers = json!([{ "name": "app", "image": image }]);
         let patch = json!({
             "metadata": { "annotations": { CAUSE: cause } },
             "spec": { "template": { "spec": { "containers": containers } } },
         });
-        self.ground.patch(&self.path, &patch).await;
+        self.cluster.patch(&self.path, &patch).await;
     }
 
     /// Sets the partition of a `StatefulSet`.
@@ -70,34 +76,34 @@ impl<'g> Workload<'g> {
     }
 
     /// Waits until the workload matches and its last change was observed.
-    pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn wait_until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let observed =
             |object: &Value| object["status"]["observedGeneration"] == object["metadata"]["generation"];
-        self.ground.until(&self.path, what, |object| observed(object) && wanted(object)).await
+        self.cluster.wait_until(&self.path, what, |object| observed(object) && wanted(object)).await
     }
 
     /// Waits until the rollout is complete and no outdated pod remains, not even a terminating one.
-    pub(crate) async fn until_complete(&self) {
-        self.until("complete", is_complete).await;
+    pub(crate) async fn wait_until_complete(&self) {
+        self.wait_until("complete", is_complete).await;
         let leaving = |pod: &Value| !pod["metadata"]["deletionTimestamp"].is_null();
-        self.ground.until_pods("no pod is about to go", |pods| !pods.iter().any(leaving)).await;
+        self.cluster.wait_until_pods("no pod is about to go", |pods| !pods.iter().any(leaving)).await;
         // Waits for the last terminating pod too.
-        self.until("complete", is_complete).await;
+        self.wait_until("complete", is_complete).await;
     }
 
     /// Returns the exit code and stdout of `status`.
     pub(crate) async fn status(&self) -> (u8, String) {
-        let output = self.ground.rollout2(&["status", self.name, "--watch=false"]).await;
+        let output = self.cluster.rollout2(&["status", self.name, "--watch=false"]).await;
         (output.exit, output.stdout)
     }
 
     /// Returns the causes that `status` prints.
     pub(crate) async fn causes(&self) -> String {
-        self.ground.rollout2(&["status", self.name, "--watch=false"]).await.stderr
+        self.cluster.rollout2(&["status", self.name, "--watch=false"]).await.stderr
     }
 }
 
-/// The annotation for the cause of a change.
+/// The change-cause annotation.
 const CAUSE: &str = "kubernetes.io/change-cause";
 
 /// Returns a counter of the status; 0 if it is absent.

@@ -1,5 +1,4 @@
-//! The environment of a scenario: a namespace of its own, on the simulated cluster or on a real
-//! one.
+//! The environment of a scenario: a separate namespace on the simulated cluster or on a real one.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,44 +11,44 @@ use kube::{Client, Config};
 use serde_json::{Value, json};
 use simcluster::{Clock, Controllers, Finalization, KubeletTiming, Served, SimCluster};
 
-/// The variable that names the kubeconfig of a real cluster.
-const REAL: &str = "ROLLOUT2_TEST_KUBECONFIG";
+/// The environment variable with the path of the kubeconfig of a real cluster.
+const REAL_KUBECONFIG: &str = "ROLLOUT2_TEST_KUBECONFIG";
 
-/// The timeout of every wait; a real cluster on a busy machine is slow.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout of every wait. A real cluster on a busy machine is slow.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The polling interval.
-pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A cluster, a namespace in it, and a connection.
-pub(crate) struct Ground {
+pub(crate) struct ScenarioCluster {
     pub(crate) namespace: String,
     kubeconfig: PathBuf,
     client: Client,
-    /// The simulated cluster lives as long as the scenario.
+    /// The server of the simulated cluster, which stops with the scenario.
     _served: Option<Served>,
 }
 
-impl Ground {
-    /// Creates the namespace of a scenario on a cluster that is ready.
+impl ScenarioCluster {
+    /// Creates the namespace of a scenario and waits until the cluster is ready.
     pub(crate) async fn new(scenario: &str) -> Self {
-        let (kubeconfig, served) = match std::env::var_os(REAL) {
+        let (kubeconfig, served) = match std::env::var_os(REAL_KUBECONFIG) {
             Some(real) => (PathBuf::from(real), None),
             None => simulated(scenario),
         };
         let read = Kubeconfig::read_from(&kubeconfig).unwrap();
         let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.unwrap();
         let namespace = unique(scenario);
-        let ground =
+        let cluster =
             Self { namespace, kubeconfig, client: Client::try_from(config).unwrap(), _served: served };
-        let made = json!({ "metadata": { "name": ground.namespace } });
-        ground.send("POST", "/api/v1/namespaces", "application/json", &made).await;
-        ground
+        let namespace = json!({ "metadata": { "name": cluster.namespace } });
+        cluster.send("POST", "/api/v1/namespaces", "application/json", &namespace).await;
+        cluster
     }
 
     /// Whether the scenarios run on a real cluster.
     pub(crate) fn is_real() -> bool {
-        std::env::var_os(REAL).is_some()
+        std::env::var_os(REAL_KUBECONFIG).is_some()
     }
 
     /// Creates an object of apps/v1 and returns its path.
@@ -71,36 +70,40 @@ impl Ground {
         self.send("DELETE", &path, "application/json", &json!({})).await;
     }
 
-    /// An object as it is now.
+    /// Reads an object.
     pub(crate) async fn get(&self, path: &str) -> Value {
         self.client.request(Request::get(path).body(Vec::new()).unwrap()).await.unwrap()
     }
 
-    /// The pods of the namespace.
+    /// Lists the pods of the namespace.
     pub(crate) async fn pods(&self) -> Vec<Value> {
         let list = self.get(&format!("/api/v1/namespaces/{}/pods", self.namespace)).await;
         list["items"].as_array().unwrap().clone()
     }
 
     /// Waits until an object matches.
-    pub(crate) async fn until(&self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn wait_until(&self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
             let object = self.get(path).await;
             if wanted(&object) {
                 return object;
             }
-            assert!(begun.elapsed() < PATIENCE, "{path} never became {what}: {}", object["status"]);
-            tokio::time::sleep(PAUSE).await;
+            assert!(
+                begun.elapsed() < WAIT_TIMEOUT,
+                "timed out waiting until {path} is {what}: {}",
+                object["status"]
+            );
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
     /// Waits until the pods of the namespace match.
-    pub(crate) async fn until_pods(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) {
+    pub(crate) async fn wait_until_pods(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) {
         let begun = Instant::now();
         while !wanted(&self.pods().await) {
-            assert!(begun.elapsed() < PATIENCE, "never: {what}");
-            tokio::time::sleep(PAUSE).await;
+            assert!(begun.elapsed() < WAIT_TIMEOUT, "timed out waiting for {what}");
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -110,8 +113,8 @@ impl Ground {
         run.env("KUBECONFIG", &self.kubeconfig).run_async().await
     }
 
-    /// Deletes everything.
-    pub(crate) async fn leave(self) {
+    /// Deletes the namespace.
+    pub(crate) async fn delete_namespace(self) {
         let path = format!("/api/v1/namespaces/{}", self.namespace);
         self.send("DELETE", &path, "application/json", &json!({})).await;
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::history_output::history;
 use crate::objects::{Workload, count};
-use crate::setup::Ground;
+use crate::setup::ScenarioCluster;
 
 fn rolling(partition: i64) -> Value {
     json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } })
@@ -16,73 +16,74 @@ fn has_updated(updated: i64) -> impl Fn(&Value) -> bool {
 }
 
 #[tokio::test]
-async fn partition_canary() {
-    let ground = Ground::new("canary").await;
-    let db = Workload::db(&ground, &json!({ "replicas": 3, "updateStrategy": rolling(3) })).await;
-    db.until("ready", has_updated(3)).await;
-    db.release("app:2.0", "canary").await;
-    db.until("held", has_updated(0)).await;
+async fn a_partition_updates_a_canary() {
+    let cluster = ScenarioCluster::new("canary").await;
+    let db = Workload::db(&cluster, &json!({ "replicas": 3, "updateStrategy": rolling(3) })).await;
+    db.wait_until("ready", has_updated(3)).await;
+    db.set_image("app:2.0", "canary").await;
+    db.wait_until("held", has_updated(0)).await;
     assert_eq!(db.status().await.0, 5, "the partition lets no pod update");
     for (partition, updated) in [(2, 1), (1, 2)] {
         db.partition(partition).await;
-        db.until("as far as the partition lets it", has_updated(updated)).await;
+        db.wait_until("as far as the partition lets it", has_updated(updated)).await;
         let line = format!("partitioned roll out complete: {updated} new pods have been updated...\n");
         assert_eq!(db.status().await, (0, line));
         let printed = [
             format!("1 stable {0}/{0} first: app:1.0", 3 - updated),
             format!("2 updating {updated}/{updated} image app:2.0"),
         ];
-        assert_eq!(history(&ground, db.name).await, printed);
+        assert_eq!(history(&cluster, db.name).await, printed);
     }
     db.partition(0).await;
-    db.until_complete().await;
-    assert_eq!(history(&ground, db.name).await[1], "2 current 3/3 image app:2.0");
-    ground.leave().await;
+    db.wait_until_complete().await;
+    assert_eq!(history(&cluster, db.name).await[1], "2 current 3/3 image app:2.0");
+    cluster.delete_namespace().await;
 }
 
 #[tokio::test]
-async fn broken_pod() {
-    let ground = Ground::new("broken-pod").await;
-    let db = Workload::db(&ground, &json!({ "replicas": 3 })).await;
-    db.until_complete().await;
-    db.release("app:2.0-bad", "a slip").await;
+async fn a_broken_pod_blocks_the_update() {
+    let cluster = ScenarioCluster::new("broken-pod").await;
+    let db = Workload::db(&cluster, &json!({ "replicas": 3 })).await;
+    db.wait_until_complete().await;
+    db.set_image("app:2.0-bad", "a slip").await;
     let broken = |pod: &Value| {
         pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "ImagePullBackOff"
     };
-    ground.until_pods("a pod without its image", |pods| pods.iter().any(broken)).await;
-    db.release("app:1.0", "back again").await;
+    cluster.wait_until_pods("a pod without its image", |pods| pods.iter().any(broken)).await;
+    db.set_image("app:1.0", "back again").await;
     let trapped = |db: &Value| {
         db["status"]["currentRevision"] == db["status"]["updateRevision"]
             && count(db, "updatedReplicas") == 2
             && count(db, "replicas") == 3
     };
-    db.until("trapped", trapped).await;
+    db.wait_until("trapped", trapped).await;
     assert_eq!(db.status().await, (3, "Waiting for 1 pods to be ready...\n".to_owned()));
     let causes = db.causes().await;
     assert!(causes.contains("db-2"), "{causes}");
-    ground.delete_pod("db-2").await;
-    db.until_complete().await;
+    cluster.delete_pod("db-2").await;
+    db.wait_until_complete().await;
     assert_eq!(db.status().await.0, 0);
     let printed = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
-    assert_eq!(history(&ground, db.name).await, printed);
-    ground.leave().await;
+    assert_eq!(history(&cluster, db.name).await, printed);
+    cluster.delete_namespace().await;
 }
 
 #[tokio::test]
-async fn on_delete() {
-    let ground = Ground::new("sts-on-delete").await;
-    let db = Workload::db(&ground, &json!({ "replicas": 3, "updateStrategy": { "type": "OnDelete" } })).await;
-    db.until("ready", has_updated(3)).await;
-    db.release("app:2.0", "when they die").await;
-    db.until("observed", has_updated(0)).await;
+async fn a_stateful_set_with_on_delete_is_held() {
+    let cluster = ScenarioCluster::new("sts-on-delete").await;
+    let db =
+        Workload::db(&cluster, &json!({ "replicas": 3, "updateStrategy": { "type": "OnDelete" } })).await;
+    db.wait_until("ready", has_updated(3)).await;
+    db.set_image("app:2.0", "when they die").await;
+    db.wait_until("observed", has_updated(0)).await;
     assert_eq!(db.status().await.0, 5);
-    let compat = ground.rollout2(&["status", db.name, "--watch=false", "--compat"]).await;
+    let compat = cluster.rollout2(&["status", db.name, "--watch=false", "--compat"]).await;
     let refused = "error: rollout status is only available for RollingUpdate strategy type\n";
     assert_eq!((compat.exit, compat.stderr.as_str()), (1, refused));
     for (name, updated) in [("db-0", 1), ("db-1", 2), ("db-2", 3)] {
-        ground.delete_pod(name).await;
-        db.until("replaced", has_updated(updated)).await;
+        cluster.delete_pod(name).await;
+        db.wait_until("replaced", has_updated(updated)).await;
     }
     assert_eq!(db.status().await.0, 0);
-    ground.leave().await;
+    cluster.delete_namespace().await;
 }

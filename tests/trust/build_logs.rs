@@ -72,5 +72,5 @@ fn no_line_is_a_workflow_command() {
             .filter(|line| line.trim_start().starts_with("::") || line.trim_start().starts_with("section_"));
         assert_eq!(prefixed, commands.count(), "{args}: one prefix for each line\n{}", output.transcript);
     }
-    assert!(without_build > 10, "only {without_build} lines would have been executed_lines");
+    assert!(without_build > 10, "only {without_build} lines would have been executed");
 }

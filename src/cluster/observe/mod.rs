@@ -4,6 +4,7 @@
 //! watch that ends, from its last resourceVersion or from a new list. The observer emits complete states,
 //! so its users need not handle interrupted watches.
 
+mod collections;
 mod outage;
 mod poll;
 mod reflector;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+
+pub use self::collections::{CollectionObserver, CollectionScope};
 
 use self::outage::Outage;
 use self::reflector::Reflector;

@@ -30,18 +30,32 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 pub(super) struct Reflector {
     pub(super) id: ReflectorId,
     pub(super) type_: &'static ResourceType,
-    pub(super) namespace: String,
+    pub(super) namespace: Option<String>,
     pub(super) shared: Arc<Shared>,
     /// `/apis/apps/v1/namespaces/shop/deployments`.
     pub(super) collection: String,
     /// The selectors of the list and the watch, as a query; empty for all objects.
     pub(super) query: String,
+    /// Which objects it keeps.
+    kept: KeptObjects,
     /// How it reads the objects.
     mode: ReadMode,
     /// The resourceVersion at which the next watch starts; none to start with a list.
     pub(super) version: Option<String>,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
+}
+
+/// Which objects a reflector keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeptObjects {
+    /// Those that belong to a target.
+    OfTargets,
+    /// All of them.
+    All {
+        /// With their managed fields.
+        with_managed_fields: bool,
+    },
 }
 
 /// A Kubernetes API verb.
@@ -83,16 +97,40 @@ impl Reflector {
         let mut reflector = Self {
             id,
             type_,
-            namespace: namespace.to_owned(),
+            namespace: Some(namespace.to_owned()),
             collection: shared.connection.served.collection(type_, Some(namespace)),
             query: String::new(),
             shared,
+            kept: KeptObjects::OfTargets,
             mode: ReadMode::Watch,
             version: None,
             allowed: BTreeSet::new(),
         };
         reflector.query = reflector.narrow_query();
         reflector
+    }
+
+    /// Creates a reflector of all objects of a type in a namespace, or in all, that a query selects.
+    pub(super) fn of_all(
+        id: ReflectorId,
+        type_: &'static ResourceType,
+        namespace: Option<&str>,
+        query: String,
+        with_managed_fields: bool,
+        shared: Arc<Shared>,
+    ) -> Self {
+        Self {
+            id,
+            type_,
+            namespace: namespace.map(str::to_owned),
+            collection: shared.connection.served.collection(type_, namespace),
+            query,
+            shared,
+            kept: KeptObjects::All { with_managed_fields },
+            mode: ReadMode::Watch,
+            version: None,
+            allowed: BTreeSet::new(),
+        }
     }
 
     /// Starts the watch at the resourceVersion of its only target, as it was just read, without a list. If
@@ -109,7 +147,8 @@ impl Reflector {
 
     /// Returns the targets that it reads objects of.
     pub(super) fn targets(&self) -> Vec<TargetId> {
-        let here = self.shared.targets.iter().filter(|watched| watched.namespace == self.namespace);
+        let here =
+            self.shared.targets.iter().filter(|watched| Some(&watched.namespace) == self.namespace.as_ref());
         here.filter(|watched| self.serves(watched.kind)).map(|watched| watched.id).collect()
     }
 
@@ -179,7 +218,11 @@ impl Reflector {
         let may_be_less = failure.is_forbidden();
         self.mode = match self.mode {
             ReadMode::Watch if may_be_less && self.version.is_some() => ReadMode::List,
-            ReadMode::Watch | ReadMode::List if may_be_less && is_workload(self.type_) => ReadMode::Get,
+            ReadMode::Watch | ReadMode::List
+                if may_be_less && is_workload(self.type_) && self.kept == KeptObjects::OfTargets =>
+            {
+                ReadMode::Get
+            }
             _ => {
                 let lost = is_workload(self.type_);
                 let delta = if lost {
@@ -196,7 +239,25 @@ impl Reflector {
 
     /// Returns the facts of an object; none when it belongs to no target.
     pub(super) fn keep(&self, object: Object) -> Option<StoredObject> {
-        StoredObject::of(object, self.type_, &self.namespace, &self.shared.targets)
+        match (self.kept, &self.namespace) {
+            (KeptObjects::OfTargets, Some(namespace)) => {
+                StoredObject::of(object, self.type_, namespace, &self.shared.targets)
+            }
+            (KeptObjects::OfTargets, None) => None,
+            (KeptObjects::All { with_managed_fields }, _) => {
+                let key = self.key(&object);
+                let object = if with_managed_fields { object } else { object.into_unmanaged() };
+                StoredObject::of_any(object, self.type_, key)
+            }
+        }
+    }
+
+    /// Returns the name of an object within the collection.
+    pub(super) fn key(&self, object: &Object) -> String {
+        match &self.namespace {
+            Some(_) => object.name().to_owned(),
+            None => format!("{}/{}", object.namespace(), object.name()),
+        }
     }
 
     /// Sends a change to the observer.

@@ -88,4 +88,21 @@ impl StoredObject {
         };
         Some(Self { name, version, targets, parsed })
     }
+
+    /// Returns the facts of an object that need not belong to a target; none for a revision without a workload.
+    pub(super) fn of_any(object: Object, type_: &ResourceType, name: String) -> Option<Self> {
+        let version = object.text("/metadata/resourceVersion").unwrap_or_default().to_owned();
+        let parsed = if type_ == &POD {
+            ParsedObject::Pod(Arc::new(Pod::read(&object)))
+        } else if type_ == &EVENT {
+            ParsedObject::Event(Box::new(Event::read(&object)?))
+        } else if KindSpec::of_type(type_).is_some() {
+            ParsedObject::Workload(Box::new(Workload::of(object)?))
+        } else {
+            let owner = object.controller()?;
+            let kind = KindSpec::of(owner.kind, owner.api_version)?;
+            ParsedObject::Revision(Arc::new(Revision::read(kind, &object)))
+        };
+        Some(Self { name, version, targets: Vec::new(), parsed })
+    }
 }

@@ -41,14 +41,14 @@ impl Reflector {
             match WatchEvent::read(&line) {
                 WatchEvent::Changed(object) => {
                     self.record_version(&object);
-                    let name = object.name().to_owned();
+                    let name = self.key(&object);
                     let kept = self.keep(object);
                     let delta = kept.map_or(Delta::Removed(name), |kept| Delta::Changed(Box::new(kept)));
                     self.send(delta, sender).await?;
                 }
                 WatchEvent::Deleted(object) => {
                     self.record_version(&object);
-                    self.send(Delta::Removed(object.name().to_owned()), sender).await?;
+                    self.send(Delta::Removed(self.key(&object)), sender).await?;
                 }
                 WatchEvent::Bookmark(version) => self.version = Some(version),
                 WatchEvent::Expired => return Err(ReflectorError::Expired),

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_reference_1_1_names_what_kubectl_names() {
+    fn every_form_of_an_argument_selects_the_same_targets_as_in_kubectl() {
         for (line, asks) in [
             ("deployment/web", vec![named(&DEPLOYMENT, "web")]),
             ("deploy web api", vec![named(&DEPLOYMENT, "web"), named(&DEPLOYMENT, "api")]),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_words_are_usage_errors() {
+    fn malformed_arguments_are_usage_errors() {
         for (line, selector, message) in [
             ("", false, "required resource not specified"),
             ("pods/foo bar", false, "no need to specify a resource type"),

@@ -20,6 +20,8 @@ pub struct Object(Arc<Value>);
 pub struct Controller<'a> {
     /// The kind of the owner, such as `ReplicaSet`.
     pub kind: &'a str,
+    /// The API version of the owner, such as `apps/v1`.
+    pub api_version: Option<&'a str>,
     /// The name of the owner.
     pub name: &'a str,
     /// The uid of the owner. A later object of the same name has another one.
@@ -121,7 +123,8 @@ impl Object {
             |reference: &&Value| reference.get("controller").and_then(Value::as_bool) == Some(true);
         let reference = references.iter().find(controls)?;
         let field = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
-        Some(Controller { kind: field("kind"), name: field("name"), uid: field("uid") })
+        let api_version = reference.get("apiVersion").and_then(Value::as_str);
+        Some(Controller { kind: field("kind"), api_version, name: field("name"), uid: field("uid") })
     }
 
     /// Returns the value at a JSON pointer.

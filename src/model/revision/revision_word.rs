@@ -194,7 +194,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Any text is a word that formats back to an equal word, or an error of one line.
+        /// Any text parses as a revision word that prints as an equal word, or gives an error of one line.
         #[test]
         fn any_text_is_a_word_or_a_usage_error(text in prop_oneof![
             any::<String>(),

@@ -352,7 +352,7 @@ mod tests {
 
     /// The ControllerRevision of the live template was deleted.
     #[test]
-    fn a_revision_that_no_pod_runs_does_not_stand_in_for_the_live_template() {
+    fn without_the_live_revision_the_one_that_pods_run_is_current() {
         let revision = |number: i64| {
             let data = json!({"spec": {"template": template(&format!("y:{number}"))}});
             let rest =

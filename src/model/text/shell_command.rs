@@ -100,7 +100,7 @@ mod tests {
 
     /// Splits a command as a POSIX shell does. Supports single quotes, backslashes and blanks, and
     /// rejects every other special character.
-    fn lexed(text: &str) -> Option<Vec<String>> {
+    fn tokenize(text: &str) -> Option<Vec<String>> {
         let (mut words, mut word) = (Vec::new(), None::<String>);
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
@@ -169,13 +169,13 @@ mod tests {
         fn any_text_stays_one_word(one in any::<String>(), two in "[ -~]{0,12}", name in "[a-z;$ -]{1,8}") {
             for text in [&one, &two, &name] {
                 let built = command("cat {} x", [Word::text(text, "FILE")]);
-                let word = lexed(&built).and_then(|words| match words.as_slice() {
+                let word = tokenize(&built).and_then(|words| match words.as_slice() {
                     [cat, word, x] if cat == "cat" && x == "x" => Some(word.clone()),
                     _ => None,
                 });
                 prop_assert!(word.as_ref() == Some(text) || word.as_deref() == Some("FILE"), "{built:?}");
                 let built = command("kubectl delete pod {}{}", [Word::name(text, "POD"), Word::in_namespace(text)]);
-                let words = lexed(&built);
+                let words = tokenize(&built);
                 prop_assert!(words.is_some_and(|words| words.len() == if text.is_empty() { 4 } else { 6 }), "{built:?}");
             }
         }

@@ -182,10 +182,10 @@ mod tests {
         Workload::of_json(&object).unwrap()
     }
 
-    /// The answers of Kruise's own function. It refuses what is neither a number nor a percentage, which the
-    /// webhook does not let in.
+    /// The results of the function of OpenKruise. It rejects values that are neither a number nor a percentage, as the webhook
+    /// does.
     #[test]
-    fn a_partition_keeps_as_many_pods_as_the_controller_says() {
+    fn a_partition_keeps_as_many_pods_as_in_the_controller() {
         let recorded = include_str!("../../../tests/data/kruise/partition.jsonl");
         let mut compared = 0;
         for line in recorded.lines() {
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// A partition does not excuse pods that are missing.
+    /// Missing pods are progressing even with a partition.
     #[test]
     fn a_set_with_too_few_pods_is_progressing() {
         let mut object = clone_set("v1beta1", &json!(5), &json!(2)).object().json().clone();

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_rests_at_exactly_the_number_of_pods() {
+    fn a_held_budget_stops_at_exactly_the_number_of_updated_pods() {
         for wanted in 1..=300 {
             for updated in 1..=wanted {
                 for surge in [0, 1, 2, wanted / 4, wanted] {
@@ -206,9 +206,9 @@ mod tests {
         assert_eq!(HeldBudget::of(1, 1, 0), None);
     }
 
-    /// What the controller did, seen on a real control plane.
+    /// The pod counts are measured on a real control plane.
     #[test]
-    fn surge_and_unavailable_add_up() {
+    fn the_budget_has_the_measured_fields_and_pods() {
         for (updated, surge, written, outdated) in [
             (1, 0, json!({"maxSurge": 0, "maxUnavailable": "10%"}), 9),
             (3, 0, json!({"maxSurge": 0, "maxUnavailable": "30%"}), 7),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_rise_no_faster_than_the_floor_allows() {
+    fn the_budget_rises_only_as_far_as_available_pods_allow() {
         let pods = |updated_available, outdated_available| HeldPods {
             wanted: 4,
             outdated: 4,
@@ -250,19 +250,19 @@ mod tests {
             let now = HeldBudget::of(released, surge, 4).unwrap_or(HeldBudget { surge: 1, unavailable: 0 });
             pods.raise(now, released, goal, surge, free).map(|budget| budget.updated(4))
         };
-        assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "the surge costs nothing");
-        assert_eq!(to(pods(0, 4), 1, 4, 1, 0), None, "until the new pod is available");
+        assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
+        assert_eq!(to(pods(0, 4), 1, 4, 1, 0), None, "waits until the updated pod is available");
         assert_eq!(to(pods(1, 4), 1, 4, 1, 0), Some(2));
         assert_eq!(to(pods(3, 2), 3, 4, 1, 0), Some(4));
         assert_eq!(to(pods(0, 4), 0, 4, 0, 1), Some(1), "without surge one pod is unavailable");
         assert_eq!(to(pods(0, 4), 0, 4, 0, 2), Some(2));
-        assert_eq!(to(pods(0, 4), 0, 1, 0, 2), Some(1), "no further than the batch");
-        assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod goes first");
+        assert_eq!(to(pods(0, 4), 0, 1, 0, 2), Some(1), "not beyond the batch");
+        assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod is replaced first");
     }
 
-    /// Every walk ends at all pods, and no step takes more available pods than may be unavailable.
+    /// Every rollout reaches all pods, and no step makes more pods unavailable than allowed.
     #[test]
-    fn every_walk_ends_and_stays_above_its_floor() {
+    fn every_rollout_completes_within_max_unavailable() {
         for wanted in 1..=30 {
             for surge in [0, 1, 3, wanted] {
                 for free in [0, 1, 2] {
@@ -278,12 +278,12 @@ mod tests {
                         outdated_available: wanted,
                     };
                     while released < wanted {
-                        now = pods.raise(now, released, wanted, surge, free).expect("it goes on");
+                        now = pods.raise(now, released, wanted, surge, free).expect("the rollout continues");
                         released = now.updated(wanted);
                         pods.outdated_available = pods.outdated_available.min(now.outdated(wanted));
                         pods.outdated = pods.outdated_available;
-                        let rests_at = wanted + now.surge - pods.outdated_available;
-                        assert_eq!(released, rests_at.min(wanted), "no more than the controller creates");
+                        let created = wanted + now.surge - pods.outdated_available;
+                        assert_eq!(released, created.min(wanted), "no more than the controller creates");
                         assert!(pods.available() >= wanted - free, "{wanted} {surge} {free} {pods:?}");
                         pods.updated_available = released;
                     }
@@ -294,16 +294,16 @@ mod tests {
 
     /// 5 pods of which 1 is updated, scaled to 11: the controller rounds to 2 updated pods and 10 outdated ones.
     #[test]
-    fn outdated_pods_that_rounding_took_are_not_released_twice() {
+    fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
         let now = HeldBudget::of(1, 1, 5).unwrap();
         let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
         let budget = pods.raise(now, 2, 3, 11, 0).unwrap();
-        let rests_at = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
-        assert_eq!((rests_at, budget.updated(11)), (3, 3));
+        let created = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
+        assert_eq!((created, budget.updated(11)), (3, 3));
     }
 
     #[test]
-    fn a_budget_of_another_client_is_none_of_ours() {
+    fn a_budget_of_another_client_is_not_read_as_a_held_budget() {
         for strategy in [
             json!(null),
             json!({"type": "Recreate"}),

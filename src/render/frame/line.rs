@@ -26,7 +26,7 @@ impl FrameLine {
 
     /// Appends another line.
     #[must_use]
-    pub(super) fn joined_with(mut self, other: Self) -> Self {
+    pub(in crate::render) fn joined_with(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
@@ -95,7 +95,7 @@ impl FrameLine {
     /// Shortens the line to `width` cells, with an ellipsis in the middle. Related names often begin alike and
     /// differ at the end.
     #[must_use]
-    pub(super) fn shortened_to(self, width: usize) -> Self {
+    pub(in crate::render) fn shortened_to(self, width: usize) -> Self {
         if self.cells() <= width {
             return self;
         }

@@ -95,11 +95,11 @@ impl<'a> FollowSnapshot<'a> {
 }
 
 /// Returns the width without the last column. Terminals differ in how they treat a line that fills it.
-fn usable_width(size: Terminal) -> usize {
+pub(super) fn usable_width(size: Terminal) -> usize {
     usize::from(size.width).saturating_sub(1).max(1)
 }
 
 /// Returns the height without the line of the cursor below the frame.
-fn usable_height(size: Terminal) -> usize {
+pub(super) fn usable_height(size: Terminal) -> usize {
     usize::from(size.height).saturating_sub(1).max(1)
 }

@@ -1,8 +1,10 @@
 //! `list` as a table and as documents.
 
 mod document;
+mod watch;
 
 pub use document::{ListDocument, rollout_json};
+pub use watch::{WatchedList, event_json};
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -56,7 +58,7 @@ pub fn table(
 }
 
 /// Returns the names of the columns.
-pub(super) fn header(options: TableOptions) -> Vec<FrameLine> {
+fn header(options: TableOptions) -> Vec<FrameLine> {
     let mut names = vec!["WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"];
     if options.namespaces {
         names.insert(0, "NAMESPACE");
@@ -69,7 +71,13 @@ pub(super) fn header(options: TableOptions) -> Vec<FrameLine> {
 }
 
 /// Returns the cells of a rollout.
-pub(super) fn row(rollout: &ListedRollout, options: TableOptions) -> Vec<FrameLine> {
+fn row(rollout: &ListedRollout, options: TableOptions) -> Vec<FrameLine> {
+    let state = FrameLine::default().with(state_style(rollout.state()), rollout.state().word());
+    cells_of(rollout, options, state)
+}
+
+/// Returns the cells of a rollout with a word for its state.
+fn cells_of(rollout: &ListedRollout, options: TableOptions, state: FrameLine) -> Vec<FrameLine> {
     let workload = &rollout.workload;
     let counts = rollout.counts;
     let available =
@@ -78,7 +86,7 @@ pub(super) fn row(rollout: &ListedRollout, options: TableOptions) -> Vec<FrameLi
     let mut cells = vec![
         FrameLine::of(workload.target()),
         FrameLine::of(revision(rollout)),
-        FrameLine::default().with(state_style(rollout.state()), rollout.state().word()),
+        state,
         FrameLine::of(format!("{}/{}", counts.updated, counts.wanted)),
         FrameLine::default().with(if is_outage { Style::Bad } else { Style::Plain }, available),
         FrameLine::of(rollout.since.map_or_else(|| "-".to_owned(), |since| age(since, options.now))),

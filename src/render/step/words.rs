@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_as_they_are_typed() {
+    fn durations_are_printed_in_the_form_of_flags() {
         for (seconds, text) in
             [(0, "0s"), (300, "5m"), (3600, "1h"), (5400, "1h30m"), (90, "1m30s"), (3605, "1h0m5s")]
         {

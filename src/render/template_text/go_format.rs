@@ -69,7 +69,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn lists_maps_and_references() {
+    fn lists_maps_and_references_are_formatted_as_in_go() {
         assert_eq!(list(&["a", "b c"]), "[a b c]");
         assert_eq!(list(&[]), "[]");
         assert_eq!(map(&json!({"b": "2", "a": "1", "n": 3})), "map[a:1 b:2]");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_as_go_does() {
+    fn strings_are_quoted_as_in_go() {
         let text = "a\"b\\\u{7}\n\u{1}\u{7f}é\u{a0}\u{2028}\u{1f600}\u{e0001}e\u{301}";
         assert_eq!(quoted(text), "\"a\\\"b\\\\\\a\\n\\x01\\x7fé\\u00a0\\u2028😀\\U000e0001e\u{301}\"");
         assert_eq!(quoted("it's"), "\"it's\"");

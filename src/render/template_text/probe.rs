@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn actions() {
+    fn actions_are_printed_as_in_kubectl() {
         for (probe, written) in [
             (json!({"exec": {}}), "exec []"),
             (json!({"tcpSocket": {"port": "http"}}), "tcp-socket :http"),

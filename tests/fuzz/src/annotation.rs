@@ -1,5 +1,5 @@
-//! The annotation that remembers a hold or a plan: whatever it says, what follows from it is one workload with
-//! another update strategy, or an error in one line.
+//! The annotation of a hold or a plan: any content gives a patch of the update strategy and the annotation only, or an
+//! error of one line.
 
 use rollout2::model::api::object::Object;
 use rollout2::model::change::hold::{Hold, HoldSummary, Pause, Resume, pause, resume};
@@ -9,7 +9,7 @@ use rollout2::model::status::observation::Observation;
 use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 
-/// One annotation, of a workload of each kind that has one.
+/// Reads one annotation of a StatefulSet and of a DaemonSet.
 pub fn one(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for (kind, strategy) in [
@@ -22,11 +22,11 @@ pub fn one(data: &[u8]) {
             "spec": {"replicas": 3, "updateStrategy": strategy, "template": {"spec": {"containers": [{"name": "a"}]}}},
         });
         let Some(workload) = Object::read(object).ok().and_then(Workload::of) else { return };
-        tried(workload);
+        try_workload(workload);
     }
 }
 
-fn tried(workload: Workload) {
+fn try_workload(workload: Workload) {
     if let Err(error) = Hold::of(&workload) {
         assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
         assert!(error.sentence().len() < 1000, "{}", error.sentence());
@@ -37,7 +37,7 @@ fn tried(workload: Workload) {
     for release_all in [false, true] {
         match resume(&workload, release_all) {
             Ok(Resume::End(patch) | Resume::Forget(patch) | Resume::Continue(patch)) => {
-                only_ours(&workload, &patch);
+                assert_changes_only_the_hold(&workload, &patch);
             }
             Ok(Resume::NotPaused | Resume::Stepping) | Err(_) => {}
         }
@@ -49,13 +49,13 @@ fn tried(workload: Workload) {
         events: None,
     };
     if let Ok(Pause::Change { patch, .. }) = pause(&observation, Some("me"), "2026-11-20T13:00:00Z") {
-        only_ours(&observation.workload, &patch);
+        assert_changes_only_the_hold(&observation.workload, &patch);
     }
 }
 
-/// A patch changes the update strategy and the annotation, and the strategy stays one.
-fn only_ours(workload: &Workload, patch: &Patch) {
-    let without_ours = |value: &Value| {
+/// Asserts that a patch changes only the update strategy and the annotation, and sets only known fields.
+fn assert_changes_only_the_hold(workload: &Workload, patch: &Patch) {
+    let without_hold = |value: &Value| {
         let mut value = value.clone();
         let strategy = value["spec"].as_object_mut().and_then(|spec| spec.remove("updateStrategy"));
         if let Some(annotations) = value.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
@@ -63,8 +63,8 @@ fn only_ours(workload: &Workload, patch: &Patch) {
         }
         (value, strategy.unwrap_or_default())
     };
-    let (before, _) = without_ours(workload.object().json());
-    let (after, strategy) = without_ours(patch.after());
+    let (before, _) = without_hold(workload.object().json());
+    let (after, strategy) = without_hold(patch.after());
     assert_eq!(before, after);
     let names = ["type", "rollingUpdate"];
     let is_known = |(name, _): (&String, &Value)| names.contains(&name.as_str());

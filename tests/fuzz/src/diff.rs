@@ -1,19 +1,19 @@
-//! Diffs of two templates: they lead from one to the other, and tell no secret.
+//! Diffs of two templates: applied to the first they give the second, and they contain no secret.
 
 use rollout2::model::revision::diff::{Diff, SecretValues, apply};
 use rollout2::model::revision::template::Template;
 use rollout2::render::diff as render;
 use serde_json::Value;
 
-use super::tree::Tree;
+use super::tree::JsonGenerator;
 
-/// Stands in every value whose name looks secret, and nowhere else.
+/// The text in every value whose name looks secret, and in no other value.
 pub(crate) const SECRET: &str = "hunter2";
 
-/// Two templates, grown from the bytes.
+/// Compares two templates that are generated from the bytes.
 pub fn one(data: &[u8]) {
-    let mut tree = Tree::of(data);
-    let (from, to) = (tree.value(), tree.value());
+    let mut json = JsonGenerator::of(data);
+    let (from, to) = (json.value(), json.value());
     let [before, after] = [&from, &to].map(Template::new);
     let shown = Diff::between(&before, &after, SecretValues::Shown);
     let (start, end) = shown.templates();
@@ -25,12 +25,12 @@ pub fn one(data: &[u8]) {
     }
     let masked = Diff::between(&before, &after, SecretValues::Masked);
     assert_eq!(masked.is_empty(), shown.is_empty(), "{from} {to}");
-    let _ = printed(&shown); // it can be printed, too
+    let _ = printed(&shown); // must not panic
     let printed = printed(&masked);
     assert!(!printed.contains(SECRET), "{from} {to} {printed}");
 }
 
-/// Everything that a diff is shown as.
+/// Returns every output format of a diff.
 fn printed(diff: &Diff) -> String {
     let hunks = diff.hunks(3, None);
     let spans = render::unified("a", "b", &hunks).into_iter().chain(render::rows(&diff.rows()));

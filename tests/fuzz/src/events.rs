@@ -1,4 +1,4 @@
-//! The JSON of events: whatever one says of a pod, its causes are told in one line each.
+//! The JSON of Events: any content gives causes of one line each.
 
 use k8s_openapi::jiff::Timestamp;
 use rollout2::model::api::event::{Event, Events};
@@ -12,10 +12,10 @@ use rollout2::model::workload::Workload;
 use rollout2::render::status;
 use serde_json::{Value, json};
 
-/// Some events, one a line, about a pod that does not start and the workload it belongs to.
+/// Reads Events, one a line, about a pod that does not start and its workload.
 pub fn one(data: &[u8]) {
     let events = data.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    let events: Vec<Object> = events.filter_map(|event| Object::read(about_ours(event)?).ok()).collect();
+    let events: Vec<Object> = events.filter_map(|event| Object::read(about_the_pod(event)?).ok()).collect();
     let Some(observed) = observation(&events) else { return };
     let now = Timestamp::constant(1_795_183_200, 0);
     let (verdict, causes) = (verdict(&observed), causes(&observed, now));
@@ -29,8 +29,8 @@ pub fn one(data: &[u8]) {
     assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
 }
 
-/// The event with the names that make it one of ours, where it does not say them itself.
-fn about_ours(mut event: Value) -> Option<Value> {
+/// Returns the Event with the fields that it lacks, so that it is about the pod.
+fn about_the_pod(mut event: Value) -> Option<Value> {
     let members = event.as_object_mut()?;
     for (name, value) in [
         ("kind", json!("Event")),

@@ -1,14 +1,14 @@
-//! What a credential plugin prints: a credential, or a reason in one line that repeats nothing of it.
+//! The output of a credential plugin: it gives a credential, or an error of one line without any text of the output.
 
 use rollout2::cluster::credential::exec_credential::read;
 
-/// One output, for a kubeconfig that names a version and one that does not.
+/// Reads one output, for a kubeconfig with and without an API version.
 pub fn one(data: &[u8]) {
     for wanted in [None, Some("client.authentication.k8s.io/v1")] {
         match read(data, wanted) {
             Ok(credential) => {
                 assert!(credential.token.is_some() || credential.identity.is_some());
-                assert!(!format!("{credential:?}").contains("s3same"), "a secret in a debug dump");
+                assert!(!format!("{credential:?}").contains("s3same"), "a secret in the `Debug` output");
             }
             Err(why) => {
                 assert_eq!(why.lines().count(), 1, "{why}");

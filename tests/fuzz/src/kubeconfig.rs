@@ -1,4 +1,4 @@
-//! Kubeconfigs: any two of them are merged and decided on, or refused in one line.
+//! Kubeconfigs: any two files are merged, or refused with an error of one line.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -10,13 +10,13 @@ use rollout2::cluster::source::Source;
 use rollout2::error::Error;
 use rollout2::world::{Clock, Signals, Stream, World};
 
-/// Stands between the two files.
-const BETWEEN: &[u8] = b"\n=====\n";
+/// The separator of the two files.
+const SEPARATOR: &[u8] = b"\n=====\n";
 
-/// Two files, as `KUBECONFIG` lists them.
+/// Reads two files from the list in `KUBECONFIG`.
 pub fn one(data: &[u8]) {
-    let middle = data.windows(BETWEEN.len()).position(|window| window == BETWEEN);
-    let (first, second) = middle.map_or((data, &[][..]), |at| (&data[..at], &data[at + BETWEEN.len()..]));
+    let middle = data.windows(SEPARATOR.len()).position(|window| window == SEPARATOR);
+    let (first, second) = middle.map_or((data, &[][..]), |at| (&data[..at], &data[at + SEPARATOR.len()..]));
     let paths = files().map(|path| path.display().to_string());
     for (path, text) in paths.iter().zip([first, second]) {
         std::fs::write(path, text).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -33,19 +33,19 @@ pub fn one(data: &[u8]) {
         err: Stream::new(std::io::sink(), None),
     };
     if let Err(error) = names(&Overrides::default(), &world.environment) {
-        in_one_line(&error);
+        assert_one_line(&error);
     }
     let access = Access::default();
     if let Err(error) = Source::open(&access, &mut world, Listener::new(|_| ())) {
-        in_one_line(&error);
+        assert_one_line(&error);
     }
 }
 
-fn in_one_line(error: &Error) {
+fn assert_one_line(error: &Error) {
     assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
 }
 
-/// Two files of this process, in memory where there is a place for that.
+/// Returns the paths of two files of this process, in memory if possible.
 fn files() -> [PathBuf; 2] {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
     let directory = DIRECTORY.get_or_init(|| {

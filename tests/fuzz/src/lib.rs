@@ -1,7 +1,7 @@
-//! What is fuzzed, each as a function of bytes that panics when something is wrong.
+//! The fuzz targets, each a function of bytes that panics at a defect.
 //!
-//! `cargo test` of the program runs the same functions over `seeds/`, so that what was found once stays
-//! found. See `README.md` for how to search for more.
+//! `tests/trust` runs the same functions on `seeds/`, which contain the inputs that were found. `README.md` explains how
+//! to search for more.
 
 pub mod annotation;
 pub mod diff;

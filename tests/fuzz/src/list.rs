@@ -1,4 +1,4 @@
-//! Lists as a server sends them: pages, gzip, and whatever else there may be in the place of one.
+//! Responses to a list request: pages, gzip, and any other content.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,19 +7,19 @@ use std::sync::{Mutex, OnceLock};
 use rollout2::exit::Exit;
 use rollout2::world::{Clock, Signals, Stream, World};
 
-/// Stands between two answers.
-const BETWEEN: &[u8] = b"\n=====\n";
+/// The separator of two responses.
+const SEPARATOR: &[u8] = b"\n=====\n";
 
-/// What the server answers next, the last of them to everything after.
+/// The next responses of the server, last one first. The final response is repeated.
 static ANSWERS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Some answers, to one command that lists.
+/// Runs one command that lists, against these responses.
 pub fn one(data: &[u8]) {
     let mut answers: Vec<Vec<u8>> = Vec::new();
     let mut rest = data;
-    while let Some(at) = rest.windows(BETWEEN.len()).position(|window| window == BETWEEN) {
+    while let Some(at) = rest.windows(SEPARATOR.len()).position(|window| window == SEPARATOR) {
         answers.push(rest[..at].to_vec());
-        rest = &rest[at + BETWEEN.len()..];
+        rest = &rest[at + SEPARATOR.len()..];
     }
     answers.push(rest.to_vec());
     answers.reverse();
@@ -41,7 +41,7 @@ pub fn one(data: &[u8]) {
     assert!([Exit::Done, Exit::Error].contains(&exit), "{exit:?}");
 }
 
-/// A kubeconfig for the one server of this process.
+/// Returns the path of a kubeconfig for the server of this process.
 fn kubeconfig() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {

@@ -1,12 +1,12 @@
-//! Snapshots and manifests: any text is read or refused in one line, and what was read can be written
-//! and read again.
+//! Snapshots and manifests: any text is read, or refused with an error of one line. Objects that were read can be
+//! written and read again.
 
 use rollout2::cluster::document::read_objects;
 use rollout2::model::api::object::Object;
 use rollout2::render::go_json::go_json;
 use rollout2::render::yaml::yaml;
 
-/// One text.
+/// Reads one text.
 pub fn one(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -1,10 +1,10 @@
-//! JSON that grows from bytes: every byte decides something, so that a fuzzer can learn what.
+//! JSON that is generated from bytes. Every byte is one decision, so that a fuzzer can learn its effect.
 
 use serde_json::{Map, Value};
 
 use super::diff::SECRET;
 
-/// The names that mean something to a diff.
+/// The names with a meaning in a diff.
 const NAMES: [&str; 32] = [
     "metadata",
     "spec",
@@ -40,7 +40,7 @@ const NAMES: [&str; 32] = [
     "items",
 ];
 
-/// Texts that are read as something, or look like it.
+/// Strings with a special meaning in JSON or YAML, or similar to one.
 const TEXTS: [&str; 16] = [
     "A",
     "B",
@@ -60,19 +60,19 @@ const TEXTS: [&str; 16] = [
     "2026-11-20T15:00:00Z",
 ];
 
-/// Bytes that are being used up.
-pub(crate) struct Tree<'a> {
+/// A generator of JSON from the remaining bytes.
+pub(crate) struct JsonGenerator<'a> {
     data: std::slice::Iter<'a, u8>,
     depth: usize,
 }
 
-impl<'a> Tree<'a> {
-    /// A tree that has not grown yet.
+impl<'a> JsonGenerator<'a> {
+    /// Returns a generator at the first byte.
     pub(crate) fn of(data: &'a [u8]) -> Self {
         Self { data: data.iter(), depth: 0 }
     }
 
-    /// The next value. Where the bytes end, everything is null.
+    /// Returns the next value; null after the last byte.
     pub(crate) fn value(&mut self) -> Value {
         let choice = self.byte();
         let is_deep = self.depth > 12;
@@ -81,13 +81,13 @@ impl<'a> Tree<'a> {
             2 => Value::from(i64::from(self.byte()) - 1),
             3 => Value::from(f64::from(self.byte()) / 8.0),
             4..=6 => self.text().into(),
-            7..=8 if !is_deep => self.deeper(|tree| (0..tree.byte() % 5).map(|_| tree.value()).collect()),
-            9..=11 if !is_deep => self.deeper(Self::object),
+            7..=8 if !is_deep => self.nested(|tree| (0..tree.byte() % 5).map(|_| tree.value()).collect()),
+            9..=11 if !is_deep => self.nested(Self::object),
             _ => Value::Null,
         }
     }
 
-    /// An object; the value of what looks secret, and only that, holds the secret.
+    /// Returns an object. Only values with secret-looking names contain the secret.
     fn object(&mut self) -> Value {
         let mut members = Map::new();
         for _ in 0..self.byte() % 6 {
@@ -123,9 +123,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn deeper(&mut self, grow: impl FnOnce(&mut Self) -> Value) -> Value {
+    fn nested(&mut self, generate: impl FnOnce(&mut Self) -> Value) -> Value {
         self.depth += 1;
-        let value = grow(self);
+        let value = generate(self);
         self.depth -= 1;
         value
     }

@@ -1,4 +1,4 @@
-//! The lines of a watch: each is an event or the end, and every object in one can be judged and told of.
+//! The lines of a watch: each is an event or ends the watch, and the status of every object in an event can be printed.
 
 use k8s_openapi::jiff::Timestamp;
 use rollout2::cluster::observe::watch_event::WatchEvent;
@@ -13,7 +13,7 @@ use rollout2::model::status::verdict::verdict;
 use rollout2::model::workload::Workload;
 use rollout2::render::{history, status};
 
-/// Some lines.
+/// Reads the lines of a watch.
 pub fn one(data: &[u8]) {
     let mut objects = Vec::new();
     for line in data.split(|byte| *byte == b'\n') {
@@ -25,12 +25,12 @@ pub fn one(data: &[u8]) {
         }
     }
     for workload in objects.iter().cloned().filter_map(Workload::of) {
-        judge(workload, &objects);
+        print_status(workload, &objects);
     }
 }
 
-/// Judges a workload with everything that came beside it.
-fn judge(workload: Workload, objects: &[Object]) {
+/// Prints the status and the history of a workload from these objects.
+fn print_status(workload: Workload, objects: &[Object]) {
     let of = |kind: &'static str| objects.iter().filter(move |object| object.kind() == kind);
     let revisions = of("ReplicaSet").chain(of("ControllerRevision")).cloned();
     let observed = Observation {

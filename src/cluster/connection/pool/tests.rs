@@ -24,14 +24,14 @@ struct Server {
     /// The time that a connection takes, and whether it fails.
     distance: Duration,
     is_down: bool,
-    /// How many streams it allows on a connection, if it says so.
-    most_streams: Option<u32>,
+    /// The maximum number of streams on a connection, if the server announces one.
+    max_streams: Option<u32>,
     /// The number of frames of each response, of 64 KiB each; none for an endless response.
     frames: Option<usize>,
     connections: Arc<AtomicUsize>,
     /// The number of frames sent.
     sent: Arc<AtomicUsize>,
-    /// From then on the server neither reads nor writes, and does not close the connection.
+    /// After this notification the server neither reads nor writes, and does not close the connection.
     freezes: Arc<Notify>,
 }
 
@@ -70,7 +70,7 @@ impl Server {
         if self.speaks_http2 {
             let mut served = std::pin::pin!(
                 http2_server::Builder::new(TokioExecutor::new())
-                    .max_concurrent_streams(self.most_streams)
+                    .max_concurrent_streams(self.max_streams)
                     .serve_connection(stream, serving)
             );
             tokio::select! {
@@ -155,7 +155,7 @@ fn request() -> Request<Body> {
     Request::get("https://server:6443/version").body(Body::empty()).unwrap()
 }
 
-async fn answered(pool: Pool<Server>) -> Result<usize, PoolError> {
+async fn received_bytes(pool: Pool<Server>) -> Result<usize, PoolError> {
     let mut body = pool.exchange(request()).await?.into_body();
     sleep(Duration::from_secs(1)).await; // let every frame arrive
     let mut bytes = 0;
@@ -171,7 +171,7 @@ async fn requests_wait_for_the_first_connection_and_share_it_over_http2() {
         let distance = Duration::from_millis(100);
         let server = Server { speaks_http2, distance, frames: Some(2), ..Server::default() };
         let pool = server.pool();
-        let all: JoinSet<_> = (0..10).map(|_| answered(pool.clone())).collect();
+        let all: JoinSet<_> = (0..10).map(|_| received_bytes(pool.clone())).collect();
         assert!(all.join_all().await.into_iter().all(|answer| answer.is_ok_and(|bytes| bytes == 128 << 10)));
         assert_eq!(server.connections.load(Relaxed), connections);
     }
@@ -182,13 +182,13 @@ async fn requests_that_wait_for_a_connection_share_its_failure() {
     let server = Server { distance: Duration::from_secs(10), is_down: true, ..Server::default() };
     let pool = server.pool();
     let begun = Instant::now();
-    let (one, other) = tokio::join!(answered(pool.clone()), answered(pool.clone()));
+    let (one, other) = tokio::join!(received_bytes(pool.clone()), received_bytes(pool.clone()));
     for failure in [one.unwrap_err(), other.unwrap_err()] {
         assert_eq!(TransportError::of(&failure), TransportError::ConnectTimeout);
     }
     assert_eq!((begun.elapsed().as_secs(), server.connections.load(Relaxed)), (10, 1));
     // The next request opens a connection again.
-    assert!(answered(pool).await.is_err());
+    assert!(received_bytes(pool).await.is_err());
     assert_eq!(server.connections.load(Relaxed), 2);
 }
 
@@ -208,8 +208,11 @@ async fn a_ping_timeout_ends_the_connection_with_all_its_streams() {
         let failure = pool.clone().exchange(request()).await.err().unwrap();
         (since, TransportError::of(&failure))
     };
-    let ((since, asked), (one, streamed), (other, _)) = tokio::join!(frozen, end(), end());
-    assert_eq!(asked, TransportError::ConnectionBroken("the server does not respond to a PING".to_owned()));
+    let ((since, requested), (one, streamed), (other, _)) = tokio::join!(frozen, end(), end());
+    assert_eq!(
+        requested,
+        TransportError::ConnectionBroken("the server does not respond to a PING".to_owned())
+    );
     assert!(matches!(streamed, TransportError::ConnectionBroken(_)), "{streamed:?}");
     assert_eq!(one, other);
     let noticed = one - since;
@@ -218,13 +221,13 @@ async fn a_ping_timeout_ends_the_connection_with_all_its_streams() {
     // The next request does not wait for the dead connection.
     let next = Server { frames: Some(1), ..server.clone() };
     let pool = Pool { connector: next, shared: pool.shared };
-    assert_eq!(answered(pool).await.unwrap(), 64 << 10);
+    assert_eq!(received_bytes(pool).await.unwrap(), 64 << 10);
 }
 
-/// Watches hold their streams, and nothing else may wait until one of them ends.
+/// Watches keep their streams open, so other requests must not wait for one of them to end.
 #[tokio::test(start_paused = true)]
 async fn a_saturated_connection_gets_a_second_one() {
-    let server = Server { speaks_http2: true, most_streams: Some(2), ..Server::default() };
+    let server = Server { speaks_http2: true, max_streams: Some(2), ..Server::default() };
     let pool = server.pool();
     let mut watches = vec![pool.clone().exchange(request()).await.unwrap()];
     for _ in 0..4 {
@@ -242,6 +245,6 @@ async fn a_page_of_500_objects_needs_no_extra_round_trip() {
     let server = Server { speaks_http2: true, frames: Some(frames), ..Server::default() };
     let body = server.pool().exchange(request()).await.unwrap();
     sleep(Duration::from_secs(1)).await;
-    assert_eq!(server.sent.load(Relaxed), frames, "nothing was read yet");
+    assert_eq!(server.sent.load(Relaxed), frames, "the server sent every frame before the client read any");
     drop(body);
 }

@@ -6,7 +6,7 @@ fn quantity(text: &str) -> Quantity {
 }
 
 #[test]
-fn prints_as_go_does() {
+fn quantities_are_printed_as_in_go() {
     for (text, printed) in [
         ("0", "0"),
         ("000", "0"),

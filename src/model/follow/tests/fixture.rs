@@ -190,14 +190,14 @@ pub(super) struct FollowerFixture {
 
 impl FollowerFixture {
     /// Starts to follow, without any event.
-    pub(super) fn unseen(options: FollowOptions, truth: Truth) -> Self {
+    pub(super) fn without_events(options: FollowOptions, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
         Self { follower, truth, in_reach: true, reported: Vec::new(), elapsed: Duration::ZERO, refreshes: 0 }
     }
 
     /// Starts to follow, and sends everything.
     pub(super) fn of(options: FollowOptions, truth: Truth) -> Self {
-        let mut fixture = Self::unseen(options, truth);
+        let mut fixture = Self::without_events(options, truth);
         fixture.show();
         fixture
     }

@@ -13,7 +13,7 @@ fn until(goal: Goal) -> FollowOptions {
 
 #[test]
 fn each_line_is_reported_once_and_only_after_a_complete_observation() {
-    let mut fixture = FollowerFixture::unseen(FollowOptions::default(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::without_events(FollowOptions::default(), deployment(BEGUN));
     fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
     fixture.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
     assert!(fixture.reported.is_empty());
@@ -139,7 +139,7 @@ fn stable_is_interrupted_by_missed_restarts_too() {
 #[test]
 fn kubectl_mode_reports_every_event() {
     let options = || FollowOptions { mode: FollowMode::Kubectl, ..FollowOptions::default() };
-    let mut fixture = FollowerFixture::unseen(options(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::without_events(options(), deployment(BEGUN));
     for truth in [deployment(BEGUN), deployment(BEGUN), deployment(DONE)] {
         fixture.event(TargetEvent::Workload(Box::new(truth.workload())));
     }
@@ -149,7 +149,7 @@ fn kubectl_mode_reports_every_event() {
     let stale = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
         "message": "ReplicaSet \"web-1\" has timed out progressing."}]});
     let mut fixture =
-        FollowerFixture::unseen(options(), Truth { status: stale.clone(), ..deployment(BEGUN) });
+        FollowerFixture::without_events(options(), Truth { status: stale.clone(), ..deployment(BEGUN) });
     fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
     assert!(matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Kubectl(_)))));
     // The condition belongs to the ReplicaSet of the failed rollout.

@@ -35,7 +35,7 @@ fn a_timeout_follows_a_final_refresh() {
     assert_eq!(fixture.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 
     // Nor does it wait if nothing was ever read.
-    let mut fixture = FollowerFixture::unseen(options(), deployment(BEGUN));
+    let mut fixture = FollowerFixture::without_events(options(), deployment(BEGUN));
     fixture.in_reach = false;
     fixture.pass(70);
     assert_eq!(fixture.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));

@@ -62,8 +62,8 @@ proptest! {
         end in end(),
         end_is_missed in any::<bool>(),
     ) {
-        let mut all = FollowerFixture::unseen(options.clone(), deployment(BEGUN));
-        let mut some = FollowerFixture::unseen(options.clone(), deployment(BEGUN));
+        let mut all = FollowerFixture::without_events(options.clone(), deployment(BEGUN));
+        let mut some = FollowerFixture::without_events(options.clone(), deployment(BEGUN));
         all.show();
         some.show();
         let way: Vec<_> = way.into_iter().filter(|(truth, ..)| is_no_end(truth, &options)).collect();
@@ -99,7 +99,7 @@ proptest! {
         facts in proptest::collection::vec((state(), 0..6_usize, 0..100_u64), 0..30),
         options in options(),
     ) {
-        let mut fixture = FollowerFixture::unseen(options, deployment(BEGUN));
+        let mut fixture = FollowerFixture::without_events(options, deployment(BEGUN));
         for (truth, which, seconds) in facts {
             fixture.truth = truth;
             match which {

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_read_as_people_write_them() {
+    fn paths_are_printed_in_the_documented_form() {
         let path = TemplatePath(vec![
             member("spec"),
             member("containers"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_could_be_something_else_are_quoted() {
+    fn ambiguous_names_are_quoted() {
         for (text, key) in [
             ("web", "web"),
             ("8080", r#""8080""#),

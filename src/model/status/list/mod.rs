@@ -62,6 +62,16 @@ impl ListedRollout {
         }
     }
 
+    /// Whether another evaluation of the same rollout has the same row, apart from the time.
+    #[must_use]
+    pub fn looks_like(&self, other: &Self) -> bool {
+        let facts = |one: &Self| (one.revision, one.revision_name.clone(), one.state(), one.counts);
+        let causes = |one: &Self| {
+            one.causes.iter().map(|cause| (cause.id, cause.container.clone())).collect::<Vec<_>>()
+        };
+        facts(self) == facts(other) && causes(self) == causes(other)
+    }
+
     /// Returns the state.
     #[must_use]
     pub fn state(&self) -> RolloutState {
@@ -108,8 +118,18 @@ impl StateCounts {
     /// Counts rollouts.
     #[must_use]
     pub fn of(rollouts: &[ListedRollout]) -> Self {
-        let count = |state| rollouts.iter().filter(|rollout| rollout.state() == state).count();
-        Self(ORDER.map(|state| (state, count(state))).into())
+        Self::of_each(rollouts)
+    }
+
+    /// Counts rollouts one by one.
+    pub fn of_each<'a>(rollouts: impl IntoIterator<Item = &'a ListedRollout>) -> Self {
+        let mut counts = ORDER.map(|state| (state, 0));
+        for rollout in rollouts {
+            for (state, count) in &mut counts {
+                *count += usize::from(*state == rollout.state());
+            }
+        }
+        Self(counts.into())
     }
 
     /// Iterates over the states that occur, trouble first.
@@ -121,9 +141,15 @@ impl StateCounts {
     #[must_use]
     pub fn words(&self) -> String {
         let all: usize = self.iter().map(|(_, count)| count).sum();
+        let (states, workloads) = (self.states(), plural(all, "workload"));
+        if states.is_empty() { workloads } else { format!("{workloads}: {states}") }
+    }
+
+    /// Returns `1 failed, 11 complete`.
+    #[must_use]
+    pub fn states(&self) -> String {
         let states: Vec<_> = self.iter().map(|(state, count)| format!("{count} {}", state.word())).collect();
-        let separator = if states.is_empty() { "" } else { ": " };
-        format!("{}{separator}{}", plural(all, "workload"), states.join(", "))
+        states.join(", ")
     }
 }
 

@@ -2,41 +2,16 @@
 
 use serde_json::Value;
 
-use super::Numbers;
-use super::filter::passes;
-use super::node::{Node, Slice, SliceEnd};
-
-/// A value of the document, or a literal of the template.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Item<'a> {
-    /// A value of the document.
-    Document(&'a Value),
-    /// A literal.
-    Literal(&'a Value),
-}
-
-impl<'a> Item<'a> {
-    /// Returns the value.
-    #[must_use]
-    pub fn value(self) -> &'a Value {
-        match self {
-            Self::Document(value) | Self::Literal(value) => value,
-        }
-    }
-
-    /// Returns what its numbers are in Go. The template's own are exact.
-    pub(super) fn numbers(self, of_document: Numbers) -> Numbers {
-        match self {
-            Self::Document(_) => of_document,
-            Self::Literal(_) => Numbers::Exact,
-        }
-    }
-}
+use super::compare::{compare, only};
+use super::go_text::go_text;
+use super::item::Item;
+use super::node::{Filter, Node, Slice, SliceEnd};
+use super::numbers::Numbers;
 
 /// The state of one evaluation.
 pub(super) struct Evaluation<'a> {
     nodes: &'a [Node],
-    pub(super) numbers: Numbers,
+    numbers: Numbers,
     /// The `range` that the last part began.
     begun: usize,
     /// How many loops are under way.
@@ -90,8 +65,20 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Evaluates parts one after another.
-    pub(super) fn walk_all(&mut self, values: Items<'a>, nodes: &'a [Node]) -> Result<Items<'a>, String> {
+    fn walk_all(&mut self, values: Items<'a>, nodes: &'a [Node]) -> Result<Items<'a>, String> {
         nodes.iter().try_fold(values, |values, node| self.walk(values, node))
+    }
+
+    /// Whether an element passes a filter.
+    fn passes(&mut self, element: Item<'a>, filter: &'a Filter) -> Result<bool, String> {
+        let left = self.walk_all(vec![element], &filter.left);
+        let Some((operator, right)) = &filter.comparison else {
+            return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
+        };
+        let Some(left) = only(&left?)? else { return Ok(false) };
+        let right = self.walk_all(vec![element], right)?;
+        let Some(right) = only(&right)? else { return Ok(false) };
+        compare(operator, left, right, self.numbers)
     }
 
     fn walk(&mut self, values: Items<'a>, node: &'a Node) -> Result<Items<'a>, String> {
@@ -108,11 +95,11 @@ impl<'a> Evaluation<'a> {
                 let mut passed = Vec::new();
                 for list in values {
                     let Value::Array(elements) = list.value() else {
-                        let text = super::go_text(list.value(), list.numbers(self.numbers));
+                        let text = go_text(list.value(), list.numbers(self.numbers));
                         return Err(format!("{text} is not array or slice and cannot be filtered"));
                     };
                     for element in elements.iter().map(Item::Document) {
-                        if passes(element, filter, self)? {
+                        if self.passes(element, filter)? {
                             passed.push(element);
                         }
                     }

@@ -10,15 +10,18 @@
 //! has no order. `[*]` and `..` do not split a string into bytes. A template with `{range}` works for each of several
 //! objects; kubectl's state is broken after the first.
 
+mod compare;
 mod evaluate;
-mod filter;
 mod go_text;
+mod item;
 mod node;
+mod numbers;
 mod parse;
 mod quoted;
 
-pub use self::evaluate::Item;
 pub use self::go_text::go_text;
+pub use self::item::Item;
+pub use self::numbers::Numbers;
 
 use serde_json::Value;
 
@@ -31,16 +34,6 @@ use crate::model::text::go_json::go_json;
 pub struct JsonPath {
     template: String,
     nodes: Vec<Node>,
-}
-
-/// What the numbers of a document are in Go. It decides how they are printed and compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Numbers {
-    /// Integers and floats, as in objects that kubectl reads without a Go type.
-    #[default]
-    Exact,
-    /// Floats, as in objects with a Go type, which `kubectl rollout` prints.
-    Floats,
 }
 
 impl JsonPath {

@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_leads_back_to_its_value(from in any_template(), to in any_template()) {
+    fn a_printed_path_parses_back(from in any_template(), to in any_template()) {
         for change in changes(&from, &to) {
             prop_assert_eq!(change.path.to_string().parse::<TemplatePath>(), Ok(change.path));
         }

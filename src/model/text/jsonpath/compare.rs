@@ -1,33 +1,24 @@
-//! Filters, which compare values as Go's templates do.
+//! The comparisons of filters, which compare values as Go's templates do.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::Numbers;
-use super::evaluate::{Evaluation, Item};
-use super::node::Filter;
+use super::item::Item;
+use super::numbers::Numbers;
 
-/// Whether an element passes a filter.
-pub(super) fn passes<'a>(
-    element: Item<'a>,
-    filter: &'a Filter,
-    evaluation: &mut Evaluation<'a>,
+/// Compares two values by an operator of a filter.
+pub(super) fn compare(
+    operator: &str,
+    left: Item<'_>,
+    right: Item<'_>,
+    of_document: Numbers,
 ) -> Result<bool, String> {
-    let left = evaluation.walk_all(vec![element], &filter.left);
-    let Some((operator, right)) = &filter.comparison else {
-        return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
-    };
-    let Some(left) = only(&left?)? else { return Ok(false) };
-    let right = evaluation.walk_all(vec![element], right)?;
-    let Some(right) = only(&right)? else { return Ok(false) };
-    let (left, right) =
-        (Comparable::of(left, evaluation.numbers)?, Comparable::of(right, evaluation.numbers)?);
-    compare(operator, left, right)
+    passes(operator, Comparable::of(left, of_document)?, Comparable::of(right, of_document)?)
 }
 
 /// Returns the only value; none without one.
-fn only<'a>(values: &[Item<'a>]) -> Result<Option<Item<'a>>, String> {
+pub(super) fn only<'a>(values: &[Item<'a>]) -> Result<Option<Item<'a>>, String> {
     match values {
         [] => Ok(None),
         [only] => Ok(Some(*only)),
@@ -60,7 +51,7 @@ impl<'a> Comparable<'a> {
     }
 }
 
-fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result<bool, String> {
+fn passes(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result<bool, String> {
     let order = match (left, right) {
         (Comparable::Bool(left), Comparable::Bool(right)) => match operator {
             "==" => return Ok(left == right),

@@ -1,0 +1,73 @@
+//! The arguments of `list`.
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+
+use crate::command::targets::{ManagedFields, TargetScope};
+use crate::model::status::list::ListedRollout;
+use crate::model::status::verdict::RolloutState;
+use crate::render::list::TableOptions;
+use crate::render::template_form::TemplateForm;
+
+/// The arguments of `list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The workloads to list.
+    pub scope: TargetScope,
+    /// The states to show; empty for all.
+    pub states: Vec<RolloutState>,
+    /// The states that fail the command.
+    pub fail_on: Vec<RolloutState>,
+    /// The output format.
+    pub output: Output,
+    /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
+    pub watch: bool,
+    /// How long to watch; none for no limit.
+    pub timeout: Option<Duration>,
+    /// Whether to leave out the header and the last line of the table.
+    pub no_headers: bool,
+}
+
+/// The output formats of `list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// A table.
+    #[default]
+    Text,
+    /// A table with images, strategy and the last writer of the template.
+    Wide,
+    /// `TYPE/NAME` of each workload.
+    Name,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// A template of the user, for the document of JSON.
+    Template(TemplateForm),
+}
+
+impl Request {
+    /// Whether the workloads keep their managed fields, which name the last writer of the template and are large.
+    pub(super) fn managed_fields(&self) -> ManagedFields {
+        match self.output {
+            Output::Text | Output::Name => ManagedFields::Drop,
+            Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::Keep,
+        }
+    }
+
+    /// Whether a rollout is shown.
+    pub(super) fn shows(&self, rollout: &ListedRollout) -> bool {
+        self.states.is_empty() || self.states.contains(&rollout.state())
+    }
+
+    /// Returns the options of the table at a time.
+    pub(super) fn table_options(&self, now: Timestamp) -> TableOptions {
+        TableOptions {
+            wide: self.output == Output::Wide,
+            namespaces: self.scope.all_namespaces,
+            headers: !self.no_headers,
+            now,
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! `list --watch`: redraws the list on a terminal, and prints changed lines elsewhere.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::request::{Output, Request};
+use crate::cluster::live::Cluster;
+use crate::cluster::observe::{CollectionObserver, CollectionScope};
+use crate::command::CommandOutcome;
+use crate::command::follow::stop_signals::StopSignals;
+use crate::command::outcome::is_withheld;
+use crate::command::targets::target_words::{TargetType, TargetWord};
+use crate::error::ErrorKind;
+use crate::exit::Exit;
+use crate::model::follow::StopSignal;
+use crate::model::status::list::{ListedRollout, sort};
+use crate::model::status::verdict::RolloutState;
+use crate::model::workload::KindSpec;
+use crate::render::list::{WatchedList, event_json};
+use crate::render::screen::Screen;
+use crate::world::Signals;
+
+/// Changes within this time are evaluated together.
+const EVALUATION_PAUSE: Duration = Duration::from_millis(500);
+
+/// An evaluation takes at most one part in so many of the time.
+const EVALUATION_SHARE: u32 = 5;
+
+/// Some causes appear without a change of an object, so everything is evaluated again after this time.
+const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long a changed row is marked on a terminal.
+const MARKED: Duration = Duration::from_secs(10);
+
+/// Watches the rollouts until the timeout, until a signal arrives, or until the reader of a pipe exited.
+pub(super) async fn run(
+    request: &Request,
+    cluster: &Cluster,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> CommandOutcome {
+    let scope = match scope(request, cluster, screen).await {
+        Ok(scope) => scope,
+        Err(error) => return error.into(),
+    };
+    let observer = cluster.observe_collections(scope);
+    let now = Instant::now();
+    let options = request.table_options(cluster.now());
+    let draws = screen.can_draw() && matches!(request.output, Output::Text | Output::Wide);
+    let mut watch = Watch {
+        request,
+        cluster,
+        observer,
+        list: WatchedList::new(options),
+        rows: HashMap::new(),
+        rollouts: Vec::new(),
+        begun: now,
+        evaluated: None,
+        pause: EVALUATION_PAUSE,
+        is_stale: false,
+        draws,
+        outcome: CommandOutcome { exit: Exit::Done, errors: Vec::new() },
+    };
+    watch.run(StopSignals::new(signals), screen).await;
+    watch.outcome
+}
+
+/// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
+async fn scope(
+    request: &Request,
+    cluster: &Cluster,
+    screen: &mut Screen<'_>,
+) -> crate::error::Result<CollectionScope> {
+    let namespace = match &request.scope.namespace {
+        _ if request.scope.all_namespaces => None,
+        Some(namespace) => Some(namespace.clone()),
+        None => Some(cluster.default_namespace().to_owned()),
+    };
+    let selector = request.scope.selector.clone();
+    let mut kinds: Vec<&'static KindSpec> = Vec::new();
+    for word in &request.scope.targets {
+        match word {
+            TargetWord::All(TargetType::Kind(kind)) => kinds.push(kind),
+            TargetWord::All(TargetType::IfServed(kind)) => {
+                match cluster.list_as(kind.type_(), namespace.as_deref(), &selector, |_| ()).await {
+                    Ok(_) => kinds.push(kind),
+                    Err(error) if error.kind() == ErrorKind::NotFound || is_withheld(&error) => {}
+                    Err(error) if error.kind() == ErrorKind::Refused => {
+                        screen.note(&format!("note: {}", error.sentence()));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            TargetWord::All(TargetType::Other(_)) | TargetWord::Named(..) => {}
+        }
+    }
+    let keeps_managed_fields = request.output != Output::Text;
+    Ok(CollectionScope { kinds, namespace, selector, keeps_managed_fields })
+}
+
+struct Watch<'a> {
+    request: &'a Request,
+    cluster: &'a Cluster,
+    observer: CollectionObserver,
+    list: WatchedList,
+    /// The last row of each rollout, by uid, and when it changed.
+    rows: HashMap<String, (ListedRollout, Option<Instant>)>,
+    /// The rollouts of the last evaluation, in order.
+    rollouts: Vec<ListedRollout>,
+    begun: Instant,
+    evaluated: Option<Instant>,
+    /// How long the next evaluation waits at least.
+    pause: Duration,
+    /// Whether something changed since the last evaluation.
+    is_stale: bool,
+    /// Whether the list is redrawn in place.
+    draws: bool,
+    outcome: CommandOutcome,
+}
+
+impl Watch<'_> {
+    async fn run(&mut self, mut stops: StopSignals, screen: &mut Screen<'_>) {
+        loop {
+            let due = self.due();
+            let end = self.request.timeout.map(|timeout| self.begun + timeout);
+            tokio::select! {
+                biased;
+                () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => break,
+                stop = stops.next() => {
+                    self.outcome.exit = exit(stop);
+                    break;
+                }
+                () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
+                () = self.observer.next() => self.is_stale = true,
+            }
+            for error in self.observer.take_errors() {
+                screen.errors(std::slice::from_ref(&error));
+                self.outcome.exit = Exit::Error;
+            }
+            if self.observer.is_blind() {
+                return;
+            }
+            if self.observer.is_synced() && self.is_due() {
+                self.evaluate(screen);
+            }
+            if self.draws && self.evaluated.is_some() {
+                self.draw(screen);
+            }
+            if !screen.is_read() {
+                self.outcome.exit = Exit::Unfinished;
+                return;
+            }
+        }
+        if self.draws && self.evaluated.is_some() {
+            let (list, rows) = (&self.list, self.marked_rows());
+            let all = &self.rollouts;
+            let now = self.cluster.now();
+            screen.draw_last(|size| list.last_frame(&rows, all, now, size));
+        }
+    }
+
+    /// Returns when to wake up without a change: for the next evaluation, and each second to redraw ages.
+    fn due(&self) -> Option<Instant> {
+        let evaluated = self.evaluated?;
+        let evaluation = evaluated + if self.is_stale { self.pause } else { EVALUATION_INTERVAL };
+        let evaluation = self.observer.is_synced().then_some(evaluation);
+        let next_second = self.draws.then(|| Instant::now() + Duration::from_secs(1));
+        [evaluation, next_second].into_iter().flatten().min()
+    }
+
+    /// Whether an evaluation is due. The first one is, as soon as everything was read.
+    fn is_due(&self) -> bool {
+        let Some(evaluated) = self.evaluated else { return true };
+        evaluated.elapsed() >= if self.is_stale { self.pause } else { EVALUATION_INTERVAL }
+    }
+
+    fn evaluate(&mut self, screen: &mut Screen<'_>) {
+        let begun = Instant::now();
+        let now = self.cluster.now();
+        let observed = self.observer.observations();
+        let mut rollouts: Vec<_> = observed.iter().map(|observed| ListedRollout::of(observed, now)).collect();
+        sort(&mut rollouts);
+        let is_incomplete = |rollout: &ListedRollout| rollout.state() != RolloutState::Complete;
+        if rollouts.iter().any(is_incomplete) && self.observer.watch_warnings() {
+            return; // once they are read, this is evaluated again
+        }
+        let is_first = self.evaluated.is_none();
+        let mut rows = HashMap::new();
+        let mut changed = Vec::new();
+        for rollout in &rollouts {
+            let uid = rollout.workload.object().uid().to_owned();
+            let before = self.rows.remove(&uid);
+            let is_same = before.as_ref().is_some_and(|(before, _)| rollout.looks_like(before));
+            let since = if is_same { before.as_ref().and_then(|(_, since)| *since) } else { Some(begun) };
+            if !is_same
+                && (self.request.shows(rollout) || before.is_some_and(|(row, _)| self.request.shows(&row)))
+            {
+                changed.push(rollout);
+            }
+            rows.insert(uid, (rollout.clone(), since.filter(|_| !is_first)));
+        }
+        let mut gone: Vec<_> = self.rows.drain().map(|(_, (row, _))| row).collect();
+        gone.retain(|row| self.request.shows(row));
+        sort(&mut gone);
+        if !self.draws {
+            self.list.set_time(now);
+            self.print(&changed, &gone, is_first, screen);
+        }
+        (self.rows, self.rollouts) = (rows, rollouts);
+        self.pause = EVALUATION_PAUSE.max(begun.elapsed() * EVALUATION_SHARE);
+        (self.evaluated, self.is_stale) = (Some(Instant::now()), false);
+    }
+
+    /// Prints the changed rows: at first all of them with a header.
+    fn print(
+        &mut self,
+        changed: &[&ListedRollout],
+        gone: &[ListedRollout],
+        is_first: bool,
+        screen: &mut Screen<'_>,
+    ) {
+        if self.request.output == Output::Json {
+            let elapsed = self.begun.elapsed();
+            let word = if is_first { "listed" } else { "changed" };
+            for rollout in changed {
+                screen.exact(&event_json(word, rollout, elapsed));
+            }
+            for rollout in gone {
+                screen.exact(&event_json("deleted", rollout, elapsed));
+            }
+            return;
+        }
+        let lines = if is_first { self.list.first_lines(changed) } else { self.list.lines(changed) };
+        screen.styled_lines(&lines);
+        screen.styled_lines(&self.list.deleted_lines(gone));
+    }
+
+    fn draw(&mut self, screen: &mut Screen<'_>) {
+        let (list, rows) = (&self.list, self.marked_rows());
+        let (all, now) = (&self.rollouts, self.cluster.now());
+        screen.draw(|size| list.frame(&rows, all, now, size));
+    }
+
+    /// Returns the rollouts to show, each with whether it changed lately.
+    fn marked_rows(&self) -> Vec<(&ListedRollout, bool)> {
+        let is_marked = |rollout: &ListedRollout| {
+            let row = self.rows.get(rollout.workload.object().uid());
+            row.and_then(|(_, since)| *since).is_some_and(|since| since.elapsed() < MARKED)
+        };
+        let shown = self.rollouts.iter().filter(|rollout| self.request.shows(rollout));
+        shown.map(|rollout| (rollout, is_marked(rollout))).collect()
+    }
+}
+
+fn exit(stop: StopSignal) -> Exit {
+    match stop {
+        StopSignal::Interrupted => Exit::Interrupted,
+        StopSignal::Terminated => Exit::Terminated,
+        StopSignal::HungUp => Exit::HungUp,
+    }
+}

@@ -1,0 +1,222 @@
+//! `list --watch`: lines in a pipe, frames on a terminal, and the requests.
+
+use std::time::Duration;
+
+use harness::test_cluster::{START, TestCluster};
+use harness::{Output, Run};
+use serde_json::{Value, json};
+use simcluster::resource::DEPLOYMENTS;
+use simcluster::{Controllers, Rule, SimCluster, User};
+use tokio::sync::watch;
+
+async fn run_as(cluster: &TestCluster, user: &str, args: &str, size: Option<(u16, u16)>) -> Output {
+    let client = kube::Client::new(cluster.sim.service_for(user), "default");
+    let run = Run::of(args.split_whitespace()).at(START.parse().unwrap());
+    let run =
+        size.into_iter().fold(run, |run, (width, height)| run.terminal(width, height).env("TERM", "xterm"));
+    run.run_against(client).await
+}
+
+/// A complete Deployment `web`, which gets a broken image after 5 s. After 20 s `api` is created, after 30 s deleted.
+async fn eventful() -> TestCluster {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
+    cluster
+        .later(20_000, |editor| drop(editor.create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}))));
+    cluster.later(30_000, |editor| editor.delete(&harness::test_cluster::key(&DEPLOYMENTS, "api")));
+    cluster
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pipe_gets_the_table_and_then_each_change() {
+    let cluster = eventful().await;
+    let output = run_as(&cluster, "admin", "list deploy --watch --timeout 40s", None).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert!(
+        lines[0].starts_with("WORKLOAD        REVISION  STATE        UPDATED  AVAILABLE  SINCE  CAUSE"),
+        "{lines:#?}"
+    );
+    assert!(lines[1].starts_with("deployment/web  1         complete     3/3      3/3"), "{lines:#?}");
+    assert_eq!(output.stdout.matches("WORKLOAD").count(), 1, "{lines:#?}");
+    let position = |words: &[&str]| {
+        let is_it = |line: &&str| words.iter().all(|word| line.contains(word));
+        lines.iter().position(|line| is_it(&line)).unwrap_or_else(|| panic!("{words:?}: {lines:#?}"))
+    };
+    let crash = position(&["deployment/web", "progressing", "1/3", "app: "]);
+    let created = position(&["deployment/api", "0/1"]);
+    let complete = position(&["deployment/api", "complete"]);
+    let deleted = position(&["deployment/api", "deleted"]);
+    assert!(crash < created && created < complete && complete < deleted, "{lines:#?}");
+    assert!(!output.stdout.contains("workloads:"), "no last line, because there is no end: {lines:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn json_has_an_event_for_each_change() {
+    let cluster = eventful().await;
+    let output = run_as(&cluster, "admin", "list deploy --watch --timeout 40s -o json", None).await;
+    let events: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |event: &Value| {
+        (event["event"].as_str().unwrap().to_owned(), event["rollout"]["name"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(of(&events[0]), ("listed".to_owned(), "web".to_owned()));
+    assert!(
+        events.iter().any(|event| of(event) == ("deleted".to_owned(), "api".to_owned())),
+        "{}",
+        output.stdout
+    );
+    let changed = events.iter().find(|event| event["rollout"]["state"] == "progressing").unwrap();
+    assert_eq!((&changed["kind"], &changed["event"]), (&json!("RolloutListEvent"), &json!("changed")));
+    assert!(changed["elapsedMilliseconds"].as_u64().unwrap() >= 5_000);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("`RolloutListEvent`")).unwrap();
+    for name in ["event", "elapsedMilliseconds", "rollout", "listed", "changed", "deleted"] {
+        assert!(section.contains(&format!("`{name}`")), "docs/json.md lacks {name}");
+    }
+}
+
+/// Returns the screen after each frame.
+fn screens(output: &Output, (width, height): (u16, u16)) -> Vec<Vec<String>> {
+    let mut terminal = avt::Terminal::with_scrollback(width.into(), height.into(), None).unwrap();
+    terminal.feed("$ kubectl rollout2 list -w\r\n");
+    let starts = output.transcript.match_indices("\r\x1b[").map(|(start, _)| start);
+    let starts: Vec<_> = std::iter::once(0).chain(starts).chain([output.transcript.len()]).collect();
+    let screens = starts.windows(2).map(|ends| {
+        terminal.feed(output.transcript[ends[0]..ends[1]].replace('\n', "\r\n").as_str());
+        let lines = terminal.screen().text();
+        lines.iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+    });
+    screens.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_is_redrawn_in_place_and_marks_changes() {
+    let (cluster, size) = (eventful().await, (100, 12));
+    let output =
+        run_as(&cluster, "admin", "list deploy --watch --timeout 60s --color never", Some(size)).await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    let screens = screens(&output, size);
+    assert!(screens.len() > 20, "{}", screens.len());
+    for screen in &screens[1..] {
+        assert_eq!(screen.iter().filter(|line| line.contains("WORKLOAD")).count(), 1, "{screen:#?}");
+        assert_eq!(screen[0], "$ kubectl rollout2 list -w");
+    }
+    assert_eq!(screens[2].last().map(String::as_str), Some("  1 workload: 1 complete"), "{:#?}", screens[2]);
+    let shows = |text: &str| screens.iter().any(|screen| screen.iter().any(|line| line.starts_with(text)));
+    assert!(shows("  deployment/web  1") && shows("* deployment/web  2"), "a change is marked");
+    assert!(shows("* deployment/api"), "a new workload is marked");
+    let last = screens.last().unwrap();
+    assert!(last[2].starts_with("  deployment/web  2"), "marks disappear: {last:#?}");
+    assert!(last.iter().all(|line| !line.contains("deployment/api")), "{last:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_low_terminal_counts_the_rows_that_do_not_fit() {
+    let (cluster, size) = (TestCluster::new(), (80, 8));
+    for index in 0..12 {
+        cluster.editor().create_workload(&DEPLOYMENTS, &format!("web-{index:02}"), &json!({"replicas": 1}));
+    }
+    let broken = cluster.deployment(1, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&broken, "app:2.0-crash");
+    cluster.advance(30).await;
+    let output = run_as(&cluster, "admin", "list deploy -w --timeout 5s --color never", Some(size)).await;
+    let screens = screens(&output, size);
+    let fits = |screen: &&Vec<String>| {
+        screen.len() == 8 && screen[7] == "  13 workloads: 1 progressing, 12 complete"
+    };
+    let screen = screens.iter().find(fits).unwrap_or_else(|| panic!("{screens:#?}"));
+    assert!(screen[2].starts_with("  deployment/web "), "trouble first: {screen:#?}");
+    assert_eq!(screen[6], "  and 9 more: 9 complete", "{screen:#?}");
+    let last = screens.last().unwrap();
+    assert_eq!(
+        last.iter().filter(|line| line.contains("deployment/web")).count(),
+        13,
+        "all at the end: {last:#?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_type_is_listed_and_watched_once() {
+    let cluster = TestCluster::new();
+    for name in ["web", "api"] {
+        cluster.editor().create_workload(&DEPLOYMENTS, name, &json!({"replicas": 1}));
+    }
+    cluster.advance(60).await;
+    cluster.sim.forget_requests();
+    let output = run_as(&cluster, "admin", "list deploy -A --watch --timeout 20s", None).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    let mut requests: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
+    requests.sort();
+    let twice = ["/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets"];
+    let expected: Vec<_> =
+        twice.iter().flat_map(|path| [format!("GET {path}"), format!("GET {path}")]).collect();
+    assert_eq!(requests, expected, "a list and a watch of each type");
+}
+
+/// Without the right to watch, lists are repeated. Without events, that is noted once.
+#[tokio::test(start_paused = true)]
+async fn without_the_right_to_watch_lists_are_repeated() {
+    let user = User::limited("gina", [Rule::allow(&["list"], &["deployments", "replicasets", "pods"])]);
+    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
+    let output = run_as(&cluster, "gina", "list deploy --watch --timeout 60s", None).await;
+    assert_eq!(output.exit, 0);
+    assert!(
+        output.stdout.lines().any(|line| line.contains("progressing") && line.contains("app: ")),
+        "{}",
+        output.stdout
+    );
+    assert_eq!(
+        output.stderr.matches("causes are incomplete: cannot list events").count(),
+        1,
+        "{}",
+        output.stderr
+    );
+    assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
+}
+
+#[tokio::test(start_paused = true)]
+async fn workloads_that_cannot_be_read_end_the_command() {
+    let user = User::limited("gina", []);
+    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    let output = run_as(&cluster, "gina", "list deploy --watch", None).await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    assert!(output.stderr.contains("error: forbidden: User \"gina\" cannot"), "{}", output.stderr);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_ends_the_command() {
+    let cluster = TestCluster::new();
+    cluster.deployment(1, &json!({}));
+    cluster.advance(30).await;
+    let (sender, receiver) = watch::channel(0);
+    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
+    let run = Run::of(["list", "--watch"]).at(START.parse().unwrap()).signals(receiver).run_against(client);
+    let signal = async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        sender.send(2).unwrap();
+        std::future::pending::<()>().await;
+    };
+    let output = tokio::select! { output = run => output, () = signal => unreachable!() };
+    assert_eq!((output.exit, output.stderr.as_str()), (130, ""));
+    assert!(output.stdout.contains("deployment/web"), "{}", output.stdout);
+}
+
+#[test]
+fn options_without_a_meaning_are_usage_errors() {
+    for args in [
+        &["--watch", "-o", "yaml"][..],
+        &["--watch", "-o", "name"],
+        &["--watch", "-o", "jsonpath={.x}"],
+        &["--watch", "--fail-on-state", "failed"],
+        &["--timeout", "5s"],
+    ] {
+        let output = Run::of(["list"].iter().chain(args)).run();
+        assert_eq!((output.exit, output.stdout.as_str()), (2, ""), "{args:?}: {}", output.stderr);
+    }
+}
