@@ -128,12 +128,8 @@ impl DiffArgs {
             (None, false) => Output::Text { context: self.context },
         };
         let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
-        let scope = TargetScope {
-            targets: vec![target],
-            namespace: common.access.namespace.clone(),
-            ..TargetScope::default()
-        };
         let is_default = sides.is_empty() && elsewhere.is_none();
+        let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request { scope, from, to, is_default, elsewhere, output, secrets, exit_code: self.exit_code })
     }
 

@@ -3,6 +3,7 @@
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::follow::FollowArgs;
+use super::parse_error::unknown_flag;
 use super::revision;
 use super::scope::ScopeArgs;
 use super::undo_on_failure::{ReplaceStuckPodsArgs, UndoOnFailureArgs};
@@ -117,8 +118,7 @@ fn go_bool(word: &str) -> Result<bool, String> {
 /// Rejects `--undo-on-failure` where nothing is followed or may be written.
 fn check_undo(watch: bool, scope: &TargetScope, common: &CommonOptions) -> Result<()> {
     if common.compat {
-        let text = "unknown flag: --undo-on-failure\nSee 'kubectl rollout status --help' for usage.";
-        return Err(Error::usage(text));
+        return Err(unknown_flag("--undo-on-failure", "status"));
     }
     if scope.all_namespaces {
         return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")

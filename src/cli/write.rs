@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::parse_error::unknown_flag;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
@@ -51,8 +52,7 @@ impl WriteArgs {
     /// Lowers the flags of a verb.
     pub(super) fn lower(self, verb: &str, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
         if common.compat && self.dry_run.is_some() && verb != "undo" {
-            let text = format!("unknown flag: --dry-run\nSee 'kubectl rollout {verb} --help' for usage.");
-            return Err(Error::usage(text));
+            return Err(unknown_flag("--dry-run", verb));
         }
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = match self.output {

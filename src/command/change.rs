@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::CommandOutcome;
-use super::pod_deletion::replace_stuck_pods;
+use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
 use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
@@ -135,7 +135,7 @@ pub(super) async fn select_targets(
     }
     let results = TargetResults { errors, found_nothing: exit == Exit::Error, ..TargetResults::default() };
     if !screen.is_compat() || verb.kubectl_reports_nothing_found {
-        screen.notes(nothing_found.as_slice());
+        screen.notes(nothing_found);
     }
     if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
         let names: Vec<_> = workloads.iter().map(Workload::target).collect();

@@ -48,7 +48,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
         Err(error) => return error.into(),
     };
     if !screen.is_compat() {
-        screen.notes(found.nothing_found.as_slice()); // kubectl's history prints nothing
+        screen.notes(&found.nothing_found); // kubectl's history prints nothing
     }
     let exit = found.exit(&request.scope, screen.is_compat());
     let details = Details { pods: request.shows_pods(screen), revisions: request.revision_content(screen) };
@@ -119,11 +119,11 @@ fn show(
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
     if request.shows_pods(screen) {
-        screen.notes(&render::not_a_revision_yet(observed).into_iter().collect::<Vec<_>>());
-        screen.notes(&render::held(observed).into_iter().collect::<Vec<_>>());
+        screen.notes(render::not_a_revision_yet(observed));
+        screen.notes(render::held(observed));
     }
     if !screen.is_compat() {
-        screen.notes(&render::altered(observed));
+        screen.notes(render::altered(observed));
     }
     match (request.output, &request.revision) {
         (Output::Text, None) if screen.is_compat() => {

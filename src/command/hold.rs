@@ -130,7 +130,7 @@ async fn pause_observed(
                 effect = words::pause_effect(method, workload, request.options.dry_run != DryRun::None);
             }
             if request.options.interactive {
-                screen.notes(&std::mem::take(&mut effect)); // before the question
+                screen.notes(std::mem::take(&mut effect)); // before the question
             }
             write(workload, &patch, "paused", request, source, screen).await?;
             screen.notes(&effect);

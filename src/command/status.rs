@@ -63,7 +63,7 @@ pub async fn run(
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    screen.notes(found.nothing_found.as_slice());
+    screen.notes(&found.nothing_found);
     let exit = found.exit(&request.scope, screen.is_compat());
     let mut outcome = CommandOutcome { exit, errors: found.errors };
     let names = NameContext { others: found.workloads.len() > 1, namespaces: request.scope.all_namespaces };

@@ -198,12 +198,7 @@ async fn write(
             conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
         };
     change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
-    screen.notes(
-        &Workload::of_json(object.json())
-            .and_then(|after| no_pod_replaced(&after))
-            .into_iter()
-            .collect::<Vec<_>>(),
-    );
+    screen.notes(Workload::of_json(object.json()).and_then(|after| no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
     }

@@ -266,9 +266,9 @@ impl<'a> Screen<'a> {
     }
 
     /// Prints several lines on stderr.
-    pub fn notes(&mut self, lines: &[String]) {
+    pub fn notes<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
         for line in lines {
-            self.note(line);
+            self.note(line.as_ref());
         }
     }
 

@@ -267,7 +267,7 @@ pub(super) fn revision_json(label: &str) -> Value {
 pub(super) fn pods_json(counts: Counts) -> Value {
     json!({
         "wanted": counts.wanted,
-        "expectedUpdated": counts.expected_updated,
+        "expectedUpdated": counts.released,
         "total": counts.total,
         "updated": counts.updated,
         "ready": counts.ready,

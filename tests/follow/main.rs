@@ -13,6 +13,7 @@ mod output;
 mod permissions;
 mod recordings;
 mod schedules;
+mod simulated_nodes;
 mod sockets;
 mod stuck_pods;
 mod traces;

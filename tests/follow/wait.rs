@@ -51,7 +51,7 @@ async fn a_restart_that_crashes_fails_fast() {
     let output = cluster.run("restart deployment/web --wait --fail-fast=5s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
-    assert!(output.stderr.contains("app: CrashLoopBackOff, exit 1"), "{}", output.transcript);
+    assert!(output.stderr.contains("app: crashed, exit 1"), "{}", output.transcript);
     assert!(
         output.stderr.contains("error: deployment.apps/web failed: crash-loop for 5s"),
         "{}",

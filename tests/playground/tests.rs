@@ -19,7 +19,7 @@ async fn the_shop_contains_the_documented_workloads() {
     assert_eq!(run(&playground, &["status", "deployment/web", "--watch=false"]).await.exit, 0);
     let checkout = run(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
     assert_eq!(checkout.exit, 4);
-    assert!(checkout.stderr.contains("CrashLoopBackOff"), "{}", checkout.stderr);
+    assert!(checkout.stderr.contains("crashed, exit 1"), "{}", checkout.stderr);
     let search = run(&playground, &["diff", "cloneset/search", "--stat"]).await;
     assert!(search.stdout.contains("updated in place: restarts search"), "{search:?}");
     let db = run(&playground, &["status", "statefulset/db", "--watch=false"]).await;
@@ -32,7 +32,7 @@ async fn kubectl_works_with_the_playground() {
     let playground = Playground::open().unwrap();
     for (args, expected) in [
         ("get deployment web", "4/4"),
-        ("get pods -l app=checkout", "CrashLoopBackOff"),
+        ("get pods -l app=checkout", "Error"),
         ("set image deployment/web web=shop/web:1.3", "image updated"),
         ("annotate deployment/web kubernetes.io/change-cause=third --overwrite", "annotated"),
         ("rollout status deployment/web --timeout=60s", "successfully rolled out"),

@@ -37,6 +37,6 @@ async fn a_crash_loop_is_reported_and_rolled_back() {
     cluster.wait_until_pods("a second restart", |pods| pods.iter().any(restarted)).await;
     assert_eq!(web.status().await.0, 3, "the rollout is still progressing");
     let causes = web.causes().await;
-    assert!(causes.contains("CrashLoopBackOff"), "{causes}");
+    assert!(causes.contains("app: ") && causes.contains(", exit 1"), "{causes}");
     cluster.delete_namespace().await;
 }

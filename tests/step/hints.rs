@@ -183,3 +183,19 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     cluster.advance(60).await;
     assert_eq!((replicas_on(&cluster, &db, "app:1.5"), replicas_on(&cluster, &db, "app:1.0")), (1, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_workload_that_is_being_deleted_is_not_stepped() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.editor().patch(&db, &json!({"metadata": {"finalizers": ["example.com/backup"]}}));
+    cluster.editor().delete(&db);
+    cluster.advance(5).await;
+    let before = object(&cluster, &db);
+    for args in ["statefulset/db --all", "statefulset/db --dry-run"] {
+        let output = cluster.run(&format!("step {args}")).await;
+        assert_eq!(output.exit, 1, "{}", output.transcript);
+        let message = "error: statefulset/db is being deleted, so its controller ignores changes; nothing was written\n";
+        assert_eq!(output.transcript, message);
+    }
+    assert_eq!(object(&cluster, &db), before);
+}

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use harness::Run;
-use harness::lab::START;
+use harness::test_cluster::START;
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::resource::PODS;
@@ -63,11 +63,11 @@ impl Others {
 }
 
 /// A command of ours that does not step, typed by a colleague.
-pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harness::Ended {
+pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harness::Output {
     let client = kube::Client::new(cluster.service_for("colleague"), "default");
     cluster.users(|users| users.add(simcluster::User::admin("colleague")));
     let target = format!("{}/{}", set.resource.singular, set.name);
-    Run::of([verb, &target]).at(START.parse().unwrap()).run_through(client).await
+    Run::of([verb, &target]).at(START.parse().unwrap()).run_against(client).await
 }
 
 impl Deed {

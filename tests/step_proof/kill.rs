@@ -9,9 +9,9 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::Ended;
+use harness::Output;
 use harness::Run;
-use harness::lab::{Lab, START, key};
+use harness::test_cluster::{START, TestCluster, key};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS, STATEFULSETS};
@@ -125,21 +125,21 @@ impl Left {
 }
 
 /// A workload of three pods that is paused, and changed.
-async fn paused(scenario: Scenario, lab: &Lab) {
+async fn paused(scenario: Scenario, cluster: &TestCluster) {
     let set = match scenario.workload {
         Stepped::StatefulSet { partition } => {
             let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
-            lab.stateful_set(3, &json!({"updateStrategy": own}))
+            cluster.stateful_set(3, &json!({"updateStrategy": own}))
         }
         Stepped::Deployment => {
             let own = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}});
-            lab.deployment(3, &json!({"strategy": own}))
+            cluster.deployment(3, &json!({"strategy": own}))
         }
     };
-    lab.pass(30).await;
-    command(&lab.cluster, &set, "pause").await;
-    Others::default().act(&lab.cluster, &set, &Deed::Image(scenario.image)).await;
-    lab.pass(5).await;
+    cluster.advance(30).await;
+    command(&cluster.sim, &set, "pause").await;
+    Others::default().act(&cluster.sim, &set, &Deed::Image(scenario.image)).await;
+    cluster.advance(5).await;
 }
 
 /// Runs a future on a separate paused clock.
@@ -155,12 +155,12 @@ fn objects(cluster: &SimCluster) -> Value {
     json!({"items": items})
 }
 
-async fn step(lab: &Lab, target: &str, words: &str) -> Ended {
+async fn step(cluster: &TestCluster, target: &str, words: &str) -> Output {
     let words = format!("step {target} {words}");
-    let client = kube::Client::new(lab.cluster.service(), "default");
-    let ended = Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_through(client).await;
-    lab.pass(120).await;
-    ended
+    let client = kube::Client::new(cluster.sim.service(), "default");
+    let output = Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_against(client).await;
+    cluster.advance(120).await;
+    output
 }
 
 /// The command to kill, and the expected outcome of the command that continues.
@@ -206,15 +206,15 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
     let ends = move || {
         in_paused_time(async || {
             let builder = SimCluster::builder().snapshot(&left).unwrap();
-            let lab = Lab::since(now, builder, Controllers::new());
+            let cluster = TestCluster::starting_at(now, builder, Controllers::new());
             let target = scenario.workload.target();
-            let found = Left::of(&lab.cluster, &key);
+            let found = Left::of(&cluster.sim, &key);
             let has_begun = found != before && found.reason != "pause";
             let is_over = has_begun && found.reason.is_null();
-            let ended = step(&lab, &target, if has_begun { "" } else { scenario.words }).await;
+            let output = step(&cluster, &target, if has_begun { "" } else { scenario.words }).await;
             // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
-            let exit = if is_over && ended.exit == 0 { scenario.exit } else { ended.exit };
-            (exit, Left::of(&lab.cluster, &key), ended.transcript)
+            let exit = if is_over && output.exit == 0 { scenario.exit } else { output.exit };
+            (exit, Left::of(&cluster.sim, &key), output.transcript)
         })
     };
     tokio::task::spawn_blocking(ends).await.ok()
@@ -222,12 +222,12 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
 
 fn survives(scenario: Scenario) {
     let (start, expected) = in_paused_time(async || {
-        let lab = Lab::unattributed(Controllers::new());
-        paused(scenario, &lab).await;
-        let start = objects(&lab.cluster);
-        let ended = step(&lab, &scenario.workload.target(), scenario.words).await;
-        assert_eq!(ended.exit, scenario.exit, "{}", ended.transcript);
-        (start, Left::of(&lab.cluster, &scenario.workload.key()))
+        let cluster = TestCluster::without_managed_fields(Controllers::new());
+        paused(scenario, &cluster).await;
+        let start = objects(&cluster.sim);
+        let output = step(&cluster, &scenario.workload.target(), scenario.words).await;
+        assert_eq!(output.exit, scenario.exit, "{}", output.transcript);
+        (start, Left::of(&cluster.sim, &scenario.workload.key()))
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let wrong = runtime.block_on(async {

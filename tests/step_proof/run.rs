@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use harness::lab::Lab;
 use harness::random::Dice;
+use harness::test_cluster::TestCluster;
 use simcluster::resource::{DAEMONSETS, STATEFULSETS};
 use simcluster::{Controllers, KubeletTiming, Order, SimCluster};
 
@@ -37,29 +37,34 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let pace = KubeletTiming { spread: draw.spread, ..KubeletTiming::default() };
     let builder = SimCluster::builder().without_managed_fields().nodes(draw.nodes).seed(seed);
     let builder = if draw.is_gated { builder.max_unavailable_stateful_set() } else { builder };
-    let lab = Lab::built(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
+    let cluster =
+        TestCluster::from_builder(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
     let resource = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
-    let set = lab.hands().workload(resource, "db", &draw.spec);
-    lab.pass(900).await;
+    let set = cluster.editor().create_workload(resource, "db", &draw.spec);
+    cluster.advance(900).await;
     let others = Others::default();
-    let from = lab.revision();
+    let from = cluster.revision();
     if draw.is_paused_first {
-        command(&lab.cluster, &set, "pause").await;
+        command(&cluster.sim, &set, "pause").await;
     }
-    others.act(&lab.cluster, &set, &Deed::Image(draw.image)).await;
+    others.act(&cluster.sim, &set, &Deed::Image(draw.image)).await;
     if !draw.is_paused_first {
         tokio::time::sleep(Duration::from_millis(seed % 7 * 300)).await;
     }
-    draw.faults.iter().for_each(|fault| lab.cluster.fault(fault.clone()));
+    draw.faults.iter().for_each(|fault| cluster.sim.fault(fault.clone()));
     for (after, deed) in draw.deeds.clone() {
-        let (others, cluster, set) = (others.clone(), lab.cluster.clone(), set.clone());
+        let (others, cluster, set) = (others.clone(), cluster.sim.clone(), set.clone());
         tokio::task::spawn_local(async move {
             tokio::time::sleep(Duration::from_millis(after)).await;
             others.act(&cluster, &set, &deed).await;
         });
     }
-    let terminal =
-        Terminal { set, lab: &lab, processes: RefCell::default(), is_disturbed: !draw.faults.is_empty() };
+    let terminal = Terminal {
+        set,
+        cluster: &cluster,
+        processes: RefCell::default(),
+        is_disturbed: !draw.faults.is_empty(),
+    };
     let second = async {
         if let Some((after, words)) = &draw.second {
             tokio::time::sleep(Duration::from_millis(*after)).await;
@@ -69,9 +74,9 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let first = terminal.step_to_the_end(&draw);
     let both = async { tokio::join!(first, second).0 };
     let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
-    lab.cluster.clear_faults();
-    lab.pass(300).await;
-    let timeline = Timeline::of(&lab.cluster, from, &others.revisions(), terminal.processes.into_inner());
+    cluster.sim.clear_faults();
+    cluster.advance(300).await;
+    let timeline = Timeline::of(&cluster.sim, from, &others.revisions(), terminal.processes.into_inner());
     let mut end = timeline.start.clone();
     timeline.changes.iter().for_each(|change| end.apply(&change.what));
     let mut wrong = judge(&timeline);

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use harness::lab::{Lab, START};
-use harness::{Ended, Run};
+use harness::test_cluster::{START, TestCluster};
+use harness::{Output, Run};
 use serde_json::Value;
 use simcluster::{Key, User};
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ const PATIENCE: usize = 80;
 /// A terminal with a cluster at its other end.
 pub(crate) struct Terminal<'a> {
     pub(crate) set: Key,
-    pub(crate) lab: &'a Lab,
+    pub(crate) cluster: &'a TestCluster,
     pub(crate) processes: RefCell<Vec<Process>>,
     /// Whether writes can be hit by faults.
     pub(crate) is_disturbed: bool,
@@ -57,11 +57,11 @@ impl Terminal<'_> {
         words: &Words,
         death: Option<Death>,
         signal: Option<Signal>,
-    ) -> Option<Ended> {
+    ) -> Option<Output> {
         let number = self.processes.borrow().len();
         let user = format!("step-{number}");
-        self.lab.cluster.users(|users| users.add(User::admin(&user)));
-        let began = self.lab.revision();
+        self.cluster.sim.users(|users| users.add(User::admin(&user)));
+        let began = self.cluster.revision();
         self.processes.borrow_mut().push(Process {
             words: words.clone(),
             began,
@@ -70,21 +70,21 @@ impl Terminal<'_> {
             transcript: String::new(),
             is_disturbed: self.is_disturbed || signal.is_some_and(|signal| signal.is_repeated),
         });
-        let service = Mortal::new(self.lab.cluster.service_for(&user), death);
+        let service = Mortal::new(self.cluster.sim.service_for(&user), death);
         let client = kube::Client::new(service.clone(), "default");
         let words = words.to_string();
         let (sender, numbers) = watch::channel(0);
         let run = Run::of(words.split_whitespace()).at(START.parse().unwrap()).signals(numbers);
-        let ended = tokio::select! {
-            ended = run.run_through(client) => Some(ended),
+        let output = tokio::select! {
+            output = run.run_against(client) => Some(output),
             () = service.died() => None,
             never = send(sender, signal) => match never {},
         };
         let process = &mut self.processes.borrow_mut()[number];
-        process.ended = self.lab.revision();
-        process.exit = ended.as_ref().map(|ended| ended.exit);
-        process.transcript = ended.as_ref().map(|ended| ended.transcript.clone()).unwrap_or_default();
-        ended
+        process.ended = self.cluster.revision();
+        process.exit = output.as_ref().map(|output| output.exit);
+        process.transcript = output.as_ref().map(|output| output.transcript.clone()).unwrap_or_default();
+        output
     }
 
     /// Types it until the end, the first time with words; each death and each signal is of one process.
@@ -94,29 +94,31 @@ impl Terminal<'_> {
         let (mut deaths, mut signals) = (draw.deaths.iter().copied(), draw.signals.iter().copied());
         let mut refused = 0;
         for _ in 0..PATIENCE {
-            let ended = self.step(&words, deaths.next(), signals.next().flatten()).await;
+            let output = self.step(&words, deaths.next(), signals.next().flatten()).await;
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *draw.image;
             words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
-            let says = |hint: &str| ended.as_ref().is_some_and(|ended| ended.transcript.contains(hint));
+            let says = |hint: &str| output.as_ref().is_some_and(|output| output.transcript.contains(hint));
             words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
             words.all_zones = says("--node-selector=");
-            match ended {
-                Some(ended) if ended.exit == 4 || ended.exit == 2 => return Left::With(ended.exit),
+            match output {
+                Some(output) if output.exit == 4 || output.exit == 2 => return Left::With(output.exit),
                 _ if is_another && !goes_back(&set) => return Left::Overruled,
-                Some(ended) if ended.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&ended)) => {
+                Some(output)
+                    if output.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&output)) =>
+                {
                     return Left::With(0);
                 }
-                Some(ended) if ended.exit == 5 && is_paused(&set) => {
-                    command(&self.lab.cluster, &self.set, "resume").await;
+                Some(output) if output.exit == 5 && is_paused(&set) => {
+                    command(&self.cluster.sim, &self.set, "resume").await;
                 }
-                Some(ended) if ended.exit == 5 && refused > 4 => return Left::With(ended.exit),
-                Some(ended) if ended.exit == 5 => {
+                Some(output) if output.exit == 5 && refused > 4 => return Left::With(output.exit),
+                Some(output) if output.exit == 5 => {
                     refused += 1;
-                    words.new_plan = ended.transcript.contains("--new-plan");
-                    self.lab.pass(30).await;
+                    words.new_plan = output.transcript.contains("--new-plan");
+                    self.cluster.advance(30).await;
                 }
-                Some(_) => self.lab.pass(1).await,
+                Some(_) => self.cluster.advance(1).await,
                 None => sleep(Duration::from_millis(700)).await,
             }
         }
@@ -124,7 +126,7 @@ impl Terminal<'_> {
     }
 
     fn set(&self) -> Value {
-        self.lab.cluster.store(|store| Value::clone(store.find(&self.set).unwrap()))
+        self.cluster.sim.store(|store| Value::clone(store.find(&self.set).unwrap()))
     }
 }
 
@@ -146,8 +148,8 @@ fn hold(set: &Value) -> Option<Value> {
 }
 
 /// Whatever else is written down, nothing is left to step.
-fn says_none_is_outdated(ended: &Ended) -> bool {
-    ended.transcript.contains("no pod is outdated")
+fn says_none_is_outdated(output: &Output) -> bool {
+    output.transcript.contains("no pod is outdated")
 }
 
 /// The plan is rolling back, and the next `step` completes that.

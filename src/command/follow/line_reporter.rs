@@ -55,17 +55,16 @@ impl<'a, 'w> LineReporter<'a, 'w> {
             }
             Report::Status { verdict, line_changed: true, .. } => {
                 let line = lines::rollback_line(tracker, verdict, names);
-                self.screen.notes(&line.into_iter().collect::<Vec<_>>());
+                self.screen.notes(line);
             }
             Report::Status { .. } | Report::Request(_) => {}
             Report::Cause { cause, change, .. } => {
                 let line = tracker
                     .verdict()
                     .and_then(|verdict| lines::cause(tracker, verdict, cause, *change, names));
-                self.screen.notes(&line.into_iter().collect::<Vec<_>>());
+                self.screen.notes(line);
                 if *change == CauseChange::Appeared {
-                    self.screen
-                        .notes(&lines::blocked_rollback(tracker, cause).into_iter().collect::<Vec<_>>());
+                    self.screen.notes(lines::blocked_rollback(tracker, cause));
                 }
             }
             Report::Log { log, .. } => {
@@ -74,10 +73,10 @@ impl<'a, 'w> LineReporter<'a, 'w> {
             }
             Report::Waiting { reason, .. } => self.screen.note(&lines::waiting(tracker, reason)),
             Report::RollbackStarted { result, revision, .. } => {
-                self.screen.notes(&lines::rollback_started(tracker, result, revision, names));
+                self.screen.notes(lines::rollback_started(tracker, result, revision, names));
             }
             Report::Ended { result, .. } => {
-                self.screen.notes(&lines::result(tracker, result, tracker.rollback().is_some(), names));
+                self.screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names));
             }
         }
     }

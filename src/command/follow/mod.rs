@@ -57,7 +57,7 @@ pub async fn run(
         ReportFormat::Frames => return draw(request, found, cluster, screen).await,
         ReportFormat::Lines | ReportFormat::Json => vec![found],
     };
-    let mut outcome = CommandOutcome { exit: Exit::Done, errors: Vec::new() };
+    let mut outcome = CommandOutcome::from(Exit::Done);
     for group in groups {
         let mut reporter = LineReporter::new(screen, request.format, request.names);
         let follower =
@@ -67,7 +67,7 @@ pub async fn run(
         outcome.exit = outcome.exit.worst(exit);
         if !screen.is_read() {
             let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
-            screen.notes(&unfinished.map(lines::without_reader).collect::<Vec<_>>());
+            screen.notes(unfinished.map(lines::without_reader));
         }
         finish(request.format, &follower, exit.worst(so_far), started, screen);
         screen.summarize(job_summary::of_follower(&follower, request.names));
@@ -121,9 +121,9 @@ async fn draw(
         .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        screen.notes(&lines::result(tracker, result, false, names));
+        screen.notes(lines::result(tracker, result, false, names));
     }
-    CommandOutcome { exit: worst_exit(&follower), errors: Vec::new() }
+    worst_exit(&follower).into()
 }
 
 /// Renders the frames of followed rollouts.

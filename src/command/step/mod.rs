@@ -44,6 +44,9 @@ pub async fn run(
         Ok(found) => found,
         Err(error) => return error.into(),
     };
+    if let Some(error) = being_deleted(&found) {
+        return error.into();
+    }
     if let Err(error) = disruption_budgets::check(&request.plan, &found, source, screen).await {
         return error.into();
     }
@@ -54,6 +57,16 @@ pub async fn run(
         Source::Cluster(cluster) => step(request, found, cluster, caller, screen).await,
         Source::Snapshot(_) => Error::new(ErrorKind::Refused, "a snapshot cannot be changed").into(),
     }
+}
+
+/// Returns the error for a workload that is being deleted: its controller replaces no pods, so no batch would end.
+fn being_deleted(found: &Workload) -> Option<Error> {
+    found.object().text("/metadata/deletionTimestamp")?;
+    let message = format!(
+        "{} is being deleted, so its controller ignores changes; nothing was written",
+        found.target()
+    );
+    Some(Error::new(ErrorKind::Refused, message))
 }
 
 fn unsupported_message(type_: &ResourceType, name: &str) -> String {
@@ -121,7 +134,7 @@ async fn show_plan(
         }
         Output::Json => screen.exact(&json::plan(workload, &view)),
     }
-    Ok(CommandOutcome { exit: Exit::Done, errors: Vec::new() })
+    Ok(Exit::Done.into())
 }
 
 /// Prints the outcome. Errors are printed by the caller.
@@ -144,7 +157,7 @@ fn end(
 fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     match outcome {
         StepOutcome::Error(error) => error.into(),
-        _ => CommandOutcome { exit, errors: Vec::new() },
+        _ => exit.into(),
     }
 }
 

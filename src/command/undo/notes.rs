@@ -26,7 +26,7 @@ pub(in crate::command) fn note_rollback(workload: &Workload, screen: &mut Screen
 
 /// Warns of each controller and tool that may revert the rollback, but not of `kubectl apply`.
 pub(in crate::command) fn warn_of_owners(workload: &Workload, screen: &mut Screen<'_>) {
-    let owners = owners(workload, &FieldPath::of(["spec", "template"])).into_iter();
+    let owners = owners(workload, &FieldPath::template()).into_iter();
     for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
         screen.note_once(&warnings::before_an_undo(&owner, workload));
     }

@@ -162,9 +162,12 @@ fn rolled_back(observed: &Observation, timers: &Timers, is_outdated: bool) -> Op
         plan.template != current.digest.hex() && plan.from.as_ref() == Some(&current.name)
     };
     let revision = current.label();
-    is_back.then(|| match is_outdated {
-        false => RollbackOutcome::Done { revision },
-        true => RollbackOutcome::Unfinished { revision, why: NOT_BACK.to_owned() },
+    is_back.then(|| {
+        if is_outdated {
+            RollbackOutcome::Unfinished { revision, why: NOT_BACK.to_owned() }
+        } else {
+            RollbackOutcome::Done { revision }
+        }
     })
 }
 

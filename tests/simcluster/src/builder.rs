@@ -1,4 +1,4 @@
-//! How a cluster begins: its clock, its users, and the objects it starts with.
+//! The settings of a new cluster: its clock, its users and its first objects.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     users::{User, Users},
 };
 
-/// The settings of a cluster to come.
+/// The settings of a new cluster.
 #[derive(Debug)]
 pub struct Builder {
     clock: Clock,
@@ -31,7 +31,7 @@ pub struct Builder {
     users: Users,
 }
 
-/// A snapshot holds something that is not served.
+/// A snapshot has an object of a kind that is not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownKind {
     /// Its `apiVersion`.
@@ -53,7 +53,7 @@ impl Default for Builder {
         let mut users = Users::default();
         users.add(User::admin("admin"));
         Self {
-            // Shortly after the fixtures were recorded, so that their ages are plausible.
+            // Shortly after the fixtures were recorded, for plausible ages.
             clock: Clock::stepped(Timestamp::constant(1_795_183_200, 0)),
             finalization: Finalization::default(),
             history: 1000,
@@ -70,10 +70,10 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Starts with the items of a list as they were recorded: resourceVersions, uids and stamps stay.
+    /// Starts with the items of a recorded list. Their resourceVersions, uids and timestamps stay.
     ///
     /// # Errors
-    /// When an item is of a kind that is not served.
+    /// If an item has a kind that is not served.
     pub fn snapshot(mut self, list: &Value) -> Result<Self, UnknownKind> {
         for item in object::list(list, &["items"]) {
             let (api_version, kind) = (object::text(item, &["apiVersion"]), object::text(item, &["kind"]));
@@ -84,32 +84,32 @@ impl Builder {
         Ok(self)
     }
 
-    /// The clock; without one, a stepped clock that stands shortly after the fixtures were recorded.
+    /// Sets the clock. The default is a stepped clock that begins shortly after the fixtures were recorded.
     #[must_use]
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Who finishes deletions.
+    /// Sets what completes deletions.
     #[must_use]
     pub fn finalization(self, finalization: Finalization) -> Self {
         Self { finalization, ..self }
     }
 
-    /// How many changes watches can be resumed over.
+    /// Sets how many changes the history has for watches.
     #[must_use]
     pub fn history(self, changes: usize) -> Self {
         Self { history: changes, ..self }
     }
 
-    /// Keeps no `managedFields`, which are half the cost of a write: for runs by the thousand.
+    /// Keeps no `managedFields`, which are half the cost of a write, for tests with thousands of runs.
     #[must_use]
     pub fn without_managed_fields(self) -> Self {
         Self { without_managed_fields: true, ..self }
     }
 
-    /// Turns the gate `MaxUnavailableStatefulSet` on, which is off in 1.36: a `StatefulSet` may have a
-    /// `rollingUpdate.maxUnavailable`, and an update takes down as many pods together.
+    /// Enables the feature gate `MaxUnavailableStatefulSet`, which is disabled in 1.36: a `StatefulSet` can have
+    /// `rollingUpdate.maxUnavailable`, and updates that many pods at a time.
     #[must_use]
     pub fn max_unavailable_stateful_set(self) -> Self {
         Self { max_unavailable_stateful_set: true, ..self }
@@ -121,33 +121,33 @@ impl Builder {
         Self { kruise: true, ..self }
     }
 
-    /// The seed of uids and generated names.
+    /// Sets the seed of uids and generated names.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// A namespace to begin with; `default`, and those that objects of a snapshot live in, are there anyway.
+    /// Adds a namespace. `default` and the namespaces of a snapshot always exist.
     #[must_use]
     pub fn namespace(mut self, name: &str) -> Self {
         self.namespaces.push(name.to_owned());
         self
     }
 
-    /// Nodes to begin with: `node-0` and so on, ready, one in each of three zones.
+    /// Adds ready nodes: `node-0` and so on, in three zones.
     #[must_use]
     pub fn nodes(self, count: usize) -> Self {
         Self { nodes: count, ..self }
     }
 
-    /// Another user.
+    /// Adds a user.
     #[must_use]
     pub fn user(mut self, user: User) -> Self {
         self.users.add(user);
         self
     }
 
-    /// The cluster.
+    /// Builds the cluster.
     #[must_use]
     pub fn build(self) -> SimCluster {
         let mut store = Store::new(self.clock, self.finalization, self.history, self.seed);

@@ -1,4 +1,4 @@
-//! The one source of time: creation stamps, the `Date` header and token expiry all ask it.
+//! The clock of a cluster, for timestamps, the `Date` header and the expiry of tokens.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -7,36 +7,36 @@ use std::{
 
 use jiff::Timestamp;
 
-/// What "now" is for a cluster.
+/// The clock of a cluster.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The machine's clock, for a playground.
+    /// The clock of the machine, for a playground.
     System,
-    /// Stands still until [`Clock::advance`]; clones share the hand.
+    /// Stands still until [`Clock::advance`]. Clones share the time.
     Stepped(Arc<Mutex<Timestamp>>),
-    /// Starts at a stamp and moves with tokio's time, paused or not.
+    /// Starts at a time and advances with tokio's time, paused or not.
     Tokio {
-        /// The stamp at the moment the clock was made.
+        /// The time at the creation of the clock.
         start: Timestamp,
-        /// Tokio's time at that moment.
+        /// Tokio's time at the creation of the clock.
         since: tokio::time::Instant,
     },
 }
 
 impl Clock {
-    /// A clock that stands at `start`.
+    /// Returns a clock that stands still at `start`.
     #[must_use]
     pub fn stepped(start: Timestamp) -> Self {
         Self::Stepped(Arc::new(Mutex::new(start)))
     }
 
-    /// A clock that shows `start` now and moves with tokio's time from here on.
+    /// Returns a clock that begins at `start` and advances with tokio's time.
     #[must_use]
     pub fn tokio(start: Timestamp) -> Self {
         Self::Tokio { start, since: tokio::time::Instant::now() }
     }
 
-    /// The time it shows.
+    /// Returns the time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         match self {
@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// Moves a stepped clock's hand; the other clocks move by themselves and ignore it.
+    /// Advances a stepped clock. The other clocks ignore it.
     pub fn advance(&self, by: Duration) {
         if let Self::Stepped(hand) = self {
             let mut hand = hand.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,18 +55,18 @@ impl Clock {
     }
 }
 
-/// `time` plus `by`; the end of time stays the end of time.
+/// Returns `time` plus `by`, at most [`Timestamp::MAX`].
 pub(crate) fn later(time: Timestamp, by: Duration) -> Timestamp {
     time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
-/// How the API writes a time: whole seconds, UTC.
+/// Returns a time as the API writes it: whole seconds, UTC.
 #[must_use]
 pub fn stamp(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// How HTTP writes a time in `Date`.
+/// Returns a time as the HTTP header `Date` has it.
 pub(crate) fn http_date(time: Timestamp) -> String {
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }

@@ -1,4 +1,4 @@
-//! The cluster a test holds in its hand.
+//! The handle of a simulated cluster.
 
 use std::{
     fmt,
@@ -21,13 +21,13 @@ use crate::{
     users::Users,
 };
 
-/// A simulated cluster; a clone is the same cluster.
+/// A simulated cluster. A clone is the same cluster.
 #[derive(Clone, Debug)]
 pub struct SimCluster {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What the cluster's handles, services and watches share.
+/// The state that handles, services and watches share.
 pub(crate) struct Shared {
     store: Mutex<Store>,
     moved: watch::Sender<u64>,
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
     connections: AtomicU64,
 }
 
-/// A panic in a test's closure leaves the data usable for the other threads of that test.
+/// After a panic in a test's closure, the other threads of the test can still use the data.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -55,7 +55,7 @@ impl Shared {
         }
     }
 
-    /// Works on the store and tells the watchers if it moved.
+    /// Changes the store and notifies the watchers if there is a new revision.
     pub(crate) fn write<T>(&self, work: impl FnOnce(&mut Store) -> T) -> T {
         let mut store = lock(&self.store);
         let result = work(&mut store);
@@ -81,11 +81,11 @@ impl Shared {
         lock(&self.journal).record(request)
     }
 
-    pub(crate) fn note(&self, number: usize, made: std::ops::Range<u64>) {
-        lock(&self.journal).note(number, made);
+    pub(crate) fn record_revisions(&self, number: usize, made: std::ops::Range<u64>) {
+        lock(&self.journal).record_revisions(number, made);
     }
 
-    /// The number of a new connection, from 1.
+    /// Returns the number of a new connection, from 1.
     pub(crate) fn next_connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -102,32 +102,33 @@ impl fmt::Debug for Shared {
 }
 
 impl SimCluster {
-    /// Begins a cluster.
+    /// Returns the settings of a new cluster.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The cluster as a service, for a client in the same process. It is user `admin` unless a request carries a token.
+    /// Returns the cluster as a service, for a client in the same process. Requests without a token are from user
+    /// `admin`.
     #[must_use]
     pub fn service(&self) -> SimService {
         self.service_for("admin")
     }
 
-    /// The same, in the name of another user.
+    /// Returns the cluster as a service for another user.
     #[must_use]
     pub fn service_for(&self, user: &str) -> SimService {
         SimService::new(Arc::clone(&self.shared), Peer { user: Some(user.to_owned()), ..Peer::default() })
     }
 
-    /// Works on the store; watchers see what it wrote.
+    /// Reads or changes the store. Watchers see the changes.
     ///
-    /// The store is locked meanwhile: `work` must not use the cluster, only the store it is given.
+    /// The store is locked meanwhile, so `work` must not use the cluster.
     pub fn store<T>(&self, work: impl FnOnce(&mut Store) -> T) -> T {
         self.shared.write(work)
     }
 
-    /// The newest revision, to wait for changes with.
+    /// Returns the newest revision, so that a task can wait for changes.
     #[must_use]
     pub fn revisions(&self) -> watch::Receiver<u64> {
         self.shared.moved()
@@ -138,23 +139,23 @@ impl SimCluster {
         lock(&self.shared.faults).add(fault);
     }
 
-    /// Takes all faults back.
+    /// Removes all faults.
     pub fn clear_faults(&self) {
         lock(&self.shared.faults).clear();
     }
 
-    /// Works on the users and their tokens.
+    /// Reads or changes the users and their tokens.
     pub fn users<T>(&self, work: impl FnOnce(&mut Users) -> T) -> T {
         work(&mut self.shared.users())
     }
 
-    /// Every request so far, or since [`SimCluster::forget_requests`].
+    /// Returns every request so far, or since [`SimCluster::forget_requests`].
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         lock(&self.shared.journal).requests().to_vec()
     }
 
-    /// Empties the record of requests.
+    /// Removes all recorded requests.
     pub fn forget_requests(&self) {
         lock(&self.shared.journal).forget();
     }

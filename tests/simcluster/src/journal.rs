@@ -1,4 +1,4 @@
-//! What came over the wire, for tests that look at requests.
+//! The recorded requests, for assertions.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::request::{Query, Route, Verb};
 
-/// One request, as it arrived.
+/// A request as it arrived.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
     /// The HTTP method.
@@ -21,24 +21,24 @@ pub struct RecordedRequest {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
-    /// What it asks for, in the terms of the API.
+    /// The verb and the resource.
     pub route: Route,
-    /// Which connection it came over; 0 in process.
+    /// The number of the connection; 0 in process.
     pub connection: u64,
-    /// The HTTP version it came with.
+    /// The HTTP version.
     pub version: Version,
-    /// Whom the connection's certificate names, or in whose name the service is used in process.
+    /// The user of the client certificate, or of the service in process.
     pub user: Option<String>,
     /// When it arrived.
     pub at: Timestamp,
-    /// The newest revision when it arrived.
+    /// The newest revision at its arrival.
     pub arrived: u64,
-    /// What it changed: the revisions it made, none if it was refused or lost, or is a
-    /// read, which begins after the revision it answers. `0..0` while it is not done.
+    /// The revisions that it created; empty if it was refused or lost. The range of a read is empty and begins after
+    /// the revision of the response. `0..0` until there is a response.
     pub made: Range<u64>,
 }
 
-/// All requests, or those since it was emptied.
+/// The recorded requests.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     forgotten: usize,
@@ -46,14 +46,14 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Keeps a request; its number among all that ever came.
+    /// Records a request, and returns its number.
     pub(crate) fn record(&mut self, request: RecordedRequest) -> usize {
         self.requests.push(request);
         self.forgotten + self.requests.len() - 1
     }
 
-    /// Notes what a request changed.
-    pub(crate) fn note(&mut self, number: usize, made: Range<u64>) {
+    /// Records the revisions of a request.
+    pub(crate) fn record_revisions(&mut self, number: usize, made: Range<u64>) {
         let place = number.checked_sub(self.forgotten);
         if let Some(request) = place.and_then(|place| self.requests.get_mut(place)) {
             request.made = made;
@@ -71,13 +71,13 @@ impl Journal {
 }
 
 impl RecordedRequest {
-    /// The text of a header; empty when it is absent or no text.
+    /// Returns a header; empty if it is absent or no text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The verb, for a request of a resource.
+    /// Returns the verb of a request for a resource.
     #[must_use]
     pub fn verb(&self) -> Option<Verb> {
         match &self.route {
@@ -86,7 +86,7 @@ impl RecordedRequest {
         }
     }
 
-    /// Method and path in one line, such as `GET /version`.
+    /// Returns method and path, such as `GET /version`.
     #[must_use]
     pub fn line(&self) -> String {
         format!("{} {}", self.method, self.path)

@@ -1,4 +1,4 @@
-//! An in-memory Kubernetes API server for tests; the README says how it is built and what it leaves out.
+//! An in-memory Kubernetes API server for tests. The README describes its structure and its limits.
 //!
 //! ```
 //! use simcluster::{Key, SimCluster, resource::DEPLOYMENTS};

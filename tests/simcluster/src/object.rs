@@ -1,8 +1,8 @@
-//! Reading and writing the parts of an object that every kind has.
+//! Access to the common fields of all objects.
 
 use serde_json::{Map, Value};
 
-/// The text at a path such as `&["metadata", "name"]`; empty when it is absent or no text.
+/// Returns the text at a path such as `&["metadata", "name"]`; empty if it is absent or no text.
 #[must_use]
 pub fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
     at(object, path).and_then(Value::as_str).unwrap_or_default()
@@ -44,13 +44,13 @@ pub fn generation(object: &Value) -> i64 {
     at(object, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// Whether a deletion has begun.
+/// Whether the object has a deletion timestamp.
 #[must_use]
 pub fn is_terminating(object: &Value) -> bool {
     !text(object, &["metadata", "deletionTimestamp"]).is_empty()
 }
 
-/// The uids of everything that owns the object.
+/// Returns the uids of the owners.
 pub fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
     owners(object).iter().map(|owner| text(owner, &["uid"]))
 }
@@ -70,7 +70,7 @@ pub fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
     list(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str)
 }
 
-/// The members of a value, which becomes an object if it was anything else.
+/// Returns the members of a value, which becomes an object if it was none.
 pub fn members(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -81,12 +81,12 @@ pub fn members(value: &mut Value) -> &mut Map<String, Value> {
     }
 }
 
-/// The members of `metadata`, made when absent.
+/// Returns the members of `metadata`, which is created if it is absent.
 pub fn metadata(object: &mut Value) -> &mut Map<String, Value> {
     members(members(object).entry("metadata").or_insert(Value::Null))
 }
 
-/// Sets `key` in `map` to the value of the same key in `source`, or removes it when `source` has none.
+/// Sets `key` in `map` to the value of the same key in `source`, or removes it if `source` lacks it.
 pub(crate) fn keep(map: &mut Map<String, Value>, source: &Value, key: &str) {
     match source.get(key) {
         Some(value) => map.insert(key.to_owned(), value.clone()),
@@ -94,10 +94,9 @@ pub(crate) fn keep(map: &mut Map<String, Value>, source: &Value, key: &str) {
     };
 }
 
-/// Removes what the API never stores: nulls and the empty maps of metadata, in `metadata` and `spec`.
+/// Removes the values that the API never stores: nulls in `metadata` and `spec`, and empty maps of metadata.
 ///
-/// The real server loses them on the way through its typed structs. Unknown members stay: a newer server would know
-/// them.
+/// The real server drops them because it decodes objects into structs. Unknown fields stay, as in a newer server.
 pub(crate) fn drop_noise(object: &mut Value) {
     let Value::Object(top) = object else { return };
     for part in ["metadata", "spec"] {

@@ -18,10 +18,3 @@ pub mod test_cluster;
 pub use recorded::{Recorded, data};
 pub use run::{Output, Run};
 pub use test_cluster::TestCluster;
-
-/// The former names.
-pub mod lab {
-    pub use crate::test_cluster::{Editor as Hands, START, TestCluster as Lab, key, observed, with};
-}
-/// The former name of [`Output`].
-pub use run::Output as Ended;

@@ -12,9 +12,6 @@ pub struct WorkloadGenerator {
     pod: Value,
 }
 
-/// The former name of [`WorkloadGenerator`].
-pub use self::WorkloadGenerator as Crowd;
-
 /// The size and the health of one generated Deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -45,12 +42,6 @@ impl WorkloadGenerator {
             items.clone().find(matches).expect("the recording has one of each").clone()
         };
         Self { deployment: first("Deployment"), replica_set: first("ReplicaSet"), pod: first("Pod") }
-    }
-
-    /// The former name of `from_recording`.
-    #[must_use]
-    pub fn recorded() -> Self {
-        Self::from_recording()
     }
 
     /// Returns a Deployment with its ReplicaSets, oldest first, and its pods.

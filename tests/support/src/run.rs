@@ -134,16 +134,6 @@ impl Run {
         self.run_on(Source::open).await
     }
 
-    /// The former name of `run_async`.
-    pub async fn run_here(self) -> Output {
-        self.run_async().await
-    }
-
-    /// The former name of `run_against`.
-    pub async fn run_through(self, client: kube::Client) -> Output {
-        self.run_against(client).await
-    }
-
     /// Runs the command on the runtime of the test against a cluster in the same process. It opens no socket,
     /// so the clock of tokio can be paused.
     pub async fn run_against(self, client: kube::Client) -> Output {

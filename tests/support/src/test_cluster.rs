@@ -34,8 +34,6 @@ pub const START: &str = "2026-11-20T13:25:25Z";
 pub struct TestCluster {
     /// The simulated API server and its store.
     pub sim: SimCluster,
-    /// The same as `sim`, under its former name.
-    pub cluster: SimCluster,
     controllers: JoinHandle<()>,
 }
 
@@ -76,42 +74,17 @@ impl TestCluster {
         Self::starting_at(START.parse().unwrap(), builder, controllers)
     }
 
-    /// The former name of `from_builder`.
-    pub fn built(builder: simcluster::Builder, controllers: Controllers) -> Self {
-        Self::from_builder(builder, controllers)
-    }
-
-    /// The former name of `without_managed_fields`.
-    pub fn unattributed(controllers: Controllers) -> Self {
-        Self::without_managed_fields(controllers)
-    }
-
-    /// The former name of `starting_at`.
-    pub fn since(start: Timestamp, builder: simcluster::Builder, controllers: Controllers) -> Self {
-        Self::starting_at(start, builder, controllers)
-    }
-
-    /// The former name of `with_controllers`.
-    pub fn with(controllers: Controllers) -> Self {
-        Self::with_controllers(controllers)
-    }
-
     /// Starts the cluster of a builder with its clock at a given time.
     pub fn starting_at(start: Timestamp, builder: simcluster::Builder, controllers: Controllers) -> Self {
         let builder = builder.clock(Clock::tokio(start));
         let sim = builder.finalization(Finalization::ByControllers).history(100_000).build();
         let controllers = tokio::spawn(controllers.run(sim.clone()));
-        Self { cluster: sim.clone(), sim, controllers }
+        Self { sim, controllers }
     }
 
     /// Waits for this many seconds of the simulated time.
     pub async fn advance(&self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-    }
-
-    /// The former name of `advance`.
-    pub async fn pass(&self, seconds: u64) {
-        self.advance(seconds).await;
     }
 
     /// Runs `status` with these arguments.
@@ -149,11 +122,6 @@ impl TestCluster {
         Editor::new(&self.sim)
     }
 
-    /// The former name of `editor`.
-    pub fn hands(&self) -> Editor {
-        self.editor()
-    }
-
     /// Creates the Deployment `web`.
     pub fn deployment(&self, replicas: i64, more: &Value) -> Key {
         self.editor().create_workload(&DEPLOYMENTS, "web", &with(json!({"replicas": replicas}), more))
@@ -188,16 +156,6 @@ impl TestCluster {
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("kubectl-set")).unwrap();
         });
         self.sim.fault(Fault::on(Requests::of(Verb::Get, key.resource), action).once());
-    }
-
-    /// The former name of `set_image_on_first_read`.
-    pub fn image_when_followed(&self, key: &Key, image: &str) {
-        self.set_image_on_first_read(key, image);
-    }
-
-    /// The former name of `patch_on_first_read`.
-    pub fn patch_when_followed(&self, key: &Key, patch: &Value) {
-        self.patch_on_first_read(key, patch);
     }
 
     /// Returns what `kubectl rollout status` prints for the states of a workload after a revision of the store,
@@ -255,14 +213,12 @@ pub fn key(resource: &'static Resource, name: &str) -> Key {
 pub struct Editor {
     /// The cluster whose objects change.
     pub sim: SimCluster,
-    /// The same as `sim`, under its former name.
-    pub cluster: SimCluster,
 }
 
 impl Editor {
     /// Returns an editor of the objects of a cluster.
     pub fn new(sim: &SimCluster) -> Self {
-        Self { sim: sim.clone(), cluster: sim.clone() }
+        Self { sim: sim.clone() }
     }
 
     /// Creates a workload of apps/v1 with one container `app:1.0`.
@@ -278,11 +234,6 @@ impl Editor {
         Key::of(resource, &created)
     }
 
-    /// The former name of `create_workload`.
-    pub fn workload(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
-        self.create_workload(resource, name, spec)
-    }
-
     /// Merges a patch into an object.
     pub fn patch(&self, key: &Key, patch: &Value) {
         let author = Author::new("kubectl-patch");
@@ -292,11 +243,6 @@ impl Editor {
     /// Sets the image of the only container.
     pub fn set_image(&self, key: &Key, image: &str) {
         self.patch(key, &image_patch(image));
-    }
-
-    /// The former name of `set_image`.
-    pub fn image(&self, key: &Key, image: &str) {
-        self.set_image(key, image);
     }
 
     /// Deletes an object with background propagation.

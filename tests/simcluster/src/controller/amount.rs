@@ -1,15 +1,15 @@
-//! Numbers of pods that may be given in per cent.
+//! Numbers of pods, which can be percentages.
 
 use serde_json::Value;
 
-/// Which way a share of pods is rounded.
+/// How a percentage of pods is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rounding {
     Up,
     Down,
 }
 
-/// A number, or a share of `total`; nothing and nonsense are 0.
+/// Returns a number, or a percentage of `total`; 0 if it is absent or invalid.
 pub(super) fn resolve(amount: &Value, total: i64, rounding: Rounding) -> i64 {
     if let Some(number) = amount.as_i64() {
         return number;

@@ -1,4 +1,4 @@
-//! The controller of `PodDisruptionBudgets`: how many pods may be evicted now.
+//! The controller of `PodDisruptionBudgets`, which computes how many pods can be evicted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let mut plan = Plan::default();
     let Some(budget) = store.get(key) else { return plan };
     let pods: Vec<Arc<Value>> = matching(store, budget);
-    let mut printed = Value::clone(budget);
-    let status = object::members(object::members(&mut printed).entry("status").or_insert(Value::Null));
+    let mut updated = Value::clone(budget);
+    let status = object::members(object::members(&mut updated).entry("status").or_insert(Value::Null));
     let counted = wanted(store, &budget["spec"], &pods).map(|(expected, desired)| {
         let healthy = count::of(pods.iter().filter(|pod| is_healthy(pod)));
         let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
@@ -37,13 +37,13 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let allowed = counted.as_ref().map_or(0, |allowed| *allowed);
     status.insert("disruptionsAllowed".to_owned(), allowed.into());
     status.insert("conditions".to_owned(), json!([condition(store, budget, &counted)]));
-    if printed["status"] != budget["status"] {
-        plan.update(key, Part::Status, printed);
+    if updated["status"] != budget["status"] {
+        plan.update(key, Part::Status, updated);
     }
     plan
 }
 
-/// The condition `DisruptionAllowed` with so many allowed, or with what keeps the controller from counting.
+/// Returns the condition `DisruptionAllowed` for the number of allowed disruptions, or for an error.
 fn condition(store: &Store, budget: &Value, counted: &Result<i64, String>) -> Value {
     let (status, reason, message) = match counted {
         Ok(1..) => ("True", "SufficientPods", ""),
@@ -57,7 +57,7 @@ fn condition(store: &Store, budget: &Value, counted: &Result<i64, String>) -> Va
         "lastTransitionTime": since })
 }
 
-/// Whether a change of an object is news for a budget: of a pod that it matches, or of what pods are counted by.
+/// Whether a budget must be computed again after a change of an object: a pod that it matches, or an owner of pods.
 pub(super) fn is_concerned_by(budget: &Value, key: &Key, value: &Value) -> bool {
     match key.resource.kind {
         "Pod" => budget["spec"]["selector"].is_object() && selects(budget, value),
@@ -76,8 +76,8 @@ fn is_healthy(pod: &Value) -> bool {
     pod::is_ready(pod) && !object::is_terminating(pod)
 }
 
-/// How many pods there should be, and how many of them healthy. Anything but a number of pods needs the scale
-/// of whoever made them, which a `DaemonSet` has not.
+/// Returns the expected and the desired healthy number of pods. A percentage or `maxUnavailable` needs the scale of
+/// the owner, which a `DaemonSet` lacks.
 fn wanted(store: &Store, spec: &Value, pods: &[Arc<Value>]) -> Result<(i64, i64), String> {
     if let Some(most) = object::at(spec, &["maxUnavailable"]) {
         let expected = expected(store, pods)?;
@@ -93,12 +93,12 @@ fn wanted(store: &Store, spec: &Value, pods: &[Arc<Value>]) -> Result<(i64, i64)
     }
 }
 
-/// The replicas of everything that made one of the pods.
+/// Returns the replicas of all owners of the pods.
 fn expected(store: &Store, pods: &[Arc<Value>]) -> Result<i64, String> {
     let mut scales = BTreeMap::new();
     for pod in pods {
         if controller_of(pod).is_none() {
-            continue; // printed in an event, and not counted
+            continue; // not counted
         }
         let (uid, scale) = scale_above(store, pod)?;
         scales.insert(uid, scale);
@@ -106,7 +106,7 @@ fn expected(store: &Store, pods: &[Arc<Value>]) -> Result<i64, String> {
     Ok(scales.values().sum())
 }
 
-/// The highest of the pod's controllers, and its replicas.
+/// Returns the topmost owner of a pod and its replicas.
 fn scale_above(store: &Store, value: &Value) -> Result<(String, i64), String> {
     let mut owner: Option<Arc<Value>> = None;
     let mut below = value.clone();

@@ -1,5 +1,6 @@
-//! Events of core/v1: one object for equal news about the same object, counted.
+//! Events of core/v1. Equal events about the same object are one object with a count.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::hash::{fnv1a, safe_encoded};
@@ -10,7 +11,7 @@ use crate::resource::EVENTS;
 use crate::rules::{Author, Part};
 use crate::store::{Key, Store};
 
-/// News about an object.
+/// An event about an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     regarding: Value,
@@ -18,20 +19,22 @@ pub struct Event {
     warning: bool,
     reason: &'static str,
     message: String,
+    /// When it happened; when it is written, if that is not known.
+    occurred: Option<Timestamp>,
 }
 
 impl Event {
-    /// Good news, told by a component.
+    /// An event of type `Normal`, from a component.
     pub(super) fn normal(
         about: &Value,
         component: &'static str,
         reason: &'static str,
         message: String,
     ) -> Self {
-        Self { regarding: reference(about), component, warning: false, reason, message }
+        Self { regarding: reference(about), component, warning: false, reason, message, occurred: None }
     }
 
-    /// Bad news.
+    /// An event of type `Warning`.
     pub(super) fn warning(
         about: &Value,
         component: &'static str,
@@ -41,17 +44,22 @@ impl Event {
         Self { warning: true, ..Self::normal(about, component, reason, message) }
     }
 
-    /// The same, about one container of a pod.
-    pub(super) fn in_container(mut self, container: &str) -> Self {
-        self.regarding["fieldPath"] = format!("spec.containers{{{container}}}").into();
+    /// The same event, about a container in a list of a pod's spec.
+    pub(super) fn in_container(mut self, list: &str, container: &str) -> Self {
+        self.regarding["fieldPath"] = format!("spec.{list}{{{container}}}").into();
         self
     }
 
-    /// Stores the event, or counts it if the same has been told before.
+    /// The same event, with the time at which it happened.
+    pub(super) fn at(self, time: Timestamp) -> Self {
+        Self { occurred: Some(time), ..self }
+    }
+
+    /// Stores the event, or increments the count of an equal event.
     pub(super) fn record(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
         let namespace = object::text(&self.regarding, &["namespace"]).to_owned();
         let key = Key::new(&EVENTS, &namespace, &self.name());
-        let now = stamp(store.now());
+        let now = stamp(self.occurred.unwrap_or_else(|| store.now()));
         if store.get(&key).is_some() {
             return store
                 .edit(&key, Part::Object, author, |event| {
@@ -63,11 +71,11 @@ impl Event {
         store.create(&EVENTS, &namespace, self.object(&key.name, &now), author).map(drop)
     }
 
-    /// Equal news have equal names, so that none has to be searched for.
+    /// Equal events have equal names, so that they are found by name.
     fn name(&self) -> String {
-        let sameness = format!("{}{}{}", self.regarding["uid"], self.reason, self.message);
-        let printed = safe_encoded(&fnv1a(sameness.as_bytes(), None).to_string());
-        format!("{}.{}.{printed}", object::text(&self.regarding, &["name"]), self.reason.to_lowercase())
+        let identity = format!("{}{}{}", self.regarding["uid"], self.reason, self.message);
+        let hash = safe_encoded(&fnv1a(identity.as_bytes(), None).to_string());
+        format!("{}.{}.{hash}", object::text(&self.regarding, &["name"]), self.reason.to_lowercase())
     }
 
     fn object(&self, name: &str, now: &str) -> Value {

@@ -1,4 +1,4 @@
-//! The garbage collector: what goes when its owner is gone, or before its owner may go.
+//! The garbage collector: deletion of dependents after their owner, or before it.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::resource::Resource;
 use crate::rules::{Deletion, Part, Propagation};
 use crate::store::{Key, Store};
 
-/// The finalizer of an owner that goes after what it owns.
+/// The finalizer of foreground deletion: the owner is removed after its dependents.
 const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an owner that first lets go of what it owns.
+/// The finalizer of orphaning deletion: the dependents lose their owner reference first.
 const ORPHAN: &str = "orphan";
 
-/// The next writes for an object: as something owned, and as an owner that is being deleted.
+/// Returns the next writes for an object, as a dependent and as an owner that is being deleted.
 pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let mut plan = Plan::default();
     let Some(value) = store.get(key) else { return plan };
@@ -29,12 +29,12 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     plan
 }
 
-/// Whether an object is being deleted and one of the collector's finalizers holds it back.
+/// Whether an object is being deleted and has a finalizer of the garbage collector.
 pub(super) fn has_work_with(value: &Value) -> bool {
     waits_with(value, FOREGROUND) || waits_with(value, ORPHAN)
 }
 
-/// Whether one of the object's owners is not there.
+/// Whether an owner of the object does not exist.
 pub(super) fn misses_an_owner(store: &Store, value: &Value) -> bool {
     owners(value).iter().any(|owner| !is_there(store, value, owner))
 }
@@ -47,7 +47,7 @@ fn owners(value: &Value) -> &[Value] {
     object::list(value, &["metadata", "ownerReferences"])
 }
 
-/// An owner is there if its name leads to its uid; a kind that is not served is taken to be there.
+/// Whether an owner exists, with the same uid. An owner of a kind that is not served counts as existing.
 fn is_there(store: &Store, value: &Value, owner: &Value) -> bool {
     let kind = Resource::of_kind(object::text(owner, &["apiVersion"]), object::text(owner, &["kind"]));
     kind.is_none_or(|kind| {
@@ -56,7 +56,7 @@ fn is_there(store: &Store, value: &Value, owner: &Value) -> bool {
     })
 }
 
-/// What has lost all its owners goes; what has lost some keeps the others.
+/// Deletes an object without existing owners, or removes the references to owners that do not exist.
 fn follow_owners(store: &Store, key: &Key, value: &Arc<Value>, plan: &mut Plan) {
     let owners = owners(value);
     let missing = owners.iter().filter(|owner| !is_there(store, value, owner)).count();
@@ -70,7 +70,7 @@ fn follow_owners(store: &Store, key: &Key, value: &Arc<Value>, plan: &mut Plan) 
     plan.update(key, Part::Object, with_owners(value, |owner| is_there(store, value, owner)));
 }
 
-/// What is owned goes first, and what that owns before it; the owner is released when nothing blocks it any more.
+/// Deletes the dependents first, recursively, and then removes the finalizer of the owner.
 fn delete_dependents(store: &Store, key: &Key, owner: &Arc<Value>, plan: &mut Plan) {
     let dependents = dependents(store, owner);
     let blocks = |value: &Arc<Value>| {

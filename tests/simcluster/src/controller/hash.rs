@@ -1,7 +1,7 @@
-//! The hashes that controllers put into names and labels.
+//! The hashes in names and labels.
 //!
-//! The StatefulSet's is Kubernetes' own. Those of Deployments and DaemonSets are hashes of a dump of Go
-//! structs, which nothing but Go can make: here they have the same shape and are as stable.
+//! The hash of StatefulSets is that of Kubernetes. Those of Deployments and DaemonSets are hashes of Go structs,
+//! which cannot be computed here; the simulated ones have the same form and are deterministic.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(super) fn template_hash(template: &Value, collisions: Option<i64>) -> String
     safe_encoded(&fnv1a(template.to_string().as_bytes(), collisions).to_string())
 }
 
-/// The last part of the name of a StatefulSet's revision: FNV-1 over the stored bytes and the number of collisions.
+/// Returns the last part of the name of a StatefulSet's revision: FNV-1 of the stored bytes and the collision count.
 pub(super) fn revision_hash(data: &Value, collisions: i64) -> String {
     let bytes = as_go_writes_it(data) + &collisions.to_string();
     let sum = bytes.bytes().fold(OFFSET, |sum, byte| sum.wrapping_mul(PRIME) ^ u32::from(byte));
@@ -32,7 +32,7 @@ pub(super) fn fnv1a(bytes: &[u8], collisions: Option<i64>) -> u32 {
         .fold(OFFSET, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(PRIME))
 }
 
-/// Every character becomes one that cannot spell a word.
+/// Encodes text in an alphabet without vowels.
 pub(super) fn safe_encoded(text: &str) -> String {
     text.bytes().map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])).collect()
 }

@@ -1,7 +1,7 @@
-//! Updating a pod in place, as `OpenKruise` does it: only images of containers, labels and annotations.
+//! Updates of pods in place, as of `OpenKruise`: only images, labels and annotations.
 //!
-//! Left out: the gates for resources and for volume claims, and kruise-daemon, so that a container whose
-//! environment reads changed metadata waits for ever.
+//! Resources, volume claims and kruise-daemon are not simulated, so a container whose environment reads changed
+//! metadata is never restarted.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -9,20 +9,19 @@ use serde_json::{Map, Value, json};
 use crate::clock::stamp;
 use crate::object;
 
-/// The readiness gate that is closed while a pod is updated.
+/// The readiness gate that is closed during an update.
 pub(super) const GATE: &str = "InPlaceUpdateReady";
 
-/// What was updated when.
+/// The annotation with the state of the update.
 pub(super) const STATE: &str = "apps.kruise.io/inplace-update-state";
 
-/// That the containers are to be changed after the grace period.
+/// The annotation with the images to set after the grace period.
 pub(super) const GRACE: &str = "apps.kruise.io/inplace-update-grace";
 
-/// The label with the state of a pod's life.
+/// The label with the lifecycle state of a pod.
 pub(super) const LIFECYCLE: &str = "lifecycle.apps.kruise.io/state";
 
-/// The containers, by name, that get another image; none when a pod of the one template cannot become one of
-/// the other in place.
+/// Returns the names and images of the containers that change; `None` if the templates differ in more than images.
 pub(super) fn images(from: &Value, to: &Value) -> Option<Vec<(String, String)>> {
     let without_images = |template: &Value| {
         let mut spec = template["spec"].clone();
@@ -43,7 +42,7 @@ pub(super) fn images(from: &Value, to: &Value) -> Option<Vec<(String, String)>> 
     Some(changed.map(|(_, to)| (text(to, "name"), text(to, "image"))).collect())
 }
 
-/// The labels and annotations of a pod after an update: what the templates differ in is changed, the rest stays.
+/// Changes the labels and annotations in which the templates differ.
 pub(super) fn move_metadata(pod: &mut Value, from: &Value, to: &Value) {
     for map in ["labels", "annotations"] {
         let members = |template: &Value| template["metadata"][map].as_object().cloned().unwrap_or_default();
@@ -56,7 +55,7 @@ pub(super) fn move_metadata(pod: &mut Value, from: &Value, to: &Value) {
     }
 }
 
-/// Writes down what is updated: the containers, and the images that they ran.
+/// Records the update: the containers, and the images that they ran before.
 pub(super) fn record(pod: &mut Value, revision: &str, containers: &[(String, String)], now: Timestamp) {
     let named = |name: &str| containers.iter().any(|(changed, _)| changed == name);
     let last = object::list(pod, &["status", "containerStatuses"]).iter();
@@ -76,7 +75,7 @@ pub(super) fn record(pod: &mut Value, revision: &str, containers: &[(String, Str
     object::members(annotations).insert(STATE.to_owned(), state.to_string().into());
 }
 
-/// Gives containers their images.
+/// Sets the images of containers.
 pub(super) fn set_images(pod: &mut Value, images: &[(String, String)]) {
     let Some(Value::Array(containers)) = pod["spec"].get_mut("containers") else { return };
     for container in containers {
@@ -86,13 +85,13 @@ pub(super) fn set_images(pod: &mut Value, images: &[(String, String)]) {
     }
 }
 
-/// The recorded state of an update.
+/// Returns the recorded state of an update.
 pub(super) fn state(pod: &Value) -> Option<Value> {
     let text = object::text(pod, &["metadata", "annotations", STATE]);
     serde_json::from_str(text).ok()
 }
 
-/// Whether every container that was updated runs another image than before.
+/// Whether every updated container runs another image than before.
 pub(super) fn is_done(pod: &Value, state: &Value) -> bool {
     let statuses = object::list(pod, &["status", "containerStatuses"]);
     let moved = |(name, last): (&String, &Value)| {
@@ -102,13 +101,13 @@ pub(super) fn is_done(pod: &Value, state: &Value) -> bool {
     state["lastContainerStatuses"].as_object().into_iter().flatten().all(moved)
 }
 
-/// The condition of the gate: `True`, `False`, or empty.
+/// Returns the status of the gate's condition; empty if there is none.
 pub(super) fn gate(pod: &Value) -> &str {
     let conditions = object::list(pod, &["status", "conditions"]);
     conditions.iter().find(|one| one["type"] == GATE).map_or("", |one| object::text(one, &["status"]))
 }
 
-/// Opens or closes the gate. A closed one makes the pod unready at once.
+/// Opens or closes the gate. Closing it makes the pod unready immediately.
 pub(super) fn set_gate(pod: &mut Value, is_open: bool, now: Timestamp) {
     let status = if is_open { "True" } else { "False" };
     let conditions = object::members(&mut pod["status"]).entry("conditions").or_insert_with(|| json!([]));

@@ -1,8 +1,7 @@
-//! Controllers: functions from the store as it is to the next writes.
+//! Controllers: functions from the store to the next writes.
 //!
-//! The rules are those of Kubernetes 1.36's controllers, as far as a rollout shows them. A plan is made and
-//! carried out under one lock and writes through the server's own rules. When a controller runs, and in which
-//! order, is up to [`Controllers`].
+//! The rules are those of Kubernetes 1.36, as far as they affect rollouts. A plan is computed and executed under one
+//! lock, and its writes go through the rules of the API server. [`Controllers`] decides when each controller runs.
 
 mod amount;
 mod count;
@@ -42,28 +41,28 @@ use crate::store::Key;
 /// One of the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Controller {
-    /// Rolls a Deployment's `ReplicaSets`.
+    /// The Deployment controller.
     Deployment,
-    /// Keeps the number of a `ReplicaSet`'s pods.
+    /// The `ReplicaSet` controller.
     ReplicaSet,
-    /// Keeps a pod on every node.
+    /// The DaemonSet controller.
     DaemonSet,
-    /// Keeps pods with names.
+    /// The StatefulSet controller.
     StatefulSet,
-    /// Keeps the pods of a workload of `OpenKruise`.
+    /// The controllers of `OpenKruise`.
     Kruise,
-    /// Deletes what has lost its owner.
+    /// The garbage collector.
     GarbageCollector,
-    /// Gives pods to nodes.
+    /// The scheduler.
     Scheduler,
-    /// Runs a pod's containers.
+    /// The kubelets.
     Kubelet,
-    /// Counts what `PodDisruptionBudgets` allow.
+    /// The controller of `PodDisruptionBudgets`.
     Disruption,
 }
 
 impl Controller {
-    /// In whose name it writes.
+    /// Returns the field manager of its writes.
     fn author(self) -> Author {
         Author::new(match self {
             Self::Scheduler => "kube-scheduler",
@@ -74,17 +73,17 @@ impl Controller {
     }
 }
 
-/// A controller and the object it looks at.
+/// A controller and the object to sync.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Task {
-    /// Who looks.
+    /// The controller.
     pub controller: Controller,
-    /// At what.
+    /// The object.
     pub key: Key,
 }
 
 impl Task {
-    /// The task of a controller for an object.
+    /// Returns the task of a controller for an object.
     #[must_use]
     pub fn new(controller: Controller, key: Key) -> Self {
         Self { controller, key }

@@ -1,22 +1,22 @@
-//! Which nodes a pod may run on: its node selector, its required affinity, and the taints it does not bear.
+//! The nodes for a pod: node selector, required affinity, taints and tolerations.
 
 use serde_json::Value;
 
 use crate::object;
 
-/// Whether a pod spec lets its pod run on a node.
+/// Whether a node matches the node selector and the affinity of a pod.
 pub(super) fn selects_node(spec: &Value, node: &Value) -> bool {
-    let repels = |effect: &str| effect != "PreferNoSchedule";
-    has_labels(spec, node) && fits_affinity(spec, node) && bears_taints(spec, node, repels)
+    let matters = |effect: &str| effect != "PreferNoSchedule";
+    has_labels(spec, node) && fits_affinity(spec, node) && tolerates_taints(spec, node, matters)
 }
 
-/// Whether a pod that is on a node may go on there: a taint that only keeps others from coming does not end it.
+/// Whether a pod can stay on its node. A taint with `NoSchedule` does not evict it.
 pub(super) fn keeps_on(spec: &Value, node: &Value) -> bool {
-    let ends = |effect: &str| effect == "NoExecute";
-    has_labels(spec, node) && fits_affinity(spec, node) && bears_taints(spec, node, ends)
+    let matters = |effect: &str| effect == "NoExecute";
+    has_labels(spec, node) && fits_affinity(spec, node) && tolerates_taints(spec, node, matters)
 }
 
-/// The one node that a pod's affinity asks for by name.
+/// Returns the node in the affinity of a pod of a DaemonSet.
 pub(super) fn required_node(pod: &Value) -> Option<&str> {
     let fields = terms(&pod["spec"]).first().map(|term| object::list(term, &["matchFields"]))?;
     let name = fields.iter().find(|field| field["key"] == "metadata.name")?;
@@ -34,7 +34,7 @@ fn terms(spec: &Value) -> &[Value] {
     object::list(spec, &PATH)
 }
 
-/// One of the terms has to fit; without terms every node does.
+/// Whether one of the terms matches a node. Without terms, every node matches.
 fn fits_affinity(spec: &Value, node: &Value) -> bool {
     let terms = terms(spec);
     terms.is_empty()
@@ -60,15 +60,17 @@ fn holds(expression: &Value, found: Option<&str>) -> bool {
     }
 }
 
-/// Whether every taint is borne whose effect matters.
-fn bears_taints(spec: &Value, node: &Value, matters: impl Fn(&str) -> bool) -> bool {
+/// Whether every taint with one of these effects is tolerated.
+fn tolerates_taints(spec: &Value, node: &Value, matters: impl Fn(&str) -> bool) -> bool {
     object::list(node, &["spec", "taints"])
         .iter()
         .filter(|taint| matters(object::text(taint, &["effect"])))
-        .all(|taint| object::list(spec, &["tolerations"]).iter().any(|toleration| bears(toleration, taint)))
+        .all(|taint| {
+            object::list(spec, &["tolerations"]).iter().any(|toleration| tolerates(toleration, taint))
+        })
 }
 
-fn bears(toleration: &Value, taint: &Value) -> bool {
+fn tolerates(toleration: &Value, taint: &Value) -> bool {
     let (key, effect) = (object::text(toleration, &["key"]), object::text(toleration, &["effect"]));
     let any_value = toleration["operator"] == "Exists";
     let same_value = object::text(toleration, &["value"]) == object::text(taint, &["value"]);
@@ -87,7 +89,7 @@ mod tests {
     fn a_node_is_chosen_by_labels_name_and_taints() {
         let taint = json!({ "key": "dedicated", "value": "db", "effect": "NoSchedule" });
         let node = json!({ "metadata": { "name": "node-1", "labels": { "zone": "z1" } }, "spec": { "taints": [taint] } });
-        let bearing = |mut spec: Value| {
+        let tolerating = |mut spec: Value| {
             spec["tolerations"] = json!([{ "key": "dedicated", "operator": "Equal", "value": "db" }]);
             spec
         };
@@ -96,12 +98,12 @@ mod tests {
             let terms = json!({ "nodeSelectorTerms": [{ "matchFields": [field] }] });
             json!({ "affinity": { "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": terms } } })
         };
-        assert!(selects_node(&bearing(json!({})), &node));
+        assert!(selects_node(&tolerating(json!({})), &node));
         assert!(!selects_node(&json!({}), &node), "the taint");
-        assert!(selects_node(&bearing(json!({ "nodeSelector": { "zone": "z1" } })), &node));
-        assert!(!selects_node(&bearing(json!({ "nodeSelector": { "zone": "z2" } })), &node));
-        assert!(selects_node(&bearing(by_name("node-1")), &node));
-        assert!(!selects_node(&bearing(by_name("node-2")), &node));
+        assert!(selects_node(&tolerating(json!({ "nodeSelector": { "zone": "z1" } })), &node));
+        assert!(!selects_node(&tolerating(json!({ "nodeSelector": { "zone": "z2" } })), &node));
+        assert!(selects_node(&tolerating(by_name("node-1")), &node));
+        assert!(!selects_node(&tolerating(by_name("node-2")), &node));
         assert_eq!(required_node(&json!({ "spec": by_name("node-2") })), Some("node-2"));
     }
 }

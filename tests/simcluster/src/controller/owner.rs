@@ -1,4 +1,4 @@
-//! Whose an object is: controller references, and the claiming of what a selector matches.
+//! Owner references: controllers, adoption and release.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::rules::Part;
 use crate::selector::matches_labels;
 use crate::store::Store;
 
-/// The reference with which a controller marks what it owns.
+/// Returns the owner reference to a controller.
 pub(super) fn reference(owner: &Value) -> Value {
     json!({
         "apiVersion": owner["apiVersion"], "kind": owner["kind"],
@@ -20,7 +20,7 @@ pub(super) fn reference(owner: &Value) -> Value {
     })
 }
 
-/// The reference of the object's controller, if it has one.
+/// Returns the owner reference to the object's controller, if it has one.
 pub(super) fn controller_of(value: &Value) -> Option<&Value> {
     object::list(value, &["metadata", "ownerReferences"]).iter().find(|owner| owner["controller"] == true)
 }
@@ -35,12 +35,12 @@ fn sort_by_age(objects: &mut [Arc<Value>]) {
     objects.sort_by(|one, other| age_order(one).cmp(&age_order(other)));
 }
 
-/// What objects are ordered by when age decides.
+/// Returns the sort key for age.
 pub(super) fn age_order(value: &Value) -> (&str, &str) {
     (object::text(value, &["metadata", "creationTimestamp"]), object::name(value))
 }
 
-/// What `owner` controls after it has adopted matching orphans and released what no longer matches.
+/// Returns the objects of `owner` after it has adopted matching orphans and released objects that no longer match.
 pub(super) fn claim(
     store: &Store,
     resource: &'static Resource,

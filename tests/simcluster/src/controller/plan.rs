@@ -1,4 +1,4 @@
-//! What a controller wants to write next, and the writing of it.
+//! The next writes of a controller.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -12,41 +12,41 @@ use crate::store::{Key, Output, Store};
 /// One write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// A new object.
+    /// The creation of an object.
     Create {
-        /// What it is.
+        /// Its resource.
         resource: &'static Resource,
-        /// Where it will live.
+        /// Its namespace.
         namespace: String,
         /// The object.
         value: Value,
     },
-    /// Another state of an object, or of its status.
+    /// A change of an object or of its status.
     Update {
-        /// Which object.
+        /// The object.
         key: Key,
-        /// Which part of it.
+        /// The part that changes.
         part: Part,
-        /// The object as it is to be.
+        /// The object after the change.
         value: Value,
     },
     /// A deletion.
     Delete {
         /// Which object.
         key: Key,
-        /// How.
+        /// The options.
         deletion: Deletion,
     },
-    /// A pod is given to a node.
+    /// The binding of a pod to a node.
     Bind {
         /// The pod.
         pod: Key,
         /// The node's name.
         node: String,
     },
-    /// Something worth telling about an object.
+    /// An event about an object.
     Event(Event),
-    /// What a container has written.
+    /// The output of a container.
     Log {
         /// The uid of its pod.
         pod: String,
@@ -62,7 +62,7 @@ pub enum Write {
 pub struct Plan {
     /// What to write.
     pub writes: Vec<Write>,
-    /// When the controller has to look again even if nothing has changed by then.
+    /// When the controller syncs the object again, even if nothing has changed.
     pub again: Option<Timestamp>,
 }
 
@@ -72,7 +72,7 @@ impl Plan {
         self.writes.push(Write::Create { resource, namespace: namespace.to_owned(), value });
     }
 
-    /// Adds a new state of an object.
+    /// Adds a change of an object.
     pub(super) fn update(&mut self, key: &Key, part: Part, value: Value) {
         self.writes.push(Write::Update { key: key.clone(), part, value });
     }
@@ -88,12 +88,12 @@ impl Plan {
         self.writes.push(Write::Event(event));
     }
 
-    /// Looks again at a time, or earlier if an earlier one is known.
+    /// Requeues the object at this time, unless an earlier time is set.
     pub(super) fn requeue_at(&mut self, at: Timestamp) {
         self.again = Some(self.again.map_or(at, |known| known.min(at)));
     }
 
-    /// Writes everything in order, up to the first refusal.
+    /// Executes the writes in order, up to the first error.
     pub(super) fn apply(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
         self.writes.into_iter().try_for_each(|write| write.apply(store, author))
     }
@@ -122,7 +122,8 @@ impl Write {
     }
 }
 
-/// A plan is made and carried out under one lock, so its own earlier writes are all that could have moved the object.
+/// Removes the resourceVersion. A plan is executed under the lock under which it was computed, so only its own
+/// earlier writes can have changed the object.
 fn unversioned(mut value: Value) -> Value {
     crate::object::metadata(&mut value).remove("resourceVersion");
     value

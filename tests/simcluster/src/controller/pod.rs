@@ -1,4 +1,4 @@
-//! What controllers read in pods, and the pods they make.
+//! Fields of pods that controllers read, and the creation of pods.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
@@ -11,12 +11,12 @@ use crate::store::Store;
 /// The label with the revision of a pod of a DaemonSet or StatefulSet.
 pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
 
-/// The label's value; empty when there is none.
+/// Returns the value of a label; empty if there is none.
 pub(super) fn label<'p>(pod: &'p Value, name: &str) -> &'p str {
     object::text(pod, &["metadata", "labels", name])
 }
 
-/// The revision that a pod of a DaemonSet or StatefulSet carries.
+/// Returns the revision of a pod of a DaemonSet or StatefulSet.
 pub(super) fn revision(pod: &Value) -> &str {
     label(pod, REVISION_LABEL)
 }
@@ -26,12 +26,12 @@ pub(super) fn phase(pod: &Value) -> &str {
     object::text(pod, &["status", "phase"])
 }
 
-/// Neither finished nor about to go.
+/// Whether the pod has neither ended nor a deletion timestamp.
 pub(super) fn is_active(pod: &Value) -> bool {
     !matches!(phase(pod), "Succeeded" | "Failed") && !object::is_terminating(pod)
 }
 
-/// About to go, and not finished.
+/// Whether the pod has a deletion timestamp and has not ended.
 pub(super) fn is_leaving(pod: &Value) -> bool {
     !matches!(phase(pod), "Succeeded" | "Failed") && object::is_terminating(pod)
 }
@@ -41,12 +41,12 @@ pub(super) fn is_ready(pod: &Value) -> bool {
     ready_condition(pod).is_some_and(|condition| condition["status"] == "True")
 }
 
-/// Running and ready.
+/// Whether the pod runs and is ready.
 pub(super) fn runs_ready(pod: &Value) -> bool {
     phase(pod) == "Running" && is_ready(pod)
 }
 
-/// When a pod is or becomes available: ready for `min_ready` seconds. None while it is not ready.
+/// Returns when a pod is ready for `min_ready` seconds; `None` while it is not ready.
 pub(super) fn available_at(pod: &Value, min_ready: i64) -> Option<Timestamp> {
     let condition = ready_condition(pod).filter(|condition| condition["status"] == "True")?;
     let since: Timestamp = object::text(condition, &["lastTransitionTime"]).parse().ok()?;
@@ -58,7 +58,7 @@ pub(super) fn is_available(pod: &Value, min_ready: i64, now: Timestamp) -> bool 
     is_ready(pod) && (min_ready == 0 || available_at(pod, min_ready).is_some_and(|then| then <= now))
 }
 
-/// When the next of the ready pods becomes available.
+/// Returns when the next of the ready pods becomes available.
 pub(super) fn next_available<'p>(
     pods: impl IntoIterator<Item = &'p Value>,
     min_ready: i64,
@@ -71,7 +71,7 @@ fn ready_condition(pod: &Value) -> Option<&Value> {
     object::list(pod, &["status", "conditions"]).iter().find(|condition| condition["type"] == "Ready")
 }
 
-/// A pod made of a template, with more labels than the template's.
+/// Returns a pod of a template, with additional labels.
 pub(super) fn of_template(template: &Value, owner: &Value, name: &str, labels: &[(&str, &str)]) -> Value {
     let mut metadata = Map::new();
     for part in ["labels", "annotations", "finalizers"] {
@@ -87,9 +87,9 @@ pub(super) fn of_template(template: &Value, owner: &Value, name: &str, labels: &
     json!({ "metadata": metadata, "spec": template["spec"] })
 }
 
-/// A name for the `nth` pod that an owner makes at a moment, in the form in which the server makes names up.
+/// Returns a name for the `nth` pod that an owner creates in a sync, in the form of the server's generated names.
 ///
-/// It is chosen here and not left to the server, so that the event about the pod can name it.
+/// The controller chooses it instead of the server, because the event about the creation contains it.
 pub(super) fn new_name(store: &Store, owner: &Value, nth: i64) -> String {
     let moment = format!("{} {} {nth}", object::uid(owner), store.revision());
     let letters = safe_encoded(&format!("{:010}", fnv1a(moment.as_bytes(), None)));

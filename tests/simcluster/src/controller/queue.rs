@@ -1,4 +1,4 @@
-//! The tasks that wait: each once, and taken in an order that the test chooses.
+//! The queue of tasks, each at most once, in an order that the test chooses.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,17 +6,17 @@ use jiff::Timestamp;
 
 use super::Task;
 
-/// Which of the waiting tasks is next.
+/// The order of the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Order {
-    /// The one that waits longest.
+    /// First in, first out.
     #[default]
     Fair,
-    /// Any of them, as a seed has it.
+    /// At random, from a seed.
     Seeded(u64),
 }
 
-/// Waiting tasks, those for now and those for later.
+/// The tasks that are due, and those for later.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     order: Order,
@@ -29,7 +29,7 @@ impl Queue {
         Self { order, ..Self::default() }
     }
 
-    /// Adds a task, unless it waits already.
+    /// Adds a task, unless it is queued already.
     pub(super) fn add(&mut self, task: Task) {
         if !self.now.contains(&task) {
             self.now.push_back(task);
@@ -42,12 +42,12 @@ impl Queue {
         self.now.push_front(task);
     }
 
-    /// Adds a task for a time to come; the earliest such time counts.
+    /// Adds a task for a later time; the earliest time counts.
     pub(super) fn add_at(&mut self, task: Task, at: Timestamp) {
         self.later.entry(task).and_modify(|known| *known = at.min(*known)).or_insert(at);
     }
 
-    /// Moves the tasks whose time has come to the others.
+    /// Moves the tasks that are due at this time into the queue.
     pub(super) fn wake(&mut self, now: Timestamp) {
         let mut due: Vec<(Timestamp, Task)> = Vec::new();
         self.later.retain(|task, at| {
@@ -63,7 +63,7 @@ impl Queue {
         }
     }
 
-    /// The next task, which waits no more.
+    /// Removes and returns the next task.
     pub(super) fn take(&mut self) -> Option<Task> {
         match &mut self.order {
             Order::Fair => self.now.pop_front(),
@@ -74,13 +74,13 @@ impl Queue {
         }
     }
 
-    /// When the next of the later tasks is due.
+    /// Returns when the next of the later tasks is due.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.later.values().min().copied()
     }
 }
 
-/// A number below `limit`, by the `SplitMix64` generator; none below 0.
+/// Returns a random number below `limit` (`SplitMix64`); `None` if there is none.
 fn draw(state: &mut u64, limit: usize) -> Option<usize> {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,26 +1,26 @@
-//! A limit on the pods of a namespace: the one thing of a `ResourceQuota` that a rollout meets.
+//! A limit on the pods of a namespace, as the part of `ResourceQuota` that affects rollouts.
 
 use crate::resource::PODS;
 use crate::store::Store;
 
 use super::count;
 
-/// How many pods a namespace may have.
+/// The limit on the pods of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Its name, for the refusal.
+    /// The name of the quota, for the error.
     pub name: String,
-    /// The most pods.
+    /// The maximum number of pods.
     pub pods: i64,
 }
 
 impl Quota {
-    /// How many pods may be added now.
+    /// Returns how many pods can be created now.
     pub(super) fn room(&self, store: &Store, namespace: &str) -> i64 {
         (self.pods - used(store, namespace)).max(0)
     }
 
-    /// What the API server says to one pod more.
+    /// Returns the API server's error for one more pod.
     pub(super) fn refusal(&self, store: &Store, namespace: &str, pod: &str) -> String {
         let used = used(store, namespace).max(self.pods);
         format!(

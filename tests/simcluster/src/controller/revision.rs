@@ -1,4 +1,4 @@
-//! `ControllerRevisions`, as DaemonSets and StatefulSets keep them (reference section 6.6).
+//! `ControllerRevisions` of DaemonSets and StatefulSets.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn number(revision: &Value) -> i64 {
     count::at(revision, &["revision"])
 }
 
-/// The revisions of an owner, lowest number first, then oldest, then by name.
+/// Returns the revisions of an owner, by number, then by age, then by name.
 pub(super) fn of_owner(store: &Store, owner: &Value, plan: &mut Plan) -> Vec<Arc<Value>> {
     let mut revisions = claim(store, &CONTROLLERREVISIONS, owner, plan);
     revisions.sort_by(|one, other| {
@@ -26,21 +26,21 @@ pub(super) fn of_owner(store: &Store, owner: &Value, plan: &mut Plan) -> Vec<Arc
     revisions
 }
 
-/// What is stored of a live template: a patch that restores it.
+/// Returns the `data` of a revision: a patch that restores the live template.
 pub(super) fn template_data(owner: &Value) -> Value {
     let mut template = owner["spec"]["template"].clone();
     object::members(&mut template).insert("$patch".to_owned(), "replace".into());
     json!({ "spec": { "template": template } })
 }
 
-/// The template that a revision restores.
+/// Returns the template that a revision restores.
 pub(super) fn template_of(revision: &Value) -> Value {
     let mut template = revision["data"]["spec"]["template"].clone();
     object::members(&mut template).remove("$patch");
     template
 }
 
-/// Makes a revision: the template's labels and one more, and the owner's annotations of this moment.
+/// Creates a revision with the labels of the template and the present annotations of the owner.
 pub(super) fn make(
     owner: &Value,
     name: &str,
@@ -63,7 +63,7 @@ pub(super) fn make(
     revision
 }
 
-/// Gives a revision another number: its template has come back.
+/// Renumbers a revision whose template was restored.
 pub(super) fn renumber(revision: &Value, number: i64, plan: &mut Plan) {
     let mut renumbered = revision.clone();
     renumbered["revision"] = number.into();

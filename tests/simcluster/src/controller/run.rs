@@ -1,4 +1,4 @@
-//! Running the controllers: one task, all that waits, or until something holds.
+//! Runs the controllers: one task, all tasks, or until a condition is met.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,35 +16,35 @@ use crate::clock::later;
 use crate::cluster::SimCluster;
 use crate::store::{Key, Store};
 
-/// When a controller tries again what the server has refused.
+/// The time until a controller repeats a refused write.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// All controllers of a cluster, with what they have still to look at.
+/// All controllers of a cluster, with their queue.
 ///
-/// A cluster that is to be run by them is built with [`crate::Finalization::ByControllers`].
+/// The cluster must be built with [`crate::Finalization::ByControllers`].
 #[derive(Clone, Debug, Default)]
 pub struct Controllers {
     queue: Queue,
     kubelets: Kubelets,
     quotas: BTreeMap<String, Quota>,
-    /// The newest revision whose tasks are in the queue; none before the first look.
+    /// The newest revision whose tasks are in the queue; `None` before the first task.
     seen: Option<u64>,
 }
 
 impl Controllers {
-    /// Controllers that take their tasks in turn.
+    /// Returns controllers that execute their tasks in the order of the changes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Controllers that take their tasks in an order of choice.
+    /// Returns controllers that execute their tasks in this order.
     #[must_use]
     pub fn in_order(order: Order) -> Self {
         Self { queue: Queue::new(order), ..Self::default() }
     }
 
-    /// How long the pretended containers take.
+    /// Sets the times of the kubelets.
     #[must_use]
     pub fn kubelet_timing(mut self, timing: KubeletTiming) -> Self {
         self.kubelets.timing = timing;
@@ -58,13 +58,14 @@ impl Controllers {
         self
     }
 
-    /// Has the containers of a pod begin anew and behave in a way, whatever their images say; none gives them back.
+    /// Restarts the containers of a pod with a behaviour, whatever their images say. `None` restores the behaviour of
+    /// the images.
     pub fn set_behaviour(&mut self, store: &Store, pod: &Key, behaviour: Option<Behaviour>) {
         self.kubelets.set_behaviour(store, pod, behaviour);
         self.queue.add(Task::new(Controller::Kubelet, pod.clone()));
     }
 
-    /// What a controller would write next for an object.
+    /// Returns what a controller would write next for an object.
     pub fn plan(&mut self, store: &Store, task: &Task) -> Plan {
         let key = &task.key;
         match task.controller {
@@ -80,7 +81,7 @@ impl Controllers {
         }
     }
 
-    /// Lets one controller look at one object, now.
+    /// Executes one task now.
     pub fn step(&mut self, store: &mut Store, task: &Task) {
         let now = store.now();
         let plan = self.plan(store, task);
@@ -95,7 +96,7 @@ impl Controllers {
         }
     }
 
-    /// Does the next task that waits; which one it was, or none if none waits now.
+    /// Executes the next task of the queue and returns it; `None` if nothing is due.
     pub fn run_next_task(&mut self, store: &mut Store) -> Option<Task> {
         self.look(store);
         self.queue.wake(store.now());
@@ -104,14 +105,14 @@ impl Controllers {
         Some(task)
     }
 
-    /// When something is to be done next though nothing changes.
+    /// Returns when the next task is due if nothing changes.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.queue.next_due()
     }
 
-    /// Runs until `wanted` holds, moving a stepped clock from one due time to the next; whether it came to hold
-    /// within `limit`, which has passed if it did not. What watchers could see in between, `wanted` sees too.
+    /// Runs until `wanted` is true, and advances a stepped clock from one due time to the next. Returns whether it
+    /// became true within `limit`. `wanted` is evaluated for every state that a watcher can see.
     pub fn run_until(
         &mut self,
         cluster: &SimCluster,
@@ -131,7 +132,7 @@ impl Controllers {
         self.run_until(cluster, time, |_| false);
     }
 
-    /// Runs until nothing is due within `limit` any more; the clock stands where the last thing was done.
+    /// Runs until nothing is due within `limit`. The clock stops at the last task.
     pub fn settle(&mut self, cluster: &SimCluster, limit: Duration) {
         let end = cluster.store(|store| later(store.now(), limit));
         self.run_to(cluster, end, |_| false);
@@ -159,12 +160,12 @@ impl Controllers {
         }
     }
 
-    /// Turns what has changed since the last look into tasks.
+    /// Adds the tasks of the changes since the last call.
     fn look(&mut self, store: &Store) {
         let seen = self.seen.replace(store.revision());
         let tasks: Vec<Task> = match seen.map(|seen| store.changes_after(seen)) {
             Some(Ok(changes)) => changes.flat_map(|change| triggers::tasks_after(store, change)).collect(),
-            // At first, and when history does not reach back: everything is news.
+            // The first time, and when the history is too short: all objects.
             _ => store.all().flat_map(|(key, value)| triggers::tasks_for(store, key, value)).collect(),
         };
         for task in tasks {

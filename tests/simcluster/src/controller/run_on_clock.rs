@@ -1,24 +1,24 @@
-//! The controllers beside a served cluster, in the time of its clock.
+//! Runs the controllers of a served cluster in the time of its clock.
 
 use std::time::Duration;
 
 use super::Controllers;
 use crate::cluster::SimCluster;
 
-/// How long to wait when nothing is due: a change wakes earlier.
+/// How long to wait if nothing is due. A change ends the wait.
 const IDLE: Duration = Duration::from_secs(3600);
 
 impl Controllers {
-    /// Runs for ever beside whoever else writes; to be spawned on the runtime that serves the cluster.
+    /// Runs until it is aborted, beside other writers. Spawn it on the runtime that serves the cluster.
     ///
-    /// The cluster's clock moves by itself ([`crate::Clock::System`] or [`crate::Clock::Tokio`]); a stepped one
-    /// has to be followed by a write to be noticed.
+    /// The clock of the cluster must advance automatically ([`crate::Clock::System`] or [`crate::Clock::Tokio`]). A
+    /// stepped clock is noticed only with the next write.
     pub async fn run(mut self, cluster: SimCluster) {
         let mut revisions = cluster.revisions();
         loop {
             revisions.borrow_and_update();
             while cluster.store(|store| self.run_next_task(store)).is_some() {
-                // Others write between any two tasks, as in a real cluster.
+                // Other clients can write between two tasks, as in a real cluster.
                 tokio::task::yield_now().await;
             }
             let now = cluster.store(|store| store.now());

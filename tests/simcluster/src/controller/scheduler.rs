@@ -1,4 +1,4 @@
-//! The scheduler: each pod to the suitable node with the fewest pods.
+//! The scheduler, which binds each pod to the eligible node with the fewest pods.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     plan
 }
 
-/// The node for a pod, or why there is none.
+/// Returns the node for a pod, or the message why there is none.
 fn node_for(store: &Store, spec: &Value) -> Result<String, String> {
     let nodes = count::of(store.list(&NODES, None));
     if let Some(claim) = missing_claim(spec) {
@@ -45,19 +45,19 @@ fn node_for(store: &Store, spec: &Value) -> Result<String, String> {
     })
 }
 
-/// The claim that a pod waits for: none is ever there, they are not served.
+/// Returns the claim of a pod. Claims are not served, so they never exist.
 fn missing_claim(spec: &Value) -> Option<&str> {
     let mut volumes = object::list(spec, &["volumes"]).iter();
     volumes.find_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
 }
 
-/// Whether a pod has no node yet and somebody could still give it one.
+/// Whether a pod is to be scheduled.
 pub(super) fn waits_for_node(pod: &Value) -> bool {
     object::text(pod, &["spec", "nodeName"]).is_empty() && !object::is_terminating(pod)
 }
 
 fn best_node(store: &Store, spec: &Value) -> Option<String> {
-    let open = |node: &Value| node["spec"]["unschedulable"] != true || bears_cordon(spec);
+    let open = |node: &Value| node["spec"]["unschedulable"] != true || tolerates_unschedulable(spec);
     store
         .list(&NODES, None)
         .filter(|(_, node)| open(node) && node_fit::selects_node(spec, node))
@@ -65,7 +65,7 @@ fn best_node(store: &Store, spec: &Value) -> Option<String> {
         .map(|(key, _)| key.name.clone())
 }
 
-fn bears_cordon(spec: &Value) -> bool {
+fn tolerates_unschedulable(spec: &Value) -> bool {
     object::list(spec, &["tolerations"]).iter().any(|one| one["key"] == "node.kubernetes.io/unschedulable")
 }
 
@@ -73,11 +73,11 @@ fn pods_on(store: &Store, node: &str) -> i64 {
     count::of(store.list(&PODS, None).filter(|(_, pod)| object::text(pod, &["spec", "nodeName"]) == node))
 }
 
-/// Says that no node would do, the first time.
+/// Reports the first time that a pod cannot be scheduled.
 fn refuse(store: &Store, key: &Key, pod: &Value, message: String, plan: &mut Plan) {
-    let printed =
+    let is_reported =
         object::list(pod, &["status", "conditions"]).iter().any(|known| known["message"] == *message);
-    if printed {
+    if is_reported {
         return;
     }
     let mut refused = pod.clone();

@@ -1,11 +1,11 @@
-//! When two pod templates are the same.
+//! Equality of pod templates.
 
 use serde_json::Value;
 
 use crate::object;
 
-/// Whether two templates say the same, but for one label: nothing and an empty list or map are the same, every order
-/// counts.
+/// Whether two templates are equal except for one label. An absent field equals an empty list or map. Order is
+/// significant.
 pub(super) fn equal_without_label(one: &Value, other: &Value, label: &str) -> bool {
     plain(one, label) == plain(other, label)
 }
@@ -19,7 +19,8 @@ fn plain(template: &Value, label: &str) -> Value {
     plain
 }
 
-/// Empty lists and maps go where Go would not tell them from absent ones; a source such as `emptyDir: {}` stays.
+/// Removes empty lists and maps that Go does not distinguish from absent ones. A volume source such as `emptyDir: {}`
+/// stays.
 fn drop_empty(template: &mut Value) {
     if let Some(Value::Object(metadata)) = template.get_mut("metadata") {
         metadata.retain(|_, value| !is_empty_or_null(value));

@@ -1,4 +1,4 @@
-//! Which controllers have to look at what when an object has changed.
+//! The tasks that follow from a change of an object.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::resource::{
 };
 use crate::store::{Change, Key, Store};
 
-/// The controllers of the kinds that own something.
+/// The controllers of the kinds that own objects.
 const OWNERS: [(&Resource, Controller); 7] = [
     (&DEPLOYMENTS, Controller::Deployment),
     (&REPLICASETS, Controller::ReplicaSet),
@@ -22,7 +22,7 @@ const OWNERS: [(&Resource, Controller); 7] = [
     (&ADVANCED_DAEMONSETS, Controller::Kruise),
 ];
 
-/// The tasks that follow from a change, in the order they are taken up.
+/// Returns the tasks that follow from a change, in order.
 pub(super) fn tasks_after(store: &Store, change: &Change) -> Vec<Task> {
     let mut tasks = match &change.after {
         Some(after) => tasks_for(store, &change.key, after),
@@ -38,7 +38,7 @@ pub(super) fn tasks_after(store: &Store, change: &Change) -> Vec<Task> {
     tasks
 }
 
-/// The tasks that an object gives as it is.
+/// Returns the tasks that follow from the present state of an object.
 pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let own = OWNERS.into_iter().find(|(resource, _)| *resource == key.resource);
@@ -60,7 +60,7 @@ pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     tasks
 }
 
-/// The owner looks again; without one, whoever could adopt the object does.
+/// Returns the task of the owner; without an owner, those of the owners that could adopt the object.
 fn tasks_of_owners(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     let Some(reference) = controller_of(value) else { return tasks_of_adopters(store, key, value) };
     let name = object::text(reference, &["name"]);
@@ -70,14 +70,14 @@ fn tasks_of_owners(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
         .collect()
 }
 
-/// Whether a reference is to an object of a resource, in whatever version.
+/// Whether a reference is to an object of a resource, in any version.
 fn is_of(reference: &Value, resource: &Resource) -> bool {
     let version = object::text(reference, &["apiVersion"]);
     let group = version.split_once('/').map_or("", |(group, _)| group);
     group == resource.group && object::text(reference, &["kind"]) == resource.kind
 }
 
-/// A budget counts anew when it changes, or what it counts.
+/// Returns the tasks of the budgets that an object affects.
 fn tasks_of_budgets(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     let task = |key: &Key| Task::new(Controller::Disruption, key.clone());
     if key.resource == &PODDISRUPTIONBUDGETS {
@@ -103,7 +103,8 @@ fn tasks_of_adopters(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
         .collect()
 }
 
-/// A pod that is gone concerns a Deployment that waits for it, and an owner that is gone what it has left behind.
+/// Returns the tasks after the removal of an object: for a pod the Deployment that waits for it, for an owner its
+/// dependents.
 fn tasks_of_orphans(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
     if key.resource == &PODS {
         let mut tasks: Vec<Task> = recreating_deployment(store, key, gone).into_iter().collect();
@@ -118,7 +119,7 @@ fn tasks_of_orphans(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
     left.map(|key| Task::new(Controller::GarbageCollector, key)).chain(waiting).collect()
 }
 
-/// The Deployment above a pod's set, if it lets all old pods go before new ones come.
+/// Returns the task of the Deployment of a pod's set, if its strategy is `Recreate`.
 fn recreating_deployment(store: &Store, key: &Key, pod: &Value) -> Option<Task> {
     let above = |object: &Value, resource: &'static Resource| {
         let name = object::text(controller_of(object)?, &["name"]);
@@ -130,7 +131,7 @@ fn recreating_deployment(store: &Store, key: &Key, pod: &Value) -> Option<Task> 
     recreates.then(|| Task::new(Controller::Deployment, deployment))
 }
 
-/// An owner that waits for what it owned can go when that is gone.
+/// Returns the tasks of owners that wait for the removal of their dependents.
 fn collector_of_owners(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
     object::list(gone, &["metadata", "ownerReferences"])
         .iter()

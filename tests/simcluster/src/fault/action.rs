@@ -1,51 +1,50 @@
-//! What happens to a request.
+//! The actions of faults.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{refusal::Refusal, store::Store};
 
-/// What happens to a request.
+/// What a fault does to a request.
 #[derive(Clone)]
 pub enum FaultAction {
-    /// It waits before anything else happens to it.
+    /// The request waits before anything else happens to it.
     Delay(Duration),
-    /// It is refused; see [`Refusal::with_status`].
+    /// The request is refused; see [`Refusal::with_status`].
     Refuse(Refusal),
-    /// It is answered with this status and an HTML page, as a proxy does.
+    /// The response is this status and an HTML page, as from a proxy.
     Html(u16),
-    /// It is never answered.
+    /// There is no response.
     Stall,
-    /// The connection is lost before the server has done anything.
+    /// The connection is lost before the server executes the request.
     LoseRequest,
-    /// The server does what it is asked, and the connection is lost before the answer.
+    /// The server executes the request, and the connection is lost before the response.
     LoseAnswer,
-    /// Only this request is lost, before the server has done anything: `RST_STREAM`. Over HTTP/1.1 that is
-    /// the connection.
+    /// Only this request is lost, before the server executes it: `RST_STREAM`. With HTTP/1.1, the connection is lost.
     ResetStream,
-    /// The request is answered, and the connection takes no other: `GOAWAY`, or `Connection: close`.
+    /// The server responds, and accepts no other request on the connection: `GOAWAY`, or `Connection: close`.
     LeaveConnection,
-    /// The connection is lost after this many bytes of the answer's body.
+    /// The connection is lost after this many bytes of the response body.
     CutBody(usize),
-    /// Nothing comes after this many bytes of the answer's body.
+    /// The server sends nothing after this many bytes of the response body.
     StallBody(usize),
-    /// The answer is a complete message with only this many bytes of the JSON.
+    /// The response is a complete message with only this many bytes of the JSON.
     TruncateJson(usize),
-    /// The watch ends in the ordinary way after this many events.
+    /// The watch ends normally after this many events.
     CloseWatch(usize),
-    /// The watch stays open and nothing comes after this many events.
+    /// The watch stays open, and the server sends nothing after this many events.
     SilenceWatch(usize),
     /// The watch ends with a 410 event after this many events.
     ExpireWatch(usize),
-    /// The list's continue token has expired: 410 with a fresh one.
+    /// The continue token of the list has expired: 410 with a new one.
     ExpireContinue,
-    /// The answer carries this warning.
+    /// The response has this warning.
     Warn(String),
-    /// Another writer acts just before the server looks at the request.
+    /// Another client writes immediately before the server executes the request.
     WriteBefore(Arc<dyn Fn(&mut Store) + Send + Sync>),
 }
 
 impl FaultAction {
-    /// Another writer that acts just before the request is handled.
+    /// Returns the action with which another client writes immediately before the server executes the request.
     pub fn write_before(write: impl Fn(&mut Store) + Send + Sync + 'static) -> Self {
         Self::WriteBefore(Arc::new(write))
     }

@@ -1,4 +1,4 @@
-//! Misbehaviour on demand: which requests it hits, and what happens to them.
+//! Faults: actions on selected requests.
 
 mod action;
 mod requests;
@@ -6,7 +6,7 @@ mod requests;
 pub use self::{action::FaultAction, requests::Requests};
 use crate::request::Route;
 
-/// An act for some requests, for ever or a number of times.
+/// An action on selected requests, always or a limited number of times.
 #[derive(Clone, Debug)]
 pub struct Fault {
     requests: Requests,
@@ -16,31 +16,31 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// `act` for every one of these requests.
+    /// Returns the fault that does `action` to each of these requests.
     #[must_use]
     pub fn on(requests: Requests, act: FaultAction) -> Self {
         Self { requests, act, skip: 0, times: None }
     }
 
-    /// Spares the first `requests` requests that match.
+    /// Skips the first `requests` requests that match.
     #[must_use]
     pub fn after(self, requests: usize) -> Self {
         Self { skip: requests, ..self }
     }
 
-    /// Hits only so many requests.
+    /// Applies to this many requests.
     #[must_use]
     pub fn times(self, times: usize) -> Self {
         Self { times: Some(times), ..self }
     }
 
-    /// Hits one request.
+    /// Applies to one request.
     #[must_use]
     pub fn once(self) -> Self {
         self.times(1)
     }
 
-    /// What happens to a request, if this is for it; counts it.
+    /// Returns the action on a request if the fault applies to it, and counts the request.
     fn strike(&mut self, route: &Route, continued: bool) -> Option<FaultAction> {
         if !self.requests.include(route, continued) || self.times == Some(0) {
             return None;
@@ -54,7 +54,7 @@ impl Fault {
     }
 }
 
-/// The faults that are set, in the order they were set.
+/// The active faults, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Fault>);
 
@@ -67,7 +67,7 @@ impl Faults {
         self.0.clear();
     }
 
-    /// Everything that happens to a request.
+    /// Returns all actions on a request.
     pub(crate) fn strike(&mut self, route: &Route, continued: bool) -> Vec<FaultAction> {
         self.0.iter_mut().filter_map(|fault| fault.strike(route, continued)).collect()
     }

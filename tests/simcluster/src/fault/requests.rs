@@ -1,11 +1,11 @@
-//! Which requests a fault is for.
+//! The selection of requests for a fault.
 
 use crate::{
     request::{Route, Verb},
     resource::Resource,
 };
 
-/// Which requests a fault is for; everything that is not narrowed down matches.
+/// The requests that a fault applies to.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     verb: Option<Verb>,
@@ -23,19 +23,19 @@ impl Requests {
         Self::default()
     }
 
-    /// Requests of a verb on a resource, its parts included.
+    /// Requests with a verb on a resource, including its subresources.
     #[must_use]
     pub fn of(verb: Verb, resource: &'static Resource) -> Self {
         Self { verb: Some(verb), resource: Some(resource), ..Self::default() }
     }
 
-    /// Requests of any verb on a resource, its parts included.
+    /// Requests with any verb on a resource, including its subresources.
     #[must_use]
     pub fn on(resource: &'static Resource) -> Self {
         Self { resource: Some(resource), ..Self::default() }
     }
 
-    /// Requests of a verb on any resource.
+    /// Requests with a verb on any resource.
     #[must_use]
     pub fn verb(verb: Verb) -> Self {
         Self { verb: Some(verb), ..Self::default() }
@@ -47,19 +47,19 @@ impl Requests {
         Self { path: Some(path.to_owned()), ..Self::default() }
     }
 
-    /// Only those for an object of this name.
+    /// Of these, the requests for an object with this name.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self }
     }
 
-    /// Only those for this part of an object; `""` for the object itself.
+    /// Of these, the requests for this subresource; `""` for the object itself.
     #[must_use]
     pub fn part(self, subresource: &str) -> Self {
         Self { subresource: Some(subresource.to_owned()), ..self }
     }
 
-    /// Only those for a second or later page of a list.
+    /// Of these, the requests for the second or a later page of a list.
     #[must_use]
     pub fn continued(self) -> Self {
         Self { continued: true, ..self }

@@ -1,13 +1,13 @@
-//! JSON Patch (RFC 6902) as the API server's library (evanphx/json-patch, version 4) reads it.
+//! JSON Patch (RFC 6902) as in the API server's library (evanphx/json-patch, version 4).
 //!
-//! It departs from the RFC where a client can notice: a `test` with null passes on an absent member, a `replace` of an
-//! absent member adds it, and negative indexes count from the end. A missing parent fails all the same.
+//! It differs from the RFC: a `test` with null passes on an absent member, a `replace` of an absent member adds it,
+//! and negative indexes count from the end. A missing parent is an error, as in the RFC.
 
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
 
-/// Applies every operation in order, or refuses with the bare 422 that does not say which one failed.
+/// Applies every operation in order, or returns the bare 422 without the operation that failed.
 pub(super) fn apply(document: &mut Value, operations: &Value) -> Result<(), Refusal> {
     let operations = operations.as_array().ok_or_else(|| {
         Refusal::bad_request(
@@ -19,7 +19,7 @@ pub(super) fn apply(document: &mut Value, operations: &Value) -> Result<(), Refu
         .try_for_each(|operation| apply_one(document, operation).ok_or_else(Refusal::patch_failed))
 }
 
-/// One operation; none when it does not apply.
+/// Applies one operation; `None` if it does not apply.
 fn apply_one(document: &mut Value, operation: &Value) -> Option<()> {
     let path = operation.get("path")?.as_str()?;
     let value = operation.get("value").unwrap_or(&Value::Null);
@@ -40,13 +40,13 @@ fn apply_one(document: &mut Value, operation: &Value) -> Option<()> {
     }
 }
 
-/// The container that holds the last step of a path.
+/// The parent of the last step of a path.
 enum Holder<'d> {
     Object(&'d mut Map<String, Value>, String),
     List(&'d mut Vec<Value>, String),
 }
 
-/// Walks to the holder; none when something on the way is missing or holds nothing.
+/// Returns the parent; `None` if a step is missing or has no members.
 fn holder<'d>(document: &'d mut Value, path: &str) -> Option<Holder<'d>> {
     let (parents, last) = path
         .strip_prefix('/')?
@@ -74,14 +74,14 @@ fn unescape(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-/// The index a step means in a list of this length, which may be the length itself.
+/// Returns the index of a step in a list of this length; the index can be the length.
 fn index(step: &str, length: usize) -> Option<usize> {
     let number: i64 = step.parse().ok()?;
     let counted = if number < 0 { number.checked_add(i64::try_from(length).ok()?)? } else { number };
     usize::try_from(counted).ok().filter(|index| *index <= length)
 }
 
-/// The value at a path, null for an absent member of an object that is there.
+/// Returns the value at a path; null for an absent member of an existing object.
 fn get(document: &mut Value, path: &str) -> Option<Value> {
     match holder(document, path)? {
         Holder::Object(map, key) => Some(map.get(&key).cloned().unwrap_or(Value::Null)),
@@ -101,7 +101,7 @@ fn add(document: &mut Value, path: &str, value: Value) -> Option<()> {
         }
         Holder::List(items, step) if step == "-" => items.push(value),
         Holder::List(items, step) => {
-            // A negative index counts from behind the new element.
+            // A negative index counts from after the new element.
             let length = items.len() + usize::from(step.starts_with('-'));
             let place = index(&step, length)?;
             items.insert(place, value);

@@ -1,4 +1,4 @@
-//! Strategic merge of lists: item by item where there is a merge key.
+//! Strategic merge of lists: by item if there is a merge key.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::refusal::Refusal;
 
-/// What a list becomes under a patch; `order` is the order its items are to have.
+/// Returns the patched list; `order` is the wanted order of its items.
 pub(super) fn merge_lists(
     list: &str,
     current: &[Value],
@@ -52,7 +52,7 @@ pub(super) fn merge_lists(
     })
 }
 
-/// Puts the items that `order` names into that order; an item that it does not name stays before those it preceded.
+/// Sorts the items into `order`. An item that is not in `order` stays before the items that it preceded.
 fn in_order(merged: Vec<Value>, before: &[Value], order: &[Value], key: &str) -> Vec<Value> {
     let place_in =
         |list: &[Value], item: &Value| list.iter().position(|other| other.get(key) == item.get(key));

@@ -1,6 +1,6 @@
-//! How the lists of the served kinds merge; their names alone tell, for no two of them share a name and differ.
+//! The merge keys of the lists of the served kinds, by name. No two lists with the same name differ.
 
-/// The member that identifies an item of a list; from the `patchMergeKey` tags of the API types.
+/// Returns the member that identifies an item of a list (`patchMergeKey` of the API types).
 pub(crate) fn merge_key(list: &str) -> Option<&'static str> {
     Some(match list {
         "containers"
@@ -23,7 +23,7 @@ pub(crate) fn merge_key(list: &str) -> Option<&'static str> {
     })
 }
 
-/// Lists of texts that merge as sets.
+/// Lists of strings that are merged as sets.
 pub(super) fn is_set(list: &str) -> bool {
     matches!(list, "finalizers" | "podCIDRs")
 }

@@ -1,4 +1,4 @@
-//! The three patch formats, each a function from a document and a patch to a document.
+//! The three patch formats.
 
 mod json;
 mod lists;
@@ -12,19 +12,19 @@ use crate::refusal::Refusal;
 
 pub(crate) use self::merge_keys::merge_key;
 
-/// A patch format, told by the `Content-Type` of a PATCH.
+/// A patch format, by the `Content-Type` of a PATCH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 6902, as the API server's library reads it.
+    /// JSON Patch (RFC 6902), as in the API server's library.
     Json,
-    /// RFC 7386.
+    /// JSON Merge Patch (RFC 7386).
     Merge,
-    /// Kubernetes' own.
+    /// Strategic merge patch.
     Strategic,
 }
 
 impl Format {
-    /// The media types that a PATCH may have here.
+    /// The supported media types of a PATCH.
     pub(crate) const MEDIA_TYPES: [&'static str; 3] = [
         "application/json-patch+json",
         "application/merge-patch+json",
@@ -44,10 +44,10 @@ impl Format {
         }
     }
 
-    /// What `document` becomes.
+    /// Returns the patched document.
     ///
     /// # Errors
-    /// 400 for a patch that is not of the format, 422 for one that does not apply.
+    /// 400 for an invalid patch, 422 for a patch that does not apply.
     pub fn apply(self, document: &Value, patch: &Value) -> Result<Value, Refusal> {
         let mut document = document.clone();
         match self {

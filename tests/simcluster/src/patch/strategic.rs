@@ -1,5 +1,4 @@
-//! Strategic merge patch for the kinds that are served: lists with a merge key merge item by item, and `$` directives
-//! steer.
+//! Strategic merge patch for the served kinds: merge keys of lists, and `$` directives.
 
 use serde_json::{Map, Value};
 
@@ -85,7 +84,7 @@ pub(super) fn directive(item: &Value) -> Option<&str> {
     item.get(PATCH).and_then(Value::as_str)
 }
 
-/// A patch value that lands where nothing was: its directives have nothing to act on.
+/// Returns the value of a patch that replaces nothing, without its directives.
 pub(super) fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => map

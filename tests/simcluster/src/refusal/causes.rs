@@ -1,15 +1,15 @@
-//! The fields that are wrong, as `details.causes` of a 422 lists them.
+//! The invalid fields in `details.causes` of a 422.
 
 use serde_json::{Value, json};
 
-/// One field that is wrong, as `details.causes` lists them.
+/// An invalid field in `details.causes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// Such as `FieldValueInvalid`.
     pub reason: &'static str,
     /// The path of the field.
     pub field: String,
-    /// What is wrong with it.
+    /// The message about the field.
     pub message: String,
 }
 

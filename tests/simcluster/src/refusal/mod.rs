@@ -1,5 +1,4 @@
-//! The `Status` bodies of requests that were refused, with the reasons, codes and messages of apimachinery's
-//! `api/errors`.
+//! The `Status` bodies of refused requests, with the reasons, codes and messages of apimachinery's `api/errors`.
 
 mod causes;
 mod reasons;
@@ -11,20 +10,20 @@ use serde_json::{Value, json};
 pub use self::causes::Cause;
 use crate::resource::Resource;
 
-/// Why the server said no.
+/// The error of a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The HTTP status code.
     pub code: u16,
     /// The machine-readable reason; empty for an unknown one.
     pub reason: &'static str,
-    /// The sentence for people.
+    /// The message.
     pub message: String,
     /// The `details` object of the body.
     pub details: Value,
     /// Seconds for the `Retry-After` header.
     pub retry_after: Option<u32>,
-    /// What an expired continue token can go on with.
+    /// The new continue token after an expired one.
     pub fresh_continue: Option<String>,
 }
 
@@ -49,7 +48,7 @@ impl Refusal {
         self
     }
 
-    /// The same, with a `Retry-After` header and `details.retryAfterSeconds`.
+    /// Adds a `Retry-After` header and `details.retryAfterSeconds`.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);

@@ -1,4 +1,4 @@
-//! The refusals that the API server gives, each with its code, its reason and its sentence.
+//! The errors of the API server, with code, reason and message.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ impl Refusal {
             .about(resource, name)
     }
 
-    /// 404 for a path that nothing serves.
+    /// 404 for a path that is not served.
     #[must_use]
     pub fn no_such_path() -> Self {
         Self {
@@ -22,14 +22,14 @@ impl Refusal {
         }
     }
 
-    /// 409 for a name that is taken.
+    /// 409 for a name that exists already.
     #[must_use]
     pub fn already_exists(resource: &Resource, name: &str) -> Self {
         Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", resource.qualified()))
             .about(resource, name)
     }
 
-    /// 409 for an update of an object that moved on.
+    /// 409 for an update of an object that has changed.
     #[must_use]
     pub fn modified(resource: &Resource, name: &str) -> Self {
         Self::conflict(
@@ -39,14 +39,14 @@ impl Refusal {
         )
     }
 
-    /// 409 with a sentence of its own.
+    /// 409 with another message.
     #[must_use]
     pub fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", resource.qualified());
         Self::new(409, "Conflict", message).about(resource, name)
     }
 
-    /// 409 of a deletion's precondition, which names the kind and not the resource.
+    /// 409 for a precondition of a deletion. Its message has the kind instead of the resource.
     #[must_use]
     pub fn precondition(resource: &Resource, name: &str, why: &str) -> Self {
         let kind = resource.qualified_kind();
@@ -58,19 +58,19 @@ impl Refusal {
     #[must_use]
     pub fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Self {
         let kind = resource.qualified_kind();
-        let printed: Vec<String> =
+        let causes_text: Vec<String> =
             causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-        let printed = match printed.as_slice() {
+        let message = match causes_text.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {printed}"))
+        let mut refusal = Self::new(422, "Invalid", format!("{kind} \"{name}\" is invalid: {message}"))
             .naming(resource.group, resource.kind, name);
         refusal.details["causes"] = causes_json(causes);
         refusal
     }
 
-    /// 422 for a patch whose result cannot be read as the kind.
+    /// 422 for a patch whose result cannot be decoded as the kind.
     #[must_use]
     pub fn unreadable_patch(patch: &str, why: &str) -> Self {
         let cause = Cause {
@@ -83,7 +83,7 @@ impl Refusal {
         refusal
     }
 
-    /// 422 for a JSON Patch that does not apply: bare, without a cause and without the operation that failed.
+    /// 422 for a JSON Patch that does not apply, without a cause and without the operation that failed.
     #[must_use]
     pub fn patch_failed() -> Self {
         let message = "the server rejected our request due to an error in our request";
@@ -96,7 +96,7 @@ impl Refusal {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 401, which tells nothing.
+    /// 401, without details.
     #[must_use]
     pub fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
@@ -113,7 +113,7 @@ impl Refusal {
         Self::new(403, "Forbidden", format!("{what} is forbidden: {why}")).about(resource, name)
     }
 
-    /// 403 for something that is not a resource.
+    /// 403 for a path of no resource.
     #[must_use]
     pub fn forbidden_path(why: &str) -> Self {
         Self { details: json!({}), ..Self::new(403, "Forbidden", format!("forbidden: {why}")) }
@@ -132,7 +132,7 @@ impl Refusal {
         }
     }
 
-    /// 415, with the media types that would do.
+    /// 415, with the supported media types.
     #[must_use]
     pub fn unsupported_media_type(allowed: &[&str]) -> Self {
         let message = format!(
@@ -142,13 +142,13 @@ impl Refusal {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// 410 for a resourceVersion that history no longer reaches.
+    /// 410 for a resourceVersion that is older than the history.
     #[must_use]
     pub fn expired(asked: u64, oldest: u64) -> Self {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
-    /// 410 for a continue token; `fresh` goes on without consistency.
+    /// 410 for a continue token; `fresh` continues at the present revision.
     #[must_use]
     pub fn continue_expired(fresh: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
@@ -158,7 +158,7 @@ impl Refusal {
         Self { fresh_continue: Some(fresh), ..Self::new(410, "Expired", message) }
     }
 
-    /// Any other answer, as a fault or an admission plugin may give it.
+    /// Any other error, for faults and admission plugins.
     #[must_use]
     pub fn with_status(code: u16, message: impl Into<String>) -> Self {
         let reason = match code {

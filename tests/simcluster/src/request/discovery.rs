@@ -1,4 +1,4 @@
-//! The paths that are no resources: discovery, the version, health.
+//! The paths of no resource: discovery, version, health.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use crate::{
     store::Store,
 };
 
-/// The version that the cluster says it is: the one that the fixtures were recorded from.
+/// The version of the cluster from which the fixtures were recorded.
 const VERSION: (&str, &str, &str) = ("1", "36", "v1.36.2");
 
-/// The groups beside the core.
+/// The API groups other than core.
 const GROUPS: [&str; 2] = ["apps", "policy"];
 
 /// Answers a GET of a path.

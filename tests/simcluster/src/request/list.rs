@@ -11,7 +11,7 @@ use crate::{
     store::{Key, Store},
 };
 
-/// Answers a LIST, a page of one, or the next page.
+/// Answers a LIST of all objects or of one page.
 pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value, Refusal> {
     let query = &call.query;
     let selection =
@@ -56,7 +56,7 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
     Ok(json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata, "items": items }))
 }
 
-/// The 410 of a continue token that is said to have expired.
+/// Returns the 410 for a continue token that a fault lets expire.
 pub(crate) fn expire_continue(text: &str) -> Refusal {
     match Page::of_token(text) {
         Ok(page) => Refusal::continue_expired(page.fresh_token()),
@@ -64,9 +64,9 @@ pub(crate) fn expire_continue(text: &str) -> Refusal {
     }
 }
 
-/// Where in a collection a page begins, and as of when.
+/// The position and the revision at which a page begins.
 struct Page {
-    /// None for now.
+    /// `None` for the present revision.
     revision: Option<u64>,
     start: Option<(String, String)>,
 }
@@ -99,11 +99,11 @@ impl Page {
         let revision = read["rv"].as_u64().ok_or_else(unreadable)?;
         let start =
             (object::text(&read, &["namespace"]).to_owned(), object::text(&read, &["name"]).to_owned());
-        // Revision 0 is a token that a 410 gave out: go on from there in what is there now.
+        // Revision 0 is in a token from a 410: the page continues at the present revision.
         Ok(Self { revision: (revision > 0).then_some(revision), start: Some(start) })
     }
 
-    /// A token that goes on from here in whatever is there then.
+    /// Returns a token that continues from here at the revision that is present then.
     fn fresh_token(&self) -> String {
         token(0, &self.start.clone().unwrap_or_default())
     }

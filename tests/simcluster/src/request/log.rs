@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{query::Query, route::Target};
 use crate::{object, refusal::Refusal, store::Store};
 
-/// The lines a container has written, of this instance or the one before. `follow` ends when they end.
+/// Returns the output of a container, of the present run or of the run before. `follow` ends with the present lines.
 pub(super) fn read(store: &Store, target: &Target, query: &Query) -> Result<String, Refusal> {
     let pod = store.find(&target.key())?;
     let container = container(pod, query.get("container"))?;
@@ -34,7 +34,7 @@ pub(super) fn read(store: &Store, target: &Target, query: &Query) -> Result<Stri
     Ok(text)
 }
 
-/// The container that is asked for, or the only one.
+/// Returns the requested container, or the only one.
 fn container<'p>(pod: &'p Value, asked: &str) -> Result<&'p str, Refusal> {
     let names = |list: &str| {
         object::list(pod, &["spec", list])
@@ -60,7 +60,7 @@ fn container<'p>(pod: &'p Value, asked: &str) -> Result<&'p str, Refusal> {
         .ok_or_else(|| Refusal::bad_request(format!("container {asked} is not valid for pod {pod_name}")))
 }
 
-/// What a kubelet answers for a container that has no instance yet.
+/// Returns a kubelet's error for a container that has not started.
 fn not_started(pod: &Value, container: &str) -> Refusal {
     let statuses = object::list(pod, &["status", "containerStatuses"])
         .iter()

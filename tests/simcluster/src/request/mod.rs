@@ -1,4 +1,4 @@
-//! From a request to a reply, with the store in between and no I/O.
+//! From a request to a response, without I/O.
 
 mod body;
 mod discovery;
@@ -33,7 +33,7 @@ use crate::{
     store::{Key, Store},
 };
 
-/// A request, read.
+/// A parsed request.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: Method,
@@ -45,7 +45,7 @@ pub(crate) struct Call {
     pub(crate) body: Bytes,
 }
 
-/// What to answer.
+/// The response to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
     Json { code: u16, value: Value, warnings: Vec<String> },
@@ -63,7 +63,7 @@ impl Reply {
     }
 }
 
-/// Does what a request asks, or refuses.
+/// Executes a request, or refuses it.
 pub(crate) fn answer(store: &mut Store, call: &Call) -> Result<Reply, Refusal> {
     match &call.route {
         Route::Path(path) if call.method == Method::GET || call.method == Method::HEAD => {
@@ -113,7 +113,7 @@ fn answer_resource(store: &mut Store, call: &Call, target: &Target) -> Result<Re
 }
 
 impl Call {
-    /// In whose name the request writes: its `fieldManager`, else the first word of its user agent.
+    /// Returns the field manager of the request: its `fieldManager`, else the first word of its user agent.
     fn author(&self) -> Result<Author, Refusal> {
         let manager = match self.query.get("fieldManager") {
             "" => self.user_agent.split('/').next().unwrap_or_default(),
@@ -125,7 +125,7 @@ impl Call {
         })
     }
 
-    /// A DELETE may carry its `dryRun` in the body.
+    /// A DELETE can have its `dryRun` in the body.
     fn body_asks_for_dry_run(&self) -> bool {
         self.method == Method::DELETE
             && body::parse(&self.body)
@@ -136,9 +136,9 @@ impl Call {
     fn deletion(&self) -> Result<Deletion, Refusal> {
         let mut options = if self.body.is_empty() { json!({}) } else { body::parse(&self.body)? };
         for name in ["propagationPolicy", "gracePeriodSeconds"] {
-            let said = self.query.get(name);
-            if !said.is_empty() {
-                let value = said.parse::<i64>().map_or_else(|_| said.into(), Value::from);
+            let text = self.query.get(name);
+            if !text.is_empty() {
+                let value = text.parse::<i64>().map_or_else(|_| text.into(), Value::from);
                 object::members(&mut options).insert(name.to_owned(), value);
             }
         }
@@ -154,7 +154,7 @@ fn written(code: u16, target: &Target, call: &Call, value: &Value) -> Reply {
     Reply::Json { code, value: call.view.object(value), warnings: warnings(target.resource, value) }
 }
 
-/// Pods and objects that are still there are answered with themselves, what is gone with a `Status`.
+/// The response to a deletion: the object if it still exists or is a pod, else a `Status`.
 fn delete(store: &mut Store, call: &Call, key: &Key, options: &Deletion) -> Result<Reply, Refusal> {
     let deleted = store.delete(key, options, &call.author()?)?;
     if key.resource.kind == "Pod" || store.get(key).is_some() {
@@ -176,7 +176,7 @@ fn delete_all(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, 
     Ok(Reply::json(200, answer))
 }
 
-/// An eviction is a deletion that a budget may refuse.
+/// Evicts a pod.
 fn evict(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
     let eviction = body::parse(&call.body)?;
     let options = Deletion::of_options(eviction.get("deleteOptions").unwrap_or(&Value::Null));

@@ -1,13 +1,12 @@
-//! As much of `OpenAPI` v3 as lets kubectl see that the server checks fields itself, which `apply`, `create -f` and
-//! `edit` ask for.
+//! The part of `OpenAPI` v3 from which kubectl learns that the server validates fields (`apply`, `create -f`, `edit`).
 //!
-//! There are no schemas: `kubectl explain` has nothing to tell.
+//! There are no schemas, so `kubectl explain` does not work.
 
 use serde_json::{Map, Value, json};
 
 use crate::resource::{ALL, Resource};
 
-/// The groups that have a document.
+/// The API groups with a document.
 pub(super) fn index() -> Value {
     let paths: Map<String, Value> = ["api/v1", "apis/apps/v1", "apis/policy/v1"]
         .into_iter()
@@ -16,7 +15,7 @@ pub(super) fn index() -> Value {
     json!({ "paths": paths })
 }
 
-/// The document of a group: that every kind can be patched, with a `fieldValidation`.
+/// Returns the document of a group: every kind has a PATCH with the parameter `fieldValidation`.
 pub(super) fn document(group: &str) -> Value {
     let rows = ALL.into_iter().filter(|resource| resource.group == group);
     let paths: Map<String, Value> =

@@ -2,7 +2,7 @@
 
 use crate::refusal::Refusal;
 
-/// The parameters, decoded, in the order they came.
+/// The decoded parameters, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query(Vec<(String, String)>);
 
@@ -19,16 +19,16 @@ impl Query {
         self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
     }
 
-    /// Whether a parameter says yes.
+    /// Whether a parameter is `true` or `1`.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), "true" | "1")
     }
 
-    /// The number a parameter holds, if it is there.
+    /// Returns the number in a parameter, if the parameter is present.
     ///
     /// # Errors
-    /// 400 when it holds something else.
+    /// 400 if it is no number.
     pub fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
         match self.get(name) {
             "" => Ok(None),
@@ -38,7 +38,7 @@ impl Query {
         }
     }
 
-    /// Whether the request only asks what would happen.
+    /// Whether the request is a dry run.
     ///
     /// # Errors
     /// 400 for a `dryRun` that is not `All`.

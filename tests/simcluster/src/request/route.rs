@@ -1,4 +1,4 @@
-//! What a request is about: its path and method in the terms of the API.
+//! The verb and the resource of a request, from its method and path.
 
 use http::Method;
 use percent_encoding::percent_decode_str;
@@ -9,7 +9,7 @@ use crate::{
     store::Key,
 };
 
-/// A verb, as access rules name it.
+/// A verb of the API, as in RBAC rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// GET of an object.
@@ -61,7 +61,7 @@ impl Verb {
     }
 }
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// A resource.
@@ -70,23 +70,23 @@ pub enum Route {
     Path(String),
 }
 
-/// A collection, an object or a part of an object.
+/// A collection, an object or a subresource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What is done.
+    /// The verb.
     pub verb: Verb,
     /// The row of the resource.
     pub resource: &'static Resource,
-    /// None for all namespaces and for cluster-wide resources.
+    /// `None` for all namespaces and for cluster-scoped resources.
     pub namespace: Option<String>,
-    /// None for a collection.
+    /// `None` for a collection.
     pub name: Option<String>,
     /// `status`, `scale`, `log`, `eviction` or `binding`; empty for the object itself.
     pub subresource: String,
 }
 
 impl Target {
-    /// The key of the object; of no object (an empty name) for a collection.
+    /// Returns the key of the object; for a collection, with an empty name.
     #[must_use]
     pub fn key(&self) -> Key {
         Key::new(
@@ -98,7 +98,7 @@ impl Target {
 }
 
 impl Route {
-    /// Reads a path; a resource that is not served is a path like any other.
+    /// Reads a path. The path of a resource that is not served is no resource.
     #[must_use]
     pub fn of(method: &Method, path: &str, query: &Query) -> Self {
         let steps: Vec<String> = path
@@ -117,7 +117,7 @@ impl Route {
 }
 
 fn target(group: &str, version: &str, rest: &[&str], method: &Method, query: &Query) -> Option<Target> {
-    // `namespaces/NAME/status` is a part of a namespace, `namespaces/NAME/pods` a collection in it.
+    // `namespaces/NAME/status` is a subresource of a namespace, `namespaces/NAME/pods` a collection in it.
     if let ["namespaces", name, subresource] = rest
         && NAMESPACES.subresources.contains(subresource)
         && group.is_empty()

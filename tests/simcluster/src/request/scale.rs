@@ -1,4 +1,4 @@
-//! The `scale` subresource: the number of replicas, in a form that is the same for every kind.
+//! The `scale` subresource.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Objects as rows for people, as `kubectl get` asks for them.
+//! Tables, as `kubectl get` requests them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -72,9 +72,10 @@ fn pod(value: &Value) -> Vec<String> {
     let containers = object::list(value, &["status", "containerStatuses"]);
     let ready = containers.iter().filter(|container| container["ready"] == true).count();
     let restarts: i64 = containers.iter().filter_map(|container| container["restartCount"].as_i64()).sum();
-    let waiting = containers.iter().find_map(|container| container["state"]["waiting"]["reason"].as_str());
+    let reason = |state: &str| containers.iter().find_map(|one| one["state"][state]["reason"].as_str());
     let phase = object::text(value, &["status", "phase"]);
-    let status = if object::is_terminating(value) { "Terminating" } else { waiting.unwrap_or(phase) };
+    let reason = reason("waiting").or_else(|| reason("terminated")).unwrap_or(phase);
+    let status = if object::is_terminating(value) { "Terminating" } else { reason };
     let all = object::list(value, &["spec", "containers"]).len();
     vec![format!("{ready}/{all}"), status.to_owned(), restarts.to_string()]
 }
@@ -98,7 +99,7 @@ fn is_true(value: &Value, condition: &str) -> bool {
     conditions.iter().any(|one| one["type"] == condition && one["status"] == "True")
 }
 
-/// The age in the largest unit that says enough.
+/// Returns the age in kubectl's short form.
 fn age(value: &Value, now: Timestamp) -> String {
     let Ok(born) = object::text(value, &["metadata", "creationTimestamp"]).parse::<Timestamp>() else {
         return "<unknown>".to_owned();

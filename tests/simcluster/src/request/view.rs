@@ -1,4 +1,4 @@
-//! How much of an object a client asks to see, by its `Accept` header.
+//! The representation of an object, which the `Accept` header selects.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -7,23 +7,23 @@ use super::table::table;
 use crate::object;
 use crate::refusal::Refusal;
 
-/// The form of the objects in an answer.
+/// The representation of the objects in a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum View {
-    /// As they are.
+    /// The full objects.
     #[default]
     Whole,
-    /// As `PartialObjectMetadata`.
+    /// `PartialObjectMetadata`.
     Metadata,
-    /// As rows of a table, with the ages of this moment.
+    /// Rows of a table, with ages at this time.
     Table(Timestamp),
 }
 
 impl View {
-    /// Reads an `Accept` header that came at a moment.
+    /// Reads an `Accept` header of a request that arrived at this time.
     ///
     /// # Errors
-    /// 406 when nothing that is served would do.
+    /// 406 if the server has none of the representations.
     pub fn of_accept(accept: &str, now: Timestamp) -> Result<Self, Refusal> {
         if accept.is_empty() {
             return Ok(Self::Whole);
@@ -48,7 +48,7 @@ impl View {
         }
     }
 
-    /// An object on its own or in a watch.
+    /// Returns an object outside a list.
     pub(super) fn object(self, value: &Value) -> Value {
         match self {
             Self::Whole => value.clone(),
@@ -59,7 +59,7 @@ impl View {
         }
     }
 
-    /// An object in a list, where items do not repeat what they are.
+    /// Returns an object in a list, where items have no `kind` and `apiVersion`.
     pub(super) fn item(self, value: &Value) -> Value {
         let mut item = self.object(value);
         if let (Self::Whole, Value::Object(members)) = (self, &mut item) {

@@ -1,4 +1,4 @@
-//! WATCH: which events a watcher is owed, computed from the store's history.
+//! WATCH: the events of a watcher, from the history of the store.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::{
     store::{Change, Key, Store},
 };
 
-/// No watch lasts longer, whatever it asks for.
+/// The longest timeout of a watch.
 const LONGEST: u64 = 24 * 60 * 60;
 
-/// How long a watch lasts that does not say so; the API server picks a random time from half an hour up.
+/// The default timeout of a watch. The API server chooses a random time of at least half an hour.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-/// A watch that has been asked for: what it begins with, and what it goes on with.
+/// A requested watch: its first events, and its position afterwards.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) first: Vec<Value>,
@@ -28,19 +28,19 @@ pub(crate) struct Plan {
     pub(crate) bookmarks: bool,
 }
 
-/// The place of a watcher in the history.
+/// The position of a watcher in the history.
 #[derive(Debug)]
 pub(crate) struct Events {
     resource: &'static Resource,
     namespace: Option<String>,
     selection: Selection,
     view: View,
-    /// The last revision the watcher knows; none once it has been told that it lost its place.
+    /// The last revision that the watcher knows; `None` after the watcher got a 410.
     seen: Option<u64>,
 }
 
 impl Plan {
-    /// Reads a WATCH and collects what it begins with.
+    /// Reads a WATCH and collects its first events.
     pub(super) fn of(store: &Store, target: &Target, call: &Call) -> Result<Self, Refusal> {
         let query = &call.query;
         let selection =
@@ -86,8 +86,8 @@ fn check_initial_events(target: &Target, call: &Call) -> Result<(), Refusal> {
 }
 
 impl Events {
-    /// The events since the last call, oldest first. A watcher that lost its place is told so once, and then nothing
-    /// more.
+    /// Returns the events since the last call, oldest first. A watcher whose revision is too old gets one 410, and
+    /// then nothing.
     pub(crate) fn catch_up(&mut self, store: &Store) -> Vec<Value> {
         let Some(seen) = self.seen else {
             return Vec::new();
@@ -102,12 +102,12 @@ impl Events {
         }
     }
 
-    /// Whether nothing more will come.
+    /// Whether the watch has ended.
     pub(crate) fn ended(&self) -> bool {
         self.seen.is_none()
     }
 
-    /// Tells a watcher that history does not reach back to it, and ends the watch.
+    /// Returns the 410 of a watcher whose revision is too old, and ends the watch.
     pub(crate) fn expire(&mut self, store: &Store) -> Value {
         let seen = self.seen.take().unwrap_or(0);
         error_event(&Refusal::expired(seen, store.revision()))
@@ -128,7 +128,7 @@ impl Events {
             .collect()
     }
 
-    /// A mark of how far the watcher has got.
+    /// Returns a bookmark.
     pub(crate) fn bookmark(&self, annotations: &Value) -> Value {
         let mut metadata =
             json!({ "resourceVersion": self.seen.unwrap_or(0).to_string(), "creationTimestamp": null });
@@ -139,7 +139,7 @@ impl Events {
         event("BOOKMARK", &self.view.object(&marked))
     }
 
-    /// What a change is to this watcher: an object can come into its selection and fall out of it.
+    /// Returns the event of a change for this watcher: a changed object can enter and leave the selection.
     fn event(&self, change: &Change) -> Option<Value> {
         if !self.concerns(&change.key) {
             return None;

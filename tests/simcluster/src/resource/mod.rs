@@ -1,4 +1,4 @@
-//! The resources that are served. They differ in data: everything a rule asks about a resource is a field of its row.
+//! The served resources. Each rule reads the properties of a resource from its row in the table.
 
 mod table;
 
@@ -9,14 +9,15 @@ pub use self::table::{
     EVENTS, KRUISE, NAMESPACES, NODES, PODDISRUPTIONBUDGETS, PODS, REPLICASETS, STATEFULSETS,
 };
 
-/// When `metadata.generation` moves: the strategies of the API server's registry.
+/// When `metadata.generation` is incremented (the strategies in the API server's registry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
-    /// Never; the object has none.
+    /// Never: the object has no generation.
     Absent,
-    /// With every change of the spec.
+    /// At every change of the spec.
     Spec,
-    /// With every change of the spec or the annotations (Deployments, whose annotations reach their `ReplicaSet`).
+    /// At every change of the spec or the annotations (Deployments, whose annotations are copied to their
+    /// `ReplicaSet`).
     SpecAndAnnotations,
 }
 
@@ -27,40 +28,40 @@ pub struct Resource {
     pub group: &'static str,
     /// API version.
     pub version: &'static str,
-    /// The word in URLs.
+    /// The plural, as in URLs.
     pub plural: &'static str,
-    /// The word for one.
+    /// The singular.
     pub singular: &'static str,
-    /// The word in objects.
+    /// The kind.
     pub kind: &'static str,
-    /// kubectl's abbreviations.
+    /// The short names.
     pub short_names: &'static [&'static str],
-    /// Whether discovery puts it into the category `all`.
+    /// Whether it is in the category `all`.
     pub in_all: bool,
-    /// Whether objects live in a namespace.
+    /// Whether it is namespaced.
     pub namespaced: bool,
-    /// What can follow an object's name in a URL.
+    /// The subresources.
     pub subresources: &'static [&'static str],
-    /// When the generation moves.
+    /// When the generation is incremented.
     pub generation: Generation,
     /// Selectable fields besides `metadata.name` and `metadata.namespace`.
     pub fields: &'static [&'static str],
 }
 
 impl Resource {
-    /// `deployments.apps`, as messages name it.
+    /// Such as `deployments.apps`, for messages.
     #[must_use]
     pub fn qualified(&self) -> String {
         if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) }
     }
 
-    /// `Deployment.apps`, as the messages name it that are about a kind.
+    /// Such as `Deployment.apps`, for messages about a kind.
     #[must_use]
     pub fn qualified_kind(&self) -> String {
         if self.group.is_empty() { self.kind.to_owned() } else { format!("{}.{}", self.kind, self.group) }
     }
 
-    /// `apps/v1`, as objects name it.
+    /// Such as `apps/v1`.
     #[must_use]
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
@@ -70,31 +71,31 @@ impl Resource {
         }
     }
 
-    /// Whether the resource is not Kubernetes' own. Its schema, its defaults and its checks are left out.
+    /// Whether it is a custom resource. Custom resources have no schema, defaults and validation here.
     #[must_use]
     pub fn is_custom(&self) -> bool {
         self.group == KRUISE
     }
 
-    /// The word in objects, by which the rules of Kubernetes' own kinds are chosen; none for another group's.
+    /// The kind of a resource of Kubernetes, which selects its rules; empty for a custom resource.
     #[must_use]
     pub fn own_kind(&self) -> &'static str {
         if self.is_custom() { "" } else { self.kind }
     }
 
-    /// Whether users cannot write `status` through the object itself.
+    /// Whether it has a `status` subresource.
     #[must_use]
     pub fn has_status(&self) -> bool {
         self.subresources.contains(&"status")
     }
 
-    /// The row of a word in a URL.
+    /// Returns the row for group, version and plural.
     #[must_use]
     pub fn in_url(group: &str, version: &str, plural: &str) -> Option<&'static Self> {
         ALL.into_iter().find(|row| row.group == group && row.version == version && row.plural == plural)
     }
 
-    /// The row of an object's `apiVersion` and `kind`.
+    /// Returns the row for `apiVersion` and `kind`.
     #[must_use]
     pub fn of_kind(api_version: &str, kind: &str) -> Option<&'static Self> {
         ALL.into_iter().find(|row| row.kind == kind && row.api_version() == api_version)

@@ -1,8 +1,8 @@
-//! The rows.
+//! The table of resources.
 
 use super::{Generation, Resource};
 
-/// A row of core/v1 without anything special.
+/// A row of core/v1 with defaults.
 const CORE: Resource = Resource {
     group: "",
     version: "v1",
@@ -17,7 +17,7 @@ const CORE: Resource = Resource {
     fields: &[],
 };
 
-/// A row of apps/v1 for a workload that counts replicas.
+/// A row of apps/v1 for a workload with replicas.
 const WORKLOAD: Resource = Resource {
     group: "apps",
     in_all: true,
@@ -154,7 +154,7 @@ pub static PODDISRUPTIONBUDGETS: Resource = Resource {
     ..CORE
 };
 
-/// The group of OpenKruise, which is served only where a builder asks for it.
+/// The API group of OpenKruise, which is served only with [`crate::Builder::kruise`].
 pub const KRUISE: &str = "apps.kruise.io";
 
 /// A row of OpenKruise.

@@ -1,6 +1,6 @@
-//! What goes with an object: what it owned, and what lived in a namespace.
+//! Removal of the dependents of an object, and of the objects in a namespace.
 //!
-//! With [`Finalization::ByControllers`] only the finalizers are set here, and the garbage collector does the rest.
+//! With [`Finalization::ByControllers`], only the finalizers are set here. The garbage collector does the rest.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::{
     store::{Finalization, Key, Store},
 };
 
-/// The finalizer of an object that goes after what it owns.
+/// The finalizer of foreground deletion: the object is removed after its dependents.
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object that first lets go of what it owns.
+/// The finalizer of orphaning deletion: the dependents lose their owner reference first.
 pub(super) const ORPHAN: &str = "orphan";
 
 impl Store {
-    /// The objects that name `uid` as an owner.
+    /// Returns the objects with an owner reference to `uid`.
     #[must_use]
     pub fn owned_by(&self, uid: &str) -> Vec<Key> {
         self.all()
@@ -28,7 +28,7 @@ impl Store {
             .collect()
     }
 
-    /// Removes an object for good and, when the server stands in for controllers, what goes with it.
+    /// Removes an object and, with [`Finalization::ByServer`], its dependents.
     pub(super) fn remove(&mut self, key: &Key) -> Option<Arc<Value>> {
         let gone = self.take(key)?;
         if key.resource == &NAMESPACES {
@@ -41,8 +41,7 @@ impl Store {
         Some(gone)
     }
 
-    /// Removes what lived in a namespace that is gone: there is no namespace controller, whoever finishes other
-    /// deletions.
+    /// Removes the objects of a namespace that was removed. There is no namespace controller.
     fn empty_namespace(&mut self, name: &str) {
         let inhabitants: Vec<Key> =
             self.all().filter(|(key, _)| key.namespace == name).map(|(key, _)| key.clone()).collect();
@@ -51,7 +50,7 @@ impl Store {
         }
     }
 
-    /// Does what a cascade's finalizer waits for, and takes the finalizer off.
+    /// Handles the dependents for which a finalizer waits, and removes the finalizer.
     pub(super) fn finish_cascade(&mut self, key: &Key, owner: &Value, propagation: Propagation) {
         for dependent in self.dependents(key, owner) {
             self.let_go_of(&dependent, object::uid(owner), propagation);
@@ -63,7 +62,7 @@ impl Store {
         }
     }
 
-    /// Takes items out of a list of an object's metadata, as the server itself and past all rules.
+    /// Removes items from a list in an object's metadata. No rule applies.
     fn strike_out(&mut self, key: &Key, list: &str, unwanted: impl Fn(&Value) -> bool) -> Option<Arc<Value>> {
         let mut value = Value::clone(self.get(key)?);
         if let Some(Value::Array(items)) = object::metadata(&mut value).get_mut(list) {
@@ -74,7 +73,7 @@ impl Store {
     }
 
     fn dependents(&self, key: &Key, owner: &Value) -> Vec<Key> {
-        // Only workloads own anything; nothing else is worth a search.
+        // Only workloads own objects; a search for other kinds would be wasted.
         if key.resource.subresources.contains(&"status") && key.resource.group == "apps" {
             self.owned_by(object::uid(owner))
         } else {
@@ -82,7 +81,7 @@ impl Store {
         }
     }
 
-    /// Deletes a dependent, unless it is to be orphaned or somebody else owns it too.
+    /// Deletes a dependent, unless it is orphaned or has another owner too.
     fn let_go_of(&mut self, dependent: &Key, owner_uid: &str, propagation: Propagation) {
         let Some(value) = self.get(dependent) else {
             return;

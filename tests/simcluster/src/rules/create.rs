@@ -1,4 +1,4 @@
-//! A new object.
+//! Creation of objects.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
 };
 
 impl Store {
-    /// Stores a new object in a namespace (empty for a cluster-wide resource), as a POST does.
+    /// Stores a new object in a namespace (empty for a cluster-scoped resource), as a POST does.
     ///
     /// # Errors
-    /// As the API server: the name is taken, the namespace is missing, a field is wrong.
+    /// As the API server: the name exists already, the namespace does not exist, a field is invalid.
     pub fn create(
         &mut self,
         resource: &'static Resource,
@@ -116,10 +116,10 @@ impl Store {
     }
 }
 
-/// Whether the body is of the kind that the URL names.
+/// Checks that the body has the kind of the URL.
 pub(super) fn check_kind(resource: &Resource, value: &Value) -> Result<(), Refusal> {
     let (api_version, kind) = (object::text(value, &["apiVersion"]), object::text(value, &["kind"]));
-    let fits = |said: &str, wanted: &str| said.is_empty() || said == wanted;
+    let fits = |given: &str, wanted: &str| given.is_empty() || given == wanted;
     if fits(api_version, &resource.api_version()) && fits(kind, resource.kind) {
         return Ok(());
     }
@@ -130,7 +130,7 @@ pub(super) fn check_kind(resource: &Resource, value: &Value) -> Result<(), Refus
     )))
 }
 
-/// The status of something that has just been created is the server's to say.
+/// Sets the initial status. The server ignores the status of a created object.
 fn begin_status(resource: &Resource, value: &mut Value) {
     let status = match resource.kind {
         "Pod" => json!({ "phase": "Pending", "qosClass": pods::quality_of_service(value) }),

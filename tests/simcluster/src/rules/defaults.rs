@@ -1,11 +1,11 @@
-//! The values the API server fills in, as tables: a path and what stands there when nobody said.
+//! The defaults of the API server, as tables of paths and values.
 
 use serde_json::{Map, Value, json};
 
 use super::pod_defaults::{fill_pod, fill_template_spec};
 use crate::{object, resource::Resource};
 
-/// A path of members, with `*` for every item of a list, and the JSON text of its default.
+/// A path of fields, with `*` for every item of a list, and the JSON text of its default.
 pub(super) type Default = (&'static str, &'static str);
 
 const DEPLOYMENT: &[Default] = &[
@@ -31,14 +31,14 @@ const STATEFULSET: &[Default] = &[
     ("persistentVolumeClaimRetentionPolicy", "{}"),
     ("persistentVolumeClaimRetentionPolicy.whenDeleted", "\"Retain\""),
     ("persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\""),
-    // Only when the whole strategy was left out: `type: RollingUpdate` alone gets no `rollingUpdate`.
+    // Only if the whole strategy is absent: `type: RollingUpdate` alone gets no `rollingUpdate`.
     ("updateStrategy", "{\"type\":\"RollingUpdate\",\"rollingUpdate\":{}}"),
     ("updateStrategy.rollingUpdate.partition", "0"),
 ];
 const REPLICASET: &[Default] = &[("replicas", "1")];
 const NAMESPACE: &[Default] = &[("finalizers", "[\"kubernetes\"]")];
 
-/// Fills in what an object of a resource did not say.
+/// Sets the defaults of an object.
 pub(super) fn fill(resource: &Resource, value: &mut Value) {
     if resource.kind == "Pod" {
         fill_pod(value);
@@ -71,7 +71,7 @@ fn fill_rolling(spec: &mut Value, strategy: &str, table: &[Default]) {
     }
 }
 
-/// Applies a table in its order, so that a later row can fill what an earlier one made.
+/// Applies a table in its order: a later row can set a default in an object that an earlier row created.
 pub(super) fn fill_table(value: &mut Value, table: &[Default]) {
     for (path, default) in table {
         let steps: Vec<&str> = path.split('.').collect();
@@ -98,7 +98,7 @@ fn fill_path(value: &mut Value, steps: &[&str], default: &str) {
 
 fn fill_member(map: &mut Map<String, Value>, member: &str, default: &str) {
     if !map.contains_key(member) {
-        // A default that is no JSON is a slip in a table above, which its test would show.
+        // A default that is no JSON is a mistake in a table above, which a test would show.
         map.insert(member.to_owned(), serde_json::from_str(default).unwrap_or(Value::Null));
     }
 }

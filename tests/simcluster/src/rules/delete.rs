@@ -1,4 +1,4 @@
-//! Deletion: preconditions, grace, finalizers, and what happens to what the object owns.
+//! Deletion: preconditions, grace period, finalizers, and the dependents of the object.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,20 +12,20 @@ use crate::{
     store::{Finalization, Key, Store},
 };
 
-/// What becomes of the objects that a deleted one owns.
+/// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Propagation {
-    /// They go afterwards.
+    /// They are deleted afterwards.
     #[default]
     Background,
-    /// They go first.
+    /// They are deleted first.
     Foreground,
-    /// They stay, without an owner.
+    /// They stay, without their owner reference.
     Orphan,
 }
 
 impl Propagation {
-    /// The finalizer that an object waits with for its dependents.
+    /// The finalizer of an object that waits for its dependents.
     fn finalizer(self) -> Option<&'static str> {
         match self {
             Self::Background => None,
@@ -38,13 +38,13 @@ impl Propagation {
 /// The options of a deletion.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Deletion {
-    /// The uid that the object must have.
+    /// The precondition on the uid.
     pub uid: Option<String>,
-    /// The resourceVersion that the object must have.
+    /// The precondition on the resourceVersion.
     pub resource_version: Option<String>,
-    /// Seconds until a pod is killed; a pod's own setting when none is given.
+    /// The grace period of a pod in seconds; without it, the one of the pod's spec.
     pub grace_seconds: Option<i64>,
-    /// What becomes of what it owns.
+    /// What happens to the dependents.
     pub propagation: Propagation,
 }
 
@@ -69,11 +69,11 @@ impl Deletion {
 }
 
 impl Store {
-    /// Deletes an object, or begins to: the object as it is now or was last. It is gone if [`Store::get`] finds it no
-    /// more.
+    /// Deletes an object, or begins its deletion, and returns its last state. [`Store::get`] shows whether it was
+    /// removed.
     ///
     /// # Errors
-    /// 404, or 409 when a precondition does not hold.
+    /// 404, or 409 if a precondition fails.
     pub fn delete(&mut self, key: &Key, options: &Deletion, author: &Author) -> Result<Arc<Value>, Refusal> {
         let current = Arc::clone(self.find(key)?);
         check_preconditions(key, &current, options)?;
@@ -83,7 +83,7 @@ impl Store {
         Ok(self.begin_deletion(key, current, options))
     }
 
-    /// Removes an object, or marks it for those who finish its deletion.
+    /// Removes an object, or sets its deletion timestamp.
     pub(super) fn begin_deletion(
         &mut self,
         key: &Key,
@@ -103,7 +103,7 @@ impl Store {
         marked
     }
 
-    /// How long a pod may go on; only a kubelet ends it, so without kubelets it ends at once.
+    /// Returns the grace period of a pod. Without kubelets, it is zero.
     fn grace(&self, current: &Value, options: &Deletion) -> i64 {
         let runs = !object::text(current, &["spec", "nodeName"]).is_empty()
             && !matches!(object::text(current, &["status", "phase"]), "Succeeded" | "Failed");
@@ -120,7 +120,7 @@ impl Store {
         }
     }
 
-    /// Sets the deletion stamp, or brings it forward; a grace that has begun can only be shortened.
+    /// Sets the deletion timestamp. A later deletion can only shorten the grace period.
     fn mark_deleted(
         &mut self,
         key: &Key,

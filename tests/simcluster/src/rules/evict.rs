@@ -1,4 +1,4 @@
-//! Eviction: a deletion that PodDisruptionBudgets may refuse, as the API server judges it (`EvictionREST` of 1.36).
+//! Eviction: a deletion that PodDisruptionBudgets can refuse (`EvictionREST` of 1.36).
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::{
     store::{Key, Store},
 };
 
-/// Seconds after which the server wants to be asked again about a budget that its controller has not seen.
+/// `Retry-After` for a budget that its controller has not observed, in seconds.
 const UNSEEN: u32 = 10;
 
 impl Store {
     /// Evicts a pod.
     ///
     /// # Errors
-    /// 429 when a budget does not let it go now, 500 when several budgets match it, else as [`Store::delete`].
+    /// 429 if a budget refuses it now, 500 if several budgets match the pod, else as [`Store::delete`].
     pub fn evict(&mut self, pod: &Key, options: &Deletion, author: &Author) -> Result<Arc<Value>, Refusal> {
         let current = Arc::clone(self.find(pod)?);
         if !goes_anyway(&current) {
@@ -44,7 +44,7 @@ impl Store {
         matching.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Takes one disruption of a budget.
+    /// Uses one disruption of a budget.
     fn spend(&mut self, key: &Key, pod_is_ready: bool, author: &Author) -> Result<(), Refusal> {
         let budget = Arc::clone(self.find(key)?);
         let count = |member: &str| budget["status"][member].as_i64().unwrap_or(0);
@@ -72,7 +72,7 @@ impl Store {
     }
 }
 
-/// What has ended, has not begun or is about to go costs no budget.
+/// A pod that has ended, is pending or terminates uses no disruption.
 fn goes_anyway(pod: &Value) -> bool {
     let phase = object::text(pod, &["status", "phase"]);
     object::is_terminating(pod) || matches!(phase, "Succeeded" | "Failed" | "Pending")

@@ -1,13 +1,13 @@
-//! Sets of fields in the form of `FieldsV1`: which fields a value has, and which ones differ between two values.
+//! Sets of fields in the form of `FieldsV1`: the fields of a value, and those that differ between two values.
 
 use serde_json::{Map, Value, json};
 
 use crate::patch::merge_key;
 
-/// A tree of `f:member`, `k:{key}` and `v:value` steps; an empty tree is a field that is owned whole.
+/// A tree of `f:member`, `k:{key}` and `v:value` steps. An empty tree is an atomic field.
 pub(super) type Fields = Map<String, Value>;
 
-/// What no writer owns: the server sets it.
+/// Fields without a manager: the server sets them.
 const SERVER_OWNED: [&str; 9] = [
     "name",
     "namespace",
@@ -20,17 +20,17 @@ const SERVER_OWNED: [&str; 9] = [
     "managedFields",
 ];
 
-/// Members whose value is owned whole.
+/// Fields that are atomic.
 fn is_atomic(member: &str) -> bool {
     matches!(member, "selector" | "nodeSelector" | "data" | "matchLabels")
 }
 
-/// Members that are maps of a user's own keys, which list themselves with `.`.
+/// Maps with arbitrary keys, which have an entry `.` for themselves.
 fn is_map(member: &str) -> bool {
     matches!(member, "annotations" | "labels")
 }
 
-/// The fields that `after` has and `before` has not, or has with another value.
+/// Returns the fields of `after` that `before` lacks or has with another value.
 pub(super) fn changed(before: &Value, after: &Value) -> Fields {
     let (before, after) = (without_server_owned(before), without_server_owned(after));
     difference("", &before, &after).unwrap_or_default()
@@ -50,7 +50,8 @@ fn without_server_owned(value: &Value) -> Value {
     value
 }
 
-/// How `after` differs from `before`; none when nothing was added or set, though something may have been removed.
+/// Returns how `after` differs from `before`; `None` if nothing was added or set, although fields may have been
+/// removed.
 fn difference(member: &str, before: &Value, after: &Value) -> Option<Fields> {
     if before == after {
         return None;
@@ -74,7 +75,7 @@ fn map_difference(member: &str, before: &Value, after: &Map<String, Value>) -> F
         fields.insert(".".to_owned(), json!({}));
     }
     for (name, value) in after {
-        // A user's own key is a text and has nothing below it, whatever it is called.
+        // The value of an arbitrary key is a string.
         let name_below = if is_map(member) { "" } else { name };
         if let Some(deeper) = difference(name_below, before.get(name).unwrap_or(&Value::Null), value) {
             fields.insert(format!("f:{name}"), deeper.into());
@@ -103,12 +104,12 @@ fn list_difference(list: &str, key: &str, before: &Value, after: &[Value]) -> Fi
     fields
 }
 
-/// An owner reference is owned whole, every other item field by field.
+/// An owner reference is atomic. Every other item is owned field by field.
 fn list_item(list: &str) -> &'static str {
     if list == "ownerReferences" { "data" } else { "" }
 }
 
-/// `k:{"name":"web"}`; ports are known by their protocol too.
+/// Such as `k:{"name":"web"}`; ports have their protocol in the key too.
 fn item_step(list: &str, key: &str, item: &Value) -> String {
     let mut identity = json!({ key: item.get(key) });
     if list == "ports" {
@@ -127,7 +128,7 @@ pub(super) fn unite(fields: &mut Fields, more: &Fields) {
     }
 }
 
-/// Takes away all fields of `less`; a step that is left without fields goes too.
+/// Removes all fields of `less`, and steps that have no fields then.
 pub(super) fn subtract(fields: &mut Fields, less: &Fields) {
     for (step, deeper) in less {
         let Some(Value::Object(mine)) = fields.get_mut(step) else {
@@ -146,7 +147,7 @@ pub(super) fn subtract(fields: &mut Fields, less: &Fields) {
     }
 }
 
-/// Keeps only fields that `there` has; a field that is owned whole is there when anything below it is.
+/// Keeps only the fields that `there` has. An atomic field is there if anything below it is.
 pub(super) fn intersect(fields: &mut Fields, there: &Fields) {
     fields.retain(|step, deeper| match (step.as_str(), there.get(step), deeper) {
         (".", ..) => true,

@@ -1,4 +1,4 @@
-//! What an update may not change.
+//! Immutable fields.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const STATEFULSET_FREE: [&str; 7] = [
     "minReadySeconds",
 ];
 
-/// The change that is forbidden, if there is one.
+/// Returns the forbidden change, if there is one.
 pub(super) fn forbidden_change(resource: &Resource, before: &Value, after: &Value) -> Option<Cause> {
     let moved = |path: &[&str]| object::at(before, path) != object::at(after, path);
     match resource.own_kind() {

@@ -1,10 +1,10 @@
-//! Fields of features that are off in 1.36: the server drops them, unless the object has them already.
+//! Fields of disabled feature gates. The server drops them, unless the stored object has them already.
 
 use serde_json::Value;
 
 use crate::{object, resource::Resource, store::Store};
 
-/// Drops from `wanted` what no feature gate lets in; `current` is the object as it is, if it is.
+/// Drops the fields of disabled feature gates from `wanted`; `current` is the stored object, if there is one.
 pub(super) fn drop_disabled(store: &Store, resource: &Resource, current: Option<&Value>, wanted: &mut Value) {
     if !store.allows_max_unavailable_stateful_set() {
         drop_max_unavailable(resource, current, wanted);
@@ -12,7 +12,7 @@ pub(super) fn drop_disabled(store: &Store, resource: &Resource, current: Option<
 }
 
 fn drop_max_unavailable(resource: &Resource, current: Option<&Value>, wanted: &mut Value) {
-    // MaxUnavailableStatefulSet: beta and on in 1.35, off again since.
+    // MaxUnavailableStatefulSet: beta and enabled in 1.35, disabled by default since then.
     let path = ["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"];
     if resource.kind != "StatefulSet" || current.is_some_and(|current| object::at(current, &path).is_some()) {
         return;

@@ -1,4 +1,4 @@
-//! How `metadata.generation` moves, and the DaemonSet's older `template.generation` beside it.
+//! `metadata.generation`, and the older `template.generation` of a DaemonSet.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::{
     resource::{Generation, Resource},
 };
 
-/// The annotation in which apps/v1 keeps a DaemonSet's template generation.
+/// The annotation of apps/v1 with a DaemonSet's template generation.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// Starts the count of a new object.
+/// Sets the generation of a new object.
 pub(super) fn begin(resource: &Resource, value: &mut Value) {
     let metadata = object::metadata(value);
     if resource.generation == Generation::Absent {
@@ -23,7 +23,7 @@ pub(super) fn begin(resource: &Resource, value: &mut Value) {
     }
 }
 
-/// Moves the count of an object that changes from `before` to `after`.
+/// Increments the generation of an object if the change from `before` to `after` requires it.
 pub(super) fn advance(resource: &Resource, before: &Value, after: &mut Value) {
     if resource.own_kind() == "DaemonSet" {
         let annotation = object::at(before, &["metadata", "annotations", TEMPLATE_GENERATION]).cloned();
@@ -38,7 +38,7 @@ pub(super) fn advance(resource: &Resource, before: &Value, after: &mut Value) {
     }
 }
 
-/// Adds one, for an object that has a generation: a deletion that has begun is news for its controllers too.
+/// Increments the generation of an object that has one. The start of a deletion does so too.
 pub(super) fn bump(value: &mut Value) {
     let generation = object::generation(value);
     if generation > 0 {

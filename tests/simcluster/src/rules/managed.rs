@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: who wrote what, and when.
+//! `metadata.managedFields`.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::object;
 
-/// Notes in `after` that `author` made it of `before` at `time`.
+/// Records in `after` that `author` changed it from `before` at `time`.
 ///
-/// An entry is one manager's updates through one subresource. The author gets the fields that differ; every other entry
-/// loses those, and whatever is not in the object any more.
+/// An entry has the updates of one manager through one subresource. The author gets the fields that differ. Every
+/// other entry loses those fields and all that the object no longer has.
 pub(super) fn note(
     before: &Value,
     after: &mut Value,
@@ -95,14 +95,14 @@ mod tests {
         second["spec"]["replicas"] = 2.into();
         note(&first, &mut second, &Author::new("hpa"), Part::Object, "apps/v1", "T2");
         let entries = second["metadata"]["managedFields"].as_array().unwrap();
-        let printed: Vec<(&str, &str, &Value)> = entries
+        let managers: Vec<(&str, &str, &Value)> = entries
             .iter()
             .map(|entry| {
                 (entry["manager"].as_str().unwrap(), entry["time"].as_str().unwrap(), &entry["fieldsV1"])
             })
             .collect();
-        assert_eq!(printed[0], ("kubectl", "T1", &json!({ "f:spec": { "f:paused": {} } })));
-        assert_eq!(printed[1], ("hpa", "T2", &json!({ "f:spec": { "f:replicas": {} } })));
+        assert_eq!(managers[0], ("kubectl", "T1", &json!({ "f:spec": { "f:paused": {} } })));
+        assert_eq!(managers[1], ("hpa", "T2", &json!({ "f:spec": { "f:replicas": {} } })));
     }
 
     #[test]

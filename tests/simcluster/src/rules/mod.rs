@@ -1,4 +1,4 @@
-//! What the API server does to a write before it is stored: one path for HTTP requests, controllers and tests alike.
+//! The rules of the API server for writes. HTTP requests, controllers and tests all go through them.
 
 mod cascade;
 mod create;
@@ -20,27 +20,27 @@ mod warnings;
 pub use self::delete::{Deletion, Propagation};
 pub(crate) use self::warnings::warnings;
 
-/// In whose name a write is made.
+/// The field manager of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
     /// The name in `managedFields`.
     pub manager: String,
-    /// Whether everything is checked and nothing is stored (`dryRun=All`).
+    /// Whether the write is validated and not stored (`dryRun=All`).
     pub dry_run: bool,
 }
 
 impl Author {
-    /// A writer that means it.
+    /// Returns the author of writes that are stored.
     #[must_use]
     pub fn new(manager: impl Into<String>) -> Self {
         Self { manager: manager.into(), dry_run: false }
     }
 }
 
-/// Which part of an object an update may change.
+/// The part of an object that an update can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Everything but the status, if the resource keeps that apart.
+    /// Everything but the status, if the resource has a `status` subresource.
     Object,
     /// The `status` subresource.
     Status,

@@ -1,4 +1,4 @@
-//! The defaults of pods and of the pods in templates.
+//! The defaults of pods and pod templates.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ const POD_SPEC: &[Default] = &[
     ("volumes.*.projected.sources.*.downwardAPI.items.*.fieldRef.apiVersion", "\"v1\""),
 ];
 
-/// What only a pod gets, not a template.
+/// Defaults of pods that templates do not get.
 const POD_ONLY: &[Default] =
     &[("enableServiceLinks", "true"), ("preemptionPolicy", "\"PreemptLowerPriority\""), ("priority", "0")];
 
@@ -48,7 +48,7 @@ const PROBE: &[Default] = &[
     ("grpc.service", "\"\""),
 ];
 
-/// Fills in a pod: its spec and its first status.
+/// Sets the defaults of a pod.
 pub(super) fn fill_pod(pod: &mut Value) {
     let spec = object::members(pod).entry("spec").or_insert_with(|| json!({}));
     fill_template_spec(spec);
@@ -56,7 +56,7 @@ pub(super) fn fill_pod(pod: &mut Value) {
     tolerate_lost_nodes(spec);
 }
 
-/// Fills in the pod spec of a template.
+/// Sets the defaults of the pod spec of a template.
 pub(super) fn fill_template_spec(spec: &mut Value) {
     fill_table(spec, POD_SPEC);
     let spec = object::members(spec);
@@ -86,21 +86,21 @@ fn fill_container(container: &mut Value) {
         }
     }
     for variable in items_mut(container, "env").filter_map(Value::as_object_mut) {
-        // An empty value is the same as none and is not kept.
+        // The server does not store an empty value.
         if variable.get("value").is_some_and(|value| value == "") {
             variable.remove("value");
         }
     }
 }
 
-/// An image without a tag, or with the tag `latest`, is pulled every time.
+/// The pull policy of an image without a tag, or with the tag `latest`, is `Always`.
 fn pull_policy(image: &str) -> &'static str {
     let name = image.rsplit('/').next().unwrap_or_default();
     let pinned = name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest");
     if pinned { "IfNotPresent" } else { "Always" }
 }
 
-/// The old name and the new name of the service account always agree.
+/// The two fields for the service account are always equal.
 fn pair_service_account(spec: &mut Map<String, Value>) {
     let name = spec.get("serviceAccountName").or_else(|| spec.get("serviceAccount")).cloned();
     if let Some(name) = name {
@@ -109,7 +109,7 @@ fn pair_service_account(spec: &mut Map<String, Value>) {
     }
 }
 
-/// The `DefaultTolerationSeconds` admission: a pod stays five minutes on a node that is gone.
+/// The admission plugin `DefaultTolerationSeconds`: a pod tolerates an unreachable node for five minutes.
 fn tolerate_lost_nodes(spec: &mut Value) {
     let tolerations = object::members(spec).entry("tolerations").or_insert_with(|| json!([]));
     let Value::Array(tolerations) = tolerations else {

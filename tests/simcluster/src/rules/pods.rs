@@ -1,4 +1,4 @@
-//! What is special about pods: their quality of service, and the binding to a node.
+//! Rules for pods only: the quality of service and the binding to a node.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     store::{Key, Store},
 };
 
-/// `qosClass` as it follows from requests and limits.
+/// Returns the `qosClass` that follows from requests and limits.
 pub(super) fn quality_of_service(pod: &Value) -> &'static str {
     let containers = || {
         ["containers", "initContainers"]
@@ -39,10 +39,10 @@ pub(super) fn quality_of_service(pod: &Value) -> &'static str {
 }
 
 impl Store {
-    /// Gives a pod to a node, as a POST to its `binding` does.
+    /// Binds a pod to a node, as a POST to its `binding` does.
     ///
     /// # Errors
-    /// 404 without the pod, 409 when it has a node already.
+    /// 404 if there is no such pod, 409 if it is bound already.
     pub fn bind(&mut self, namespace: &str, pod: &str, node: &str) -> Result<Arc<Value>, Refusal> {
         let key = Key::new(&PODS, namespace, pod);
         let mut bound = Value::clone(self.find(&key)?);

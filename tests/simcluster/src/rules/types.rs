@@ -1,10 +1,10 @@
-//! The few types of members that a client can get wrong and a test can ask about; a full schema is left out.
+//! Types of fields, as far as tests need them. There is no full schema.
 
 use serde_json::Value;
 
 use crate::object;
 
-/// Members of `spec` that are 32-bit integers.
+/// Fields of `spec` that are 32-bit integers.
 const INTEGERS: [&[&str]; 5] = [
     &["spec", "replicas"],
     &["spec", "minReadySeconds"],
@@ -13,7 +13,7 @@ const INTEGERS: [&[&str]; 5] = [
     &["spec", "updateStrategy", "rollingUpdate", "partition"],
 ];
 
-/// What the server's decoder says about the first member that has a wrong type.
+/// Returns the decoder's error about the first field with a wrong type.
 pub(super) fn wrong_type(value: &Value) -> Option<String> {
     let integers =
         INTEGERS.iter().filter_map(|path| object::at(value, path)).filter(|member| !member.is_null());

@@ -1,4 +1,4 @@
-//! A change of an object that is there: PUT and PATCH, of the object or of its status.
+//! Changes of an object: PUT and PATCH, of the object or of its status.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Store {
     /// Replaces an object or its status, as a PUT does. A resourceVersion or uid in `wanted` is a precondition.
     ///
     /// # Errors
-    /// As the API server: 404, 409 when it moved on, 422 when a field is wrong.
+    /// As the API server: 404, 409 if the object has changed, 422 if a field is invalid.
     pub fn update(
         &mut self,
         key: &Key,
@@ -69,7 +69,7 @@ impl Store {
         Ok(stored)
     }
 
-    /// Replaces an object or its status by what `change` makes of it.
+    /// Changes an object or its status by a function.
     ///
     /// # Errors
     /// As [`Store::update`].
@@ -88,7 +88,7 @@ impl Store {
     /// Patches an object or its status.
     ///
     /// # Errors
-    /// As [`Store::update`], and when the patch is none or does not apply.
+    /// As [`Store::update`], and if the patch is invalid or does not apply.
     pub fn patch(
         &mut self,
         key: &Key,
@@ -105,7 +105,7 @@ impl Store {
         self.update(key, part, patched, author)
     }
 
-    /// An object whose deletion waited for its last finalizer goes when that goes.
+    /// Removes an object that is being deleted and has lost its last finalizer.
     pub(super) fn remove_if_released(&mut self, key: &Key, stored: &Value) {
         let graceful = object::at(stored, &["metadata", "deletionGracePeriodSeconds"])
             .and_then(Value::as_i64)
@@ -144,7 +144,7 @@ fn check_identity(key: &Key, current: &Value, wanted: &Value) -> Result<(), Refu
     Ok(())
 }
 
-/// `current` with what this part of `wanted` may change.
+/// Returns `current` with the changes that this part of `wanted` can make.
 fn combine(resource: &Resource, part: Part, current: &Value, wanted: Value) -> Value {
     let mut after = match part {
         Part::Object => wanted,

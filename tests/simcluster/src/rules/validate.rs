@@ -1,4 +1,4 @@
-//! The checks whose refusals a client of workloads can meet.
+//! The validation that a client of workloads can fail.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     selector,
 };
 
-/// Checks a new object.
+/// Validates a new object.
 pub(super) fn new_object(resource: &Resource, value: &Value) -> Result<(), Refusal> {
     let mut causes = Vec::new();
     causes.extend(wrong_name(object::name(value)));
@@ -18,7 +18,7 @@ pub(super) fn new_object(resource: &Resource, value: &Value) -> Result<(), Refus
     refuse(resource, value, &causes)
 }
 
-/// Checks a change of an object.
+/// Validates a change of an object.
 pub(super) fn change(resource: &Resource, part: Part, before: &Value, after: &Value) -> Result<(), Refusal> {
     if part == Part::Status {
         return Ok(());
@@ -73,7 +73,7 @@ fn negative_numbers(resource: &Resource, value: &Value) -> Vec<Cause> {
     ];
     paths
         .into_iter()
-        // A StatefulSet takes a negative limit as "keep all".
+        // A negative limit of a StatefulSet means that all revisions are kept.
         .filter(|path| !(resource.own_kind() == "StatefulSet" && path.contains(&"revisionHistoryLimit")))
         .filter_map(|path| Some((path, object::at(value, path)?)))
         .filter(|(_, number)| number.as_i64().is_some_and(|number| number < 0))

@@ -1,10 +1,10 @@
-//! What the server accepts and warns of, in `Warning` headers.
+//! The warnings in `Warning` headers.
 
 use serde_json::Value;
 
 use crate::{object, resource::Resource};
 
-/// The warnings that a written object deserves.
+/// Returns the warnings about a written object.
 pub(crate) fn warnings(resource: &Resource, value: &Value) -> Vec<String> {
     let limit = object::at(value, &["spec", "revisionHistoryLimit"]).and_then(Value::as_i64);
     if resource.own_kind() == "StatefulSet" && limit.is_some_and(|limit| limit < 0) {

@@ -1,4 +1,4 @@
-//! Field selectors, which every resource takes for other fields.
+//! Field selectors. Each resource supports other fields.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Label selectors and field selectors, as a LIST or WATCH carries them.
+//! Label selectors and field selectors of LIST and WATCH.
 
 mod fields;
 mod labels;
@@ -12,7 +12,7 @@ use self::{
 };
 use crate::{refusal::Refusal, resource::Resource};
 
-/// What a LIST or WATCH is limited to.
+/// The selectors of a LIST or WATCH.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     labels: Vec<Requirement>,
@@ -23,7 +23,7 @@ impl Selection {
     /// Reads both selectors; empty texts select everything.
     ///
     /// # Errors
-    /// 400 when one cannot be read or names a field that the resource does not select by.
+    /// 400 if one cannot be read or has a field that the resource does not support.
     pub fn parse(resource: &Resource, labels: &str, fields: &str) -> Result<Self, Refusal> {
         Ok(Self { labels: parse_labels(labels)?, fields: parse_fields(resource, fields)? })
     }

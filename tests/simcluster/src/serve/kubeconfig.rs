@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::pki::Pair;
 
-/// How a user of a kubeconfig proves who they are.
+/// The credential of a kubeconfig user.
 pub(super) enum Credential<'c> {
     Certificate(&'c Pair),
     Token(&'c str),
 }
 
-/// A kubeconfig with one cluster, one user and one context, all of them current.
+/// Returns a kubeconfig with one cluster, one user and one context.
 pub(super) fn kubeconfig(
     server: &str,
     authority: &str,

@@ -1,4 +1,4 @@
-//! The cluster on a socket, with TLS, and the kubeconfig that leads to it.
+//! The cluster on a socket, with TLS and a kubeconfig.
 
 mod kubeconfig;
 mod pki;
@@ -23,31 +23,31 @@ use self::{
 };
 use crate::cluster::{Shared, SimCluster};
 
-/// What the server shows as its certificate.
+/// The server certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ServerCertificate {
-    /// One that a client with the kubeconfig trusts.
+    /// A certificate that a client with the kubeconfig trusts.
     #[default]
     Good,
-    /// One that ran out long ago.
+    /// An expired certificate.
     Expired,
-    /// One for a name that is not the server's.
+    /// A certificate for another server name.
     ForAnotherName,
 }
 
-/// Which protocols the server offers by ALPN.
+/// The protocols that the server offers by ALPN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Protocols {
-    /// HTTP/2 and HTTP/1.1, as API servers do.
+    /// HTTP/2 and HTTP/1.1, as of API servers.
     #[default]
     Http2AndHttp1,
-    /// Only HTTP/1.1, as some proxies that end TLS do.
+    /// Only HTTP/1.1, as of some proxies that terminate TLS.
     Http1,
-    /// None: the server does not know ALPN.
+    /// None: the server does not support ALPN.
     NoAlpn,
 }
 
-/// A cluster that is reached over TCP. It stops when this is dropped.
+/// A cluster that is served over TCP until this is dropped.
 pub struct Served {
     shared: Arc<Shared>,
     authority: Arc<Mutex<Authority>>,
@@ -65,7 +65,7 @@ impl SimCluster {
         self.serve_with(ServerCertificate::default(), Protocols::default())
     }
 
-    /// The same, with a certificate that clients may not like, and these protocols.
+    /// Serves the cluster with this certificate and these protocols.
     ///
     /// # Errors
     /// When there is no port or no certificate to be had.
@@ -86,7 +86,7 @@ impl SimCluster {
 }
 
 impl Protocols {
-    /// Those that differ in what a client sees: HTTP/2, and HTTP/1.1.
+    /// The protocols whose behaviour differs for a client.
     pub const EACH: [Self; 2] = [Self::Http2AndHttp1, Self::Http1];
 
     fn alpn(self) -> Vec<Vec<u8>> {
@@ -100,7 +100,7 @@ impl Protocols {
 }
 
 impl Served {
-    /// Where it listens.
+    /// Returns the address of the listener.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.reservation.address()
@@ -112,7 +112,7 @@ impl Served {
         format!("https://{}", self.address())
     }
 
-    /// Stops: connections break, the port refuses new ones but stays this server's.
+    /// Stops the server: connections are closed, and the port refuses new ones and stays bound.
     pub async fn stop(&mut self) {
         if let Some(door) = self.door.take() {
             door.close().await;
@@ -136,7 +136,7 @@ impl Served {
         Ok(())
     }
 
-    /// Stops and starts: every connection and watch breaks, as when an API server is replaced.
+    /// Stops and starts the server: every connection and watch is closed, as when an API server is replaced.
     ///
     /// # Errors
     /// When the system refuses to listen.
@@ -159,7 +159,7 @@ impl Served {
         self.pair(user).map(|pair| (pair.certificate, pair.key))
     }
 
-    /// A kubeconfig for a user with a client certificate of their own.
+    /// Returns a kubeconfig for a user with a client certificate.
     ///
     /// # Errors
     /// When there is no such user, or no certificate to be had.

@@ -1,4 +1,4 @@
-//! The certificates of one cluster, made when it is served and never written anywhere but into its kubeconfig.
+//! The certificates of one cluster. They are created when it is served, and written only into its kubeconfig.
 
 use std::{collections::BTreeMap, error::Error, fmt, sync::Arc};
 
@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{
 use super::ServerCertificate;
 use crate::users::User;
 
-/// A certificate could not be made or used.
+/// A certificate could not be created or used.
 #[derive(Debug)]
 pub struct PkiError(String);
 
@@ -50,7 +50,7 @@ pub(super) struct Pair {
 /// The authority that signs the server's certificate and those of users.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
-    /// Whose certificate is whose, by its bytes: no need to take one apart again.
+    /// The user of each client certificate, by the bytes of the certificate.
     issued: BTreeMap<Vec<u8>, String>,
 }
 
@@ -70,7 +70,7 @@ impl Authority {
         self.issuer.pem()
     }
 
-    /// A client certificate for a user: the name is its common name, the groups are its organizations.
+    /// Creates a client certificate for a user: the common name is the user name, the organizations are the groups.
     pub(super) fn issue(&mut self, user: &User) -> Result<Pair, PkiError> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, user.name());
@@ -84,12 +84,13 @@ impl Authority {
         Ok(Pair { certificate: certificate.pem(), key: key.serialize_pem() })
     }
 
-    /// Whom a client certificate was issued to.
+    /// Returns the user of a client certificate.
     pub(super) fn holder(&self, certificate: &[u8]) -> Option<String> {
         self.issued.get(certificate).cloned()
     }
 
-    /// The server's side of TLS: its certificate, and client certificates of this authority taken but not required.
+    /// Returns the TLS configuration of the server. Client certificates of this authority are accepted and not
+    /// required.
     pub(super) fn server_config(&self, kind: ServerCertificate) -> Result<ServerConfig, PkiError> {
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();

@@ -1,4 +1,4 @@
-//! The listening socket, its connections, and the port they keep.
+//! The listening socket, its connections and its port.
 
 use std::{
     io,
@@ -29,13 +29,13 @@ use crate::{
     service::{Line, Peer, SimService},
 };
 
-/// How many connections may wait to be accepted.
+/// The backlog of the listener.
 const BACKLOG: u32 = 128;
 
-/// A port that stays ours while nothing listens on it, so that a restart cannot lose it to a neighbour.
+/// A port that stays bound while nothing listens on it, so that no other process can take it during a restart.
 pub(super) struct Reservation {
     address: SocketAddr,
-    /// Bound and never listening: connections are refused while this is all there is.
+    /// Bound and never listening: the system refuses connections while there is no other socket.
     _held: TcpSocket,
 }
 
@@ -62,7 +62,7 @@ fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
     Ok(socket)
 }
 
-/// A listener that accepts, and the connections it has accepted. Dropping it ends them all, some time soon.
+/// A listener and its connections. Dropping it closes them all soon.
 pub(super) struct Door {
     close: oneshot::Sender<()>,
     accepting: JoinSet<()>,
@@ -83,13 +83,13 @@ impl Door {
 
     /// Closes the listener and every connection, and waits until they are closed.
     pub(super) async fn close(mut self) {
-        // If nobody hears it, the acceptor has ended already.
+        // Without a receiver, the accept loop has ended already.
         let _ = self.close.send(());
         while self.accepting.join_next().await.is_some() {}
     }
 }
 
-/// Accepts until it is told to close.
+/// Accepts connections until the listener is closed.
 async fn accept(
     listener: TcpListener,
     acceptor: TlsAcceptor,
@@ -101,7 +101,7 @@ async fn accept(
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection that fails while it is accepted concerns nobody else.
+                // A connection that fails while it is accepted does not affect the others.
                 let Ok((stream, _)) = accepted else { continue };
                 connections.spawn(converse(stream, acceptor.clone(), Arc::clone(&shared), Arc::clone(&authority)));
             }
@@ -113,7 +113,7 @@ async fn accept(
     connections.shutdown().await;
 }
 
-/// Speaks TLS and then HTTP on one connection until either side has enough.
+/// Serves TLS and HTTP on one connection until either side closes it.
 async fn converse(
     stream: TcpStream,
     acceptor: TlsAcceptor,
@@ -121,7 +121,7 @@ async fn converse(
     authority: Arc<Mutex<Authority>>,
 ) {
     let connection = shared.next_connection();
-    // The options and the handshake fail when the client is gone or does not trust us; the client knows why.
+    // The options and the handshake fail if the client closed the connection or does not trust the certificate.
     let _ = stream.set_nodelay(true);
     let resets = Arc::new(AtomicBool::new(false));
     let Ok(stream) = acceptor.accept(Wire::new(stream, Arc::clone(&resets))).await else {

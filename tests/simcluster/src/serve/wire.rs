@@ -1,4 +1,4 @@
-//! A TCP stream that ends with a reset and not with a farewell, if it was told to.
+//! A TCP stream that can end with a reset instead of FIN.
 
 use std::{
     io,
@@ -15,7 +15,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// The stream, and whether its end is to be a reset.
+/// The stream, and whether it ends with a reset.
 pub(super) struct Wire {
     stream: TcpStream,
     resets: Arc<AtomicBool>,
@@ -30,7 +30,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         if self.resets.load(Ordering::Relaxed) {
-            // If the system does not take it, the client sees an end instead of a reset, which is a loss too.
+            // If the system refuses the option, the connection ends without a reset, which is a lost connection too.
             let _ = self.stream.set_zero_linger();
         }
     }

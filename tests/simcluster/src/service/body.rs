@@ -1,4 +1,4 @@
-//! Responses: headers and bodies, whole or damaged by faults.
+//! Responses: headers and bodies, complete or damaged by faults.
 
 use std::convert::Infallible;
 
@@ -15,7 +15,7 @@ use crate::{fault::FaultAction, refusal::Refusal};
 /// The body of a response.
 pub type ReplyBody = UnsyncBoxBody<Bytes, Lost>;
 
-/// What faults do to a response.
+/// The effect of faults on a response.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Damage {
     pub(super) lose_answer: bool,
@@ -25,14 +25,14 @@ pub(super) struct Damage {
     line: Line,
 }
 
-/// What happens to a watch after some events.
+/// The effect of a fault on a watch after some events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WatchDamage {
     pub(super) after: usize,
     pub(super) end: WatchEnd,
 }
 
-/// How a watch goes wrong.
+/// How a fault ends a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchEnd {
     Closed,
@@ -48,12 +48,12 @@ enum BodyDamage {
 }
 
 impl Damage {
-    /// None yet, of an answer that goes over this connection.
+    /// Returns no effect, for a response over this connection.
     pub(super) fn of(line: &Line) -> Self {
         Self { line: line.clone(), ..Self::default() }
     }
 
-    /// Notes a fault of the response; faults of the request are over by then.
+    /// Adds a fault of the response. Faults of the request were applied before.
     pub(super) fn add(&mut self, act: FaultAction) {
         match act {
             FaultAction::LoseAnswer => self.lose_answer = true,
@@ -96,7 +96,7 @@ pub(super) fn refusal(refusal: &Refusal, date: &str, damage: &Damage) -> Respons
     finish(head, whole(format!("{}\n", refusal.body()), damage))
 }
 
-/// What a proxy in the way answers.
+/// Returns the response of a proxy.
 pub(super) fn html(code: u16, date: &str) -> Response<ReplyBody> {
     let page = format!(
         "<html>\r\n<head><title>{code}</title></head>\r\n<body><center><h1>{code}</h1></center></body>\r\n</html>\r\n"
@@ -104,7 +104,7 @@ pub(super) fn html(code: u16, date: &str) -> Response<ReplyBody> {
     finish(head(code, "text/html", date), whole(page, &Damage::default()))
 }
 
-/// A watch, whose lines come as they happen; damage by bytes counts them all together.
+/// Returns the response of a watch. Faults that count bytes count those of all lines.
 pub(super) fn watch(
     lines: impl Stream<Item = Bytes> + Send + 'static,
     date: &str,
@@ -120,7 +120,7 @@ pub(super) fn watch(
     finish(head, body)
 }
 
-/// The loss of the connection, once what went before is on its way.
+/// Closes the connection after the bytes before were sent.
 fn loss(line: &Line) -> impl Stream<Item = Result<Bytes, Lost>> + Send + use<> {
     let line = line.clone();
     stream::once(async move {
@@ -130,7 +130,7 @@ fn loss(line: &Line) -> impl Stream<Item = Result<Bytes, Lost>> + Send + use<> {
     })
 }
 
-/// The stream up to and including its `bytes`th byte; it does not wait for what comes after that.
+/// Returns the first `bytes` bytes of the stream, without waiting for more.
 fn first_bytes(
     lines: impl Stream<Item = Bytes> + Send + 'static,
     bytes: usize,
@@ -184,7 +184,7 @@ fn with_warnings<'t>(head: Builder, warnings: impl IntoIterator<Item = &'t Strin
     })
 }
 
-/// A head that cannot be built would be a slip in this file; it shows as an empty 500.
+/// Headers that cannot be built are a mistake in this file, and give an empty 500.
 fn finish(head: Builder, body: ReplyBody) -> Response<ReplyBody> {
     head.body(body).unwrap_or_else(|_| {
         let mut slip = Response::new(full(Bytes::new()));

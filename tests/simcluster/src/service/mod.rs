@@ -1,4 +1,4 @@
-//! The cluster as a `tower::Service`: recording, faults, access, and the request itself, in that order.
+//! The cluster as a `tower::Service`: journal, faults, access, and the request itself, in this order.
 
 mod body;
 mod stream;
@@ -26,34 +26,34 @@ use crate::{
     request::{self, Call, Query, Reply, Route, View},
 };
 
-/// The service; a clone is the same cluster over the same connection.
+/// The service. A clone has the same cluster and the same connection.
 #[derive(Clone, Debug)]
 pub struct SimService {
     shared: Arc<Shared>,
     peer: Peer,
 }
 
-/// Who is at the other end.
+/// The connection of a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peer {
     /// Counted from 1; 0 in process.
     pub(crate) connection: u64,
-    /// Whom the connection's certificate names.
+    /// The user of the client certificate.
     pub(crate) user: Option<String>,
-    /// The connection; in process nobody listens.
+    /// The connection, which an action can close; unused in process.
     pub(crate) line: Line,
 }
 
-/// What an answer does to its connection, and with HTTP/2 to the other answers on it.
+/// The effect of a response on its connection, and with HTTP/2 on the other responses over it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
     /// The connection breaks.
     pub(crate) breaks: Arc<Notify>,
-    /// The server takes no more requests over it: GOAWAY, or `Connection: close`.
+    /// The server accepts no more requests on it: GOAWAY, or `Connection: close`.
     pub(crate) leaves: Arc<Notify>,
 }
 
-/// The connection is lost: no answer will come.
+/// The connection is lost, so there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 
@@ -73,7 +73,7 @@ impl SimService {
     /// Answers one request.
     ///
     /// # Errors
-    /// When a fault has the connection lost, or the request's own body fails.
+    /// If a fault loses the connection, or the body of the request cannot be read.
     pub async fn answer<B>(self, request: Request<B>) -> Result<Response<ReplyBody>, Lost>
     where
         B: http_body::Body,
@@ -122,7 +122,7 @@ impl SimService {
             self.shared.write(|store| {
                 let before = store.revision();
                 let answer = request::answer(store, &call);
-                self.shared.note(number, before + 1..store.revision() + 1);
+                self.shared.record_revisions(number, before + 1..store.revision() + 1);
                 answer
             })
         });
@@ -133,7 +133,7 @@ impl SimService {
         Ok(self.respond(outcome, &damage))
     }
 
-    /// Lets a fault happen that is before the request; an answer if the fault gives one itself.
+    /// Applies a fault before the request is executed, and returns the response of the fault if it has one.
     async fn suffer(
         &self,
         act: FaultAction,

@@ -1,4 +1,4 @@
-//! The lines of a watch: what it begins with, then every change, until its time is up or a fault ends it.
+//! The lines of a watch: its first events, then every change, until its timeout or a fault ends it.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     request::{Events, Plan},
 };
 
-/// How often a watch that allows bookmarks gets one.
+/// The time between two bookmarks.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 
 struct Watcher {
@@ -54,7 +54,7 @@ pub(super) fn lines(
 }
 
 impl Watcher {
-    /// The next event; none when the watch is over.
+    /// Returns the next event; `None` at the end of the watch.
     async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(damage) = self.damage.filter(|damage| damage.after <= self.sent) {
@@ -75,7 +75,7 @@ impl Watcher {
             if self.events.ended() {
                 return None;
             }
-            // Marked as seen before looking, so that no change falls between the look and the wait.
+            // Marked as read before the check, so that no change is missed between the check and the wait.
             self.moved.mark_unchanged();
             self.waiting = self.shared.write(|store| self.events.catch_up(store)).into();
             if self.waiting.is_empty() && !self.wait().await {
@@ -84,7 +84,7 @@ impl Watcher {
         }
     }
 
-    /// Waits for a change or for the time of a bookmark; false when the watch's own time is up.
+    /// Waits for a change or for the time of a bookmark; false at the timeout of the watch.
     async fn wait(&mut self) -> bool {
         let bookmark = self.next_bookmark.unwrap_or(self.end);
         tokio::select! {

@@ -1,4 +1,4 @@
-//! The ring of changes that watches and consistent lists read, as long as it reaches back.
+//! The latest changes, which watches and consistent lists read.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -10,15 +10,15 @@ use super::Key;
 /// One committed write.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The resourceVersion that it made.
+    /// The resourceVersion of the object after it.
     pub revision: u64,
-    /// When, to the nanosecond: stamps in objects have whole seconds.
+    /// When it was committed, to the nanosecond; timestamps in objects have whole seconds.
     pub at: Timestamp,
-    /// What it was made to.
+    /// The changed object.
     pub key: Key,
-    /// The object before; none if this made it.
+    /// The object before; `None` if this created it.
     pub before: Option<Arc<Value>>,
-    /// The object after; none if this removed it.
+    /// The object after; `None` if this removed it.
     pub after: Option<Arc<Value>>,
 }
 
@@ -43,7 +43,7 @@ impl History {
         }
     }
 
-    /// Forgets everything up to and including `revision`, as etcd's compaction does.
+    /// Drops everything up to and including `revision`, as etcd's compaction does.
     pub(super) fn compact(&mut self, revision: u64) {
         while self.changes.front().is_some_and(|oldest| oldest.revision <= revision) {
             self.forget_oldest();
@@ -57,7 +57,7 @@ impl History {
         }
     }
 
-    /// The changes after `revision`; the oldest revision that could be asked for when they are not all here any more.
+    /// Returns the changes after `revision`, or the oldest revision whose changes are all here.
     pub(super) fn after(&self, revision: u64) -> Result<impl DoubleEndedIterator<Item = &Change>, u64> {
         if revision < self.complete_after {
             return Err(self.complete_after);

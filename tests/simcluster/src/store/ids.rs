@@ -1,6 +1,6 @@
-//! Names and uids that nobody chose: the same ones in every run, so that a test can be replayed.
+//! Generated names and uids. They follow from a seed, so that a run can be repeated.
 
-/// A counter whose values are scattered by the `SplitMix64` finaliser.
+/// A counter whose values are mixed by the `SplitMix64` finalizer.
 #[derive(Debug)]
 pub(super) struct Ids {
     state: u64,
@@ -31,7 +31,7 @@ impl Ids {
         )
     }
 
-    /// The five characters that follow a `generateName`, from the alphabet of apimachinery's `rand.String`.
+    /// Returns the five characters after a `generateName`, from the alphabet of apimachinery's `rand.String`.
     pub(super) fn suffix(&mut self) -> String {
         const ALPHABET: [char; 27] = [
             'b', 'c', 'd', 'f', 'g', 'h', 'j', 'k', 'l', 'm', 'n', 'p', 'q', 'r', 's', 't', 'v', 'w', 'x',

@@ -1,4 +1,4 @@
-//! What an object is stored under.
+//! The key under which an object is stored.
 
 use serde_json::Value;
 
@@ -9,21 +9,21 @@ use crate::{object, resource::Resource};
 pub struct Key {
     /// The row of the resource.
     pub resource: &'static Resource,
-    /// Empty for cluster-wide resources.
+    /// Empty for cluster-scoped resources.
     pub namespace: String,
     /// The name.
     pub name: String,
 }
 
 impl Key {
-    /// The key of `name` in `namespace`; a cluster-wide resource ignores the namespace.
+    /// Returns the key of `name` in `namespace`; a cluster-scoped resource ignores the namespace.
     #[must_use]
     pub fn new(resource: &'static Resource, namespace: &str, name: &str) -> Self {
         let namespace = if resource.namespaced { namespace.to_owned() } else { String::new() };
         Self { resource, namespace, name: name.to_owned() }
     }
 
-    /// The key an object asks for with its own metadata.
+    /// Returns the key that follows from an object's metadata.
     #[must_use]
     pub fn of(resource: &'static Resource, value: &Value) -> Self {
         Self::new(resource, object::namespace(value), object::name(value))

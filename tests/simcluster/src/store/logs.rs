@@ -1,13 +1,13 @@
-//! What containers have written: the running instance's lines and those of the one before it.
+//! The output of containers: of the present run and of the run before.
 
 use std::collections::BTreeMap;
 
 /// The output of one container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// Lines of the current instance; none when it has not started.
+    /// Lines of the present run; `None` before the first start.
     pub current: Option<Vec<String>>,
-    /// Lines of the instance before; none when there was none.
+    /// Lines of the run before; `None` if there was none.
     pub previous: Option<Vec<String>>,
 }
 
@@ -18,13 +18,13 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// What a container has written.
+    /// Returns the output of a container.
     #[must_use]
     pub fn of(&self, pod_uid: &str, container: &str) -> Option<&Output> {
         self.outputs.get(&(pod_uid.to_owned(), container.to_owned()))
     }
 
-    /// The output of a container, to add to or to set; made empty when there is none.
+    /// Returns the output of a container for changes, empty if there is none yet.
     pub fn of_mut(&mut self, pod_uid: &str, container: &str) -> &mut Output {
         self.outputs.entry((pod_uid.to_owned(), container.to_owned())).or_default()
     }

@@ -1,4 +1,4 @@
-//! The objects, the revisions and the history; no I/O. What may be written is decided in [`crate::rules`].
+//! The objects, the revisions and the history; no I/O. [`crate::rules`] decides which writes are allowed.
 
 mod history;
 mod ids;
@@ -18,17 +18,17 @@ pub use self::{
 use self::{history::History, ids::Ids};
 use crate::{clock::Clock, object, refusal::Refusal, resource::Resource};
 
-/// Who finishes what a deletion begins.
+/// Whether the server or the controllers complete deletions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Finalization {
-    /// The server stands in: a deleted pod goes at once, and what an object owned goes with it.
+    /// The server removes a deleted pod immediately, and the dependents of an object together with it.
     #[default]
     ByServer,
-    /// Kubelets and a garbage collector that write to the store, as in a real cluster.
+    /// Simulated kubelets and a simulated garbage collector do, as in a real cluster.
     ByControllers,
 }
 
-/// Everything the cluster keeps.
+/// The state of the cluster.
 #[derive(Debug)]
 pub struct Store {
     clock: Clock,
@@ -44,7 +44,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// An empty store that can answer watches for the last `history` changes.
+    /// Returns an empty store that can resume watches over the last `history` changes.
     #[must_use]
     pub fn new(clock: Clock, finalization: Finalization, history: usize, seed: u64) -> Self {
         Self {
@@ -61,13 +61,13 @@ impl Store {
         }
     }
 
-    /// The time, as the cluster's clock shows it.
+    /// Returns the time of the cluster's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The cluster's clock, to move it.
+    /// Returns the cluster's clock, so that a test can advance it.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
@@ -78,12 +78,12 @@ impl Store {
         self.attributes_writes = false;
     }
 
-    /// Turns the gate `MaxUnavailableStatefulSet` on.
+    /// Enables the feature gate `MaxUnavailableStatefulSet`.
     pub(crate) fn allow_max_unavailable_stateful_set(&mut self) {
         self.max_unavailable_stateful_set = true;
     }
 
-    /// Whether the gate `MaxUnavailableStatefulSet` is on.
+    /// Whether the feature gate `MaxUnavailableStatefulSet` is enabled.
     pub(crate) fn allows_max_unavailable_stateful_set(&self) -> bool {
         self.max_unavailable_stateful_set
     }
@@ -103,7 +103,7 @@ impl Store {
         self.attributes_writes
     }
 
-    /// Who finishes deletions.
+    /// Returns what completes deletions.
     #[must_use]
     pub fn finalization(&self) -> Finalization {
         self.finalization
@@ -121,15 +121,15 @@ impl Store {
         self.objects.get(key)
     }
 
-    /// The object under a key, or the 404 that says it is not there.
+    /// Returns the object under a key, or the error 404.
     ///
     /// # Errors
-    /// When there is none.
+    /// 404 if there is no object.
     pub fn find(&self, key: &Key) -> Result<&Arc<Value>, Refusal> {
         self.get(key).ok_or_else(|| Refusal::not_found(key.resource, &key.name))
     }
 
-    /// The objects of a resource, in one namespace or in all, in the order of a LIST.
+    /// Returns the objects of a resource, in one namespace or in all, in the order of a LIST.
     pub fn list<'s>(
         &'s self,
         resource: &'static Resource,
@@ -146,7 +146,7 @@ impl Store {
         self.objects.iter()
     }
 
-    /// What a LIST would have answered at an earlier revision.
+    /// Returns the objects that a LIST would have returned at an earlier revision.
     ///
     /// # Errors
     /// The oldest revision that can still be asked for, when history does not reach back to `revision`.
@@ -177,33 +177,32 @@ impl Store {
         self.history.after(revision)
     }
 
-    /// Forgets the history, so that every older resourceVersion and continue token is answered with 410.
+    /// Drops the history, so that every older resourceVersion and continue token gets a 410.
     pub fn compact(&mut self) {
         self.history.compact(self.revision);
     }
 
-    /// What containers have written.
+    /// Returns the output of the containers.
     #[must_use]
     pub fn logs(&self) -> &Logs {
         &self.logs
     }
 
-    /// What containers have written, to add to it.
+    /// Returns the output of the containers, for changes.
     pub fn logs_mut(&mut self) -> &mut Logs {
         &mut self.logs
     }
 
-    /// Stores an object as it is, with its own resourceVersion, uid and stamps: how recorded objects come back.
+    /// Stores a recorded object unchanged, with its own resourceVersion, uid and timestamps.
     ///
-    /// It is no write: no rule applies, and watches that are open do not see it.
+    /// This is no write: no rule applies, and open watches do not see it.
     pub fn restore(&mut self, resource: &'static Resource, value: Value) {
         self.revision = self.revision.max(object::resource_version(&value));
         self.history.compact(self.revision);
         self.objects.insert(Key::of(resource, &value), Arc::new(value));
     }
 
-    /// Commits a recorded state of a key under the next revision, or its removal. No rule applies, and watches
-    /// see it: how a recording is played again.
+    /// Commits a recorded state of an object, or its removal, under the next revision. No rule applies. Watches see it.
     pub fn replay(&mut self, key: &Key, state: Option<Value>) {
         match state {
             Some(state) => drop(self.put(key, state)),
@@ -211,7 +210,7 @@ impl Store {
         }
     }
 
-    /// Commits a new state of a key under the next revision, with which it is stamped.
+    /// Commits a new state of an object under the next revision, which becomes its resourceVersion.
     pub(crate) fn put(&mut self, key: &Key, mut value: Value) -> Arc<Value> {
         self.revision += 1;
         object::metadata(&mut value).insert("resourceVersion".to_owned(), self.revision.to_string().into());
@@ -227,7 +226,7 @@ impl Store {
         after
     }
 
-    /// Commits the removal of a key; the object as it was, if there was one.
+    /// Commits the removal of an object and returns the object, if there was one.
     pub(crate) fn take(&mut self, key: &Key) -> Option<Arc<Value>> {
         let before = self.objects.remove(key)?;
         self.revision += 1;

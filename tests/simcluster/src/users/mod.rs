@@ -1,4 +1,4 @@
-//! Who may come in, and what they may do.
+//! Authentication and authorization.
 
 mod user;
 
@@ -26,7 +26,7 @@ pub struct Users {
     tokens: BTreeMap<String, Token>,
 }
 
-/// The user that requests without a credential are from.
+/// The user of requests without a credential.
 const ANONYMOUS: &str = "system:anonymous";
 
 impl Users {
@@ -35,24 +35,24 @@ impl Users {
         self.users.insert(user.name().to_owned(), user);
     }
 
-    /// The user of a name.
+    /// Returns the user with a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&User> {
         self.users.get(name)
     }
 
-    /// Gives a user a bearer token, valid until a time if one is given.
+    /// Adds a bearer token of a user, which expires at this time if there is one.
     pub fn grant_token(&mut self, token: &str, user: &str, expires: Option<Timestamp>) {
         self.tokens.insert(token.to_owned(), Token { user: user.to_owned(), expires });
     }
 
-    /// Makes a token worthless at once.
+    /// Revokes a token.
     pub fn revoke_token(&mut self, token: &str) {
         self.tokens.remove(token);
     }
 
-    /// Who a request is from: its bearer token, else the connection's certificate, else nobody; or whom it
-    /// impersonates.
+    /// Returns the user of a request: by its bearer token, else by the client certificate, else anonymous; or the
+    /// user that it impersonates.
     pub(crate) fn authenticate(
         &self,
         headers: &HeaderMap,
@@ -85,7 +85,7 @@ impl Users {
             .ok_or_else(Refusal::unauthorized)
     }
 
-    /// Whether a user may do what a request asks; paths that are no resources are open to everybody with a name.
+    /// Whether a user has the permission for a request. Every authenticated user can read the paths of no resource.
     pub(crate) fn authorize(&self, user: &str, route: &Route) -> Result<(), Refusal> {
         match route {
             Route::Path(path)

@@ -1,22 +1,22 @@
-//! A user, and the rules that say what a user may do.
+//! Users and their permissions.
 
-/// Somebody with a name.
+/// A user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     name: String,
     groups: Vec<String>,
-    /// None allows everything.
+    /// `None` allows everything.
     rules: Option<Vec<Rule>>,
 }
 
 impl User {
-    /// Somebody who may do everything.
+    /// Returns a user with all permissions.
     #[must_use]
     pub fn admin(name: &str) -> Self {
         Self { name: name.to_owned(), groups: vec!["system:masters".to_owned()], rules: None }
     }
 
-    /// Somebody who may do what the rules allow, and nothing else.
+    /// Returns a user with the permissions of these rules only.
     #[must_use]
     pub fn limited(name: &str, rules: impl IntoIterator<Item = Rule>) -> Self {
         Self { name: name.to_owned(), groups: Vec::new(), rules: Some(rules.into_iter().collect()) }
@@ -42,8 +42,7 @@ impl User {
     }
 }
 
-/// Verbs that are allowed on resources; `*` is every one. A part of an object is a resource of its own, such as
-/// `pods/log`.
+/// Verbs that are allowed on resources; `*` means all. A subresource is written as in RBAC, such as `pods/log`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     verbs: Vec<String>,
@@ -59,7 +58,7 @@ impl Rule {
         Self { verbs: owned(verbs), resources: owned(resources), namespace: None }
     }
 
-    /// The same in one namespace only.
+    /// Restricts the rule to one namespace.
     #[must_use]
     pub fn in_namespace(self, namespace: &str) -> Self {
         Self { namespace: Some(namespace.to_owned()), ..self }

@@ -1,4 +1,4 @@
-//! Who may read, in which form, and what is kept of it: access, views, logs, the journal.
+//! Permissions, representations, logs and the journal.
 
 use crate::support::{Answer, app, core, get, patch, read, shop, snapshot};
 use http::{Request, header};

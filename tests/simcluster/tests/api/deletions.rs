@@ -1,4 +1,4 @@
-//! Deletions: preconditions, grace, finalizers, and what goes with an object.
+//! Deletions: preconditions, grace period, finalizers and dependents.
 
 use crate::support::{app, core, delete, get, listed, post, shop};
 use serde_json::{Value, json};

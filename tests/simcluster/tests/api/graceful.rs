@@ -1,4 +1,4 @@
-//! Deletions that somebody else finishes.
+//! Deletions that kubelets or finalizers complete.
 
 use crate::support::{app, core, delete, get, listed, patch, post, shop, snapshot};
 use serde_json::{Value, json};

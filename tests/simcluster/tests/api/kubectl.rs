@@ -1,4 +1,4 @@
-//! The real kubectl against the socket, when it is on the machine.
+//! The real kubectl against the socket, if it is installed.
 
 use crate::support::kubectl::{Kubectl, live_shop};
 

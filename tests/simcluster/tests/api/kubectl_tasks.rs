@@ -1,4 +1,4 @@
-//! The real kubectl again: manifests, logs, drains and deletions.
+//! Tasks with the real kubectl: manifests, logs, drains and deletions.
 
 use crate::support::kubectl::{Kubectl, live_shop};
 use simcluster::{Key, SimCluster, object, resource::PODS};
@@ -19,7 +19,7 @@ async fn kubectl_applies_and_edits_manifests() {
         kubectl.ok(&["get", "deploy/app", "-o", "jsonpath={..image} {.metadata.generation}"]).await,
         "app:2 2"
     );
-    // Newer ones go on with the namespace.
+    // Newer versions continue with the namespace.
     let deleted = kubectl.ok(&["delete", "-f", &file]).await;
     assert!(deleted.starts_with("deployment.apps \"app\" deleted"), "{deleted}");
 }

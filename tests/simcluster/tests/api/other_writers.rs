@@ -1,4 +1,4 @@
-//! What others do meanwhile: writers, clocks, and clients that share the faults.
+//! Concurrent writers, clocks, and clients that share the faults.
 
 use std::{sync::Arc, time::Duration};
 
@@ -70,7 +70,7 @@ async fn a_token_expires_with_the_clock() {
     assert_eq!(code().await, 200, "it was renewed");
 }
 
-/// Many clients at once, each hit by its own share of the faults: nothing is counted twice or lost.
+/// Many clients with faults at the same time: no fault is counted twice or lost.
 #[tokio::test(start_paused = true)]
 async fn faults_are_counted_over_all_clients() {
     let cluster = Arc::new(shop());

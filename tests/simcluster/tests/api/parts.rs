@@ -1,4 +1,4 @@
-//! The parts of objects: status, scale, a pod's binding, and the record of who wrote what.
+//! Subresources: status, scale, binding; and managed fields.
 
 use crate::support::{app, core, get, patch, post, put, shop};
 use serde_json::json;

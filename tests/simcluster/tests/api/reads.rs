@@ -1,4 +1,4 @@
-//! Reads: lists in pages, selectors, views, logs, discovery, and who may read what.
+//! Reads: pages of lists, selectors, representations, logs, discovery, permissions.
 
 use crate::support::{app, core, delete, get, names, patch, shop};
 use serde_json::{Value, json};

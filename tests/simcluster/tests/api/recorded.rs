@@ -1,4 +1,4 @@
-//! The recorded objects come back through the server as they were recorded.
+//! The server returns the recorded objects unchanged.
 
 use crate::support::{RECORDED, app, get, patch, snapshot};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ async fn every_list_reads_back_equal_and_in_order() {
     }
 }
 
-/// Nothing that a write fills in or drops may differ from what the real server stored.
+/// The defaults and dropped fields of a write equal those of the real server.
 #[tokio::test]
 async fn a_write_that_changes_nothing_changes_nothing() {
     for namespace in RECORDED {
@@ -64,7 +64,8 @@ async fn a_write_that_changes_nothing_changes_nothing() {
     }
 }
 
-/// What `kubectl apply` sent is in the annotation; the oldest revision shows what the server made of its template.
+/// The annotation has the manifest that `kubectl apply` sent, and the oldest revision the template that the server
+/// stored.
 #[tokio::test]
 async fn defaulting_an_applied_manifest_gives_the_recorded_template() {
     let recorded = snapshot("shop");
@@ -97,7 +98,7 @@ async fn defaulting_an_applied_manifest_gives_the_recorded_template() {
                 .remove("pod-template-hash");
         }
         for spec in [&mut created["spec"], &mut wanted["spec"]] {
-            // What changed after the manifest was applied.
+            // Fields that changed after the manifest was applied.
             for container in spec["template"]["spec"]["containers"].as_array_mut().unwrap() {
                 object::members(container).remove("image");
             }

@@ -1,4 +1,4 @@
-//! Writes that are refused, or taken with a warning, and the words for it.
+//! Errors and warnings of writes, and their messages.
 
 use crate::support::{app, call, core, deployment, get, patch, post, put, shop};
 use http::Method;

@@ -1,4 +1,4 @@
-//! The socket: TLS, credentials, restarts, and faults as a client on the other side sees them.
+//! The socket: TLS, credentials, restarts, and faults from the view of a client.
 
 use crate::support::client::{admin, client, whole};
 use crate::support::{shop, snapshot};

@@ -1,4 +1,4 @@
-//! How watches are kept alive, and how they end.
+//! Bookmarks and ends of watches.
 
 use std::time::Duration;
 

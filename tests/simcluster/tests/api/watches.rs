@@ -74,7 +74,7 @@ async fn objects_enter_and_leave_a_selection() {
     );
 }
 
-/// Names and labels of the pods that a watch has told of.
+/// Returns the names and labels of the pods in the events of a watch.
 fn follow(known: &mut BTreeMap<String, Value>, event: &Value) {
     let (pod, labels) =
         (object::name(&event["object"]).to_owned(), event["object"]["metadata"]["labels"].clone());
@@ -90,7 +90,7 @@ async fn watch_events_add_up_to_the_list() {
     let cluster = SimCluster::builder().namespace("shop").build();
     let service = cluster.service();
     let (mut known, mut revision) = (BTreeMap::new(), 0);
-    // A walk through creations, relabellings and deletions that is scattered and always the same.
+    // A fixed sequence of creations, label changes and deletions.
     for step in 0_u64..600 {
         let dice = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let (pod, tier) = (format!("p{}", dice % 13), ["gold", "tin"][usize::from(dice & 64 > 0)]);

@@ -1,4 +1,4 @@
-//! What breaks on the wire: restarts, resets, and what a real client makes of them.
+//! Connection failures with a real client: restarts and resets.
 
 use crate::support::client::{admin, whole};
 use crate::support::{Watch, app, shop};
@@ -62,7 +62,7 @@ async fn losses_happen_on_the_wire() {
     assert!(admin(&served).await.get("web").await.is_ok());
 }
 
-/// What comes before a cut reaches the client, and then the connection is reset.
+/// The bytes before a cut reach the client, and then the connection is reset.
 #[tokio::test]
 async fn a_cut_happens_after_the_given_bytes() {
     let cluster = shop();

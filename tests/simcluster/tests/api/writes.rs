@@ -1,4 +1,4 @@
-//! Writes: what the server fills in, moves, refuses and remembers.
+//! Writes: defaults, generations, errors and managed fields.
 
 use crate::support::{app, call, deployment, get, patch, post, shop};
 use http::Method;

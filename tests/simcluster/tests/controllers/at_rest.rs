@@ -1,4 +1,4 @@
-//! The recorded objects were at rest: a controller that reads them as the real one did has nothing to write.
+//! The recorded objects did not change any more, so a controller that reads them has nothing to write.
 
 use serde_json::Value;
 use simcluster::controller::{Controller, Quota, Task, Write};
@@ -9,7 +9,7 @@ fn snapshot(namespace: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// What the controllers would write to a recorded namespace, told in words.
+/// Returns what the controllers would write to a recorded namespace.
 fn wanted_writes(namespace: &str) -> Vec<String> {
     let recorded = snapshot(namespace);
     let newest = object::list(&recorded, &["items"])

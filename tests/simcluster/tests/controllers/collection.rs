@@ -1,4 +1,4 @@
-//! What goes with a deleted owner, and in which order.
+//! Garbage collection of dependents, and its order.
 
 use serde_json::json;
 use simcluster::resource::{DEPLOYMENTS, PODS, REPLICASETS};

@@ -1,4 +1,4 @@
-//! DaemonSets beyond the recorded trace: budgets, surge, rollback, nodes that come and go, history.
+//! DaemonSets beyond the recorded trace: budgets, surge, rollback, new and removed nodes, history.
 
 use serde_json::{Value, json};
 use simcluster::resource::{CONTROLLERREVISIONS, NODES, PODS};
@@ -21,7 +21,7 @@ fn numbers(lab: &Lab) -> Vec<i64> {
     numbers
 }
 
-/// The most pods that were missing at once.
+/// Returns the maximum number of pods that were missing at a time.
 fn most_missing(lab: &Lab, set: &Key, after: u64) -> i64 {
     let missing =
         lab.states(set, after, |set| set["status"]["numberUnavailable"].as_i64().unwrap_or(0).to_string());
@@ -56,7 +56,7 @@ fn a_surge_keeps_every_node_served() {
     assert!(lab.images().iter().all(|(_, image)| image == "app:2.0"));
 }
 
-/// Going back from a broken release replaces the broken pod and restarts no other.
+/// A rollback from a broken release replaces the broken pod and restarts no other.
 #[test]
 fn a_rollback_restarts_only_what_was_updated() {
     let mut lab = Lab::new();
@@ -104,7 +104,7 @@ fn new_nodes_get_pods_and_unsuitable_ones_do_not() {
     assert_eq!((&status["desiredNumberScheduled"], &status["numberMisscheduled"]), (&json!(3), &json!(0)));
 }
 
-/// As the real controller has it: such a pod runs on, and does not come back once it is gone.
+/// As with the real controller: such a pod continues to run, and is not created again after its deletion.
 #[test]
 fn a_node_with_a_new_taint_keeps_its_pod() {
     let mut lab = Lab::new();

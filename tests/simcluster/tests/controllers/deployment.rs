@@ -1,4 +1,4 @@
-//! Deployments beyond the recorded traces: sizes, numbers, annotations, conditions, clean-up.
+//! Deployments beyond the recorded traces: sizes, revision numbers, annotations, conditions, cleanup.
 
 use serde_json::{Value, json};
 use simcluster::controller::Quota;
@@ -9,7 +9,7 @@ use crate::lab::{LONG, Lab, printed};
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
-/// Image, revision number and size of every set, in the order of their numbers.
+/// Returns image, revision number and size of every set, by number.
 fn sets(lab: &Lab) -> Vec<(String, String, i64)> {
     let mut sets: Vec<_> = lab.cluster.store(|store| {
         let sets = store.list(&REPLICASETS, Some("default"));
@@ -33,7 +33,7 @@ fn condition(deployment: &Value, kind: &str) -> Value {
     conditions.iter().find(|condition| condition["type"] == kind).cloned().unwrap_or_default()
 }
 
-/// The set that runs an image.
+/// Returns the set with an image.
 fn set_of(lab: &Lab, image: &str) -> Value {
     lab.cluster.store(|store| {
         let mut sets = store.list(&REPLICASETS, Some("default"));
@@ -93,7 +93,7 @@ fn old_sets_are_deleted_when_the_rollout_is_complete() {
     assert_eq!(numbers(&lab), ["5", "6"], "but while it is paused");
 }
 
-/// Kubernetes' own example: the surge and the pods to add are shared by the sets' sizes.
+/// The example of the Kubernetes documentation: the surge and the pods to add are distributed by the sizes of the sets.
 #[test]
 fn scaling_during_a_rollout_is_proportional() {
     let mut lab = Lab::new();
@@ -209,7 +209,7 @@ fn a_set_adopts_a_pod_that_matches_and_releases_one_that_does_not() {
     assert_eq!(lab.get(&web)["status"]["replicas"], 2);
 }
 
-/// The set's name is taken by another's: the next try has another hash.
+/// The name of the set exists already, so the next one has another hash.
 #[test]
 fn a_name_that_is_taken_is_a_collision() {
     let mut lab = Lab::new();
@@ -222,7 +222,7 @@ fn a_name_that_is_taken_is_a_collision() {
     for server_owned in ["ownerReferences", "resourceVersion", "uid"] {
         object::metadata(&mut other).remove(server_owned);
     }
-    // Its labels keep it from being adopted.
+    // Its labels prevent its adoption.
     other["metadata"]["labels"] = json!({ "app": "other" });
     lab.create(&REPLICASETS, &other);
     let web = lab.deployment(1, &json!({}));

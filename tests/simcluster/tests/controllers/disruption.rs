@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: what they count, and the evictions that they refuse.
+//! PodDisruptionBudgets: their counts, and refused evictions.
 
 use serde_json::{Value, json};
 use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
@@ -45,7 +45,7 @@ fn a_budget_uses_the_scale_of_the_controller() {
     }
 }
 
-/// A DaemonSet has no scale: only a number of pods that are to stay can be counted.
+/// A DaemonSet has no scale, so only `minAvailable` as a number works.
 #[test]
 fn of_a_daemon_set_only_a_number_as_min_available_is_counted() {
     for (spec, expected) in [

@@ -1,4 +1,4 @@
-//! Whatever the order in which controllers look, they come to the same end.
+//! Controllers come to the same result in every order of their tasks.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use simcluster::{Controllers, Key, KubeletTiming, Order};
 
 use crate::lab::{Lab, printed};
 
-/// Rolls all three kinds twice, with changes while a rollout is under way; the state they end in.
+/// Updates all three kinds twice, with changes during a rollout, and returns the final state.
 fn end_of_run(seed: u64) -> Vec<String> {
     let pace = KubeletTiming { spread: Duration::from_secs(2), ..KubeletTiming::default() };
     let mut lab = Lab::with(Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
@@ -26,7 +26,7 @@ fn end_of_run(seed: u64) -> Vec<String> {
         }
     }
     lab.run_for(300);
-    // A broken pod blocks its set until somebody deletes it, and there can be one after the other.
+    // A broken pod blocks its set until it is deleted, and there can be several in sequence.
     while let Some((name, _)) = lab.images().into_iter().find(|(_, image)| image.ends_with("bad")) {
         lab.delete(&Key::new(&PODS, "default", &name), &json!({}));
         lab.run_for(300);

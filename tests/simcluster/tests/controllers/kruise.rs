@@ -1,5 +1,5 @@
-//! The controllers of `OpenKruise`, held against what real ones stored: the same changes in the same order give
-//! the same revisions, the same counts and the same pods.
+//! The controllers of `OpenKruise`, compared with real ones: the same changes in the same order lead to the same
+//! revisions, counts and pods.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use simcluster::{Controllers, Key, Resource, object};
 
 use crate::lab::{Lab, builder};
 
-/// The steps of a recording: name, whether it came to rest, and the objects after it.
+/// The steps of a recording: name, whether the rollout completed, and the objects after the step.
 fn recording(scenario: &str) -> Vec<(String, bool, BTreeMap<String, Value>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../data/kruise/{scenario}.jsonl"));
     let mut objects = BTreeMap::new();
@@ -32,7 +32,7 @@ fn recording(scenario: &str) -> Vec<(String, bool, BTreeMap<String, Value>)> {
     std::fs::read_to_string(path).unwrap().lines().map(step).collect()
 }
 
-/// The update strategy in the shape of `v1beta1`.
+/// Returns the update strategy in the form of `v1beta1`.
 fn strategy(workload: &Value) -> Value {
     let strategy = &workload["spec"]["updateStrategy"];
     if workload["kind"] != "CloneSet" || strategy.get("rollingUpdate").is_some() {
@@ -47,7 +47,7 @@ fn strategy(workload: &Value) -> Value {
     json!({ "type": "RollingUpdate", "rollingUpdate": rolling })
 }
 
-/// What is compared of a workload, its revisions and its pods.
+/// Returns the compared fields of a workload, its revisions and its pods.
 fn facts(objects: &[Value]) -> Value {
     let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
     let workload =
@@ -69,8 +69,8 @@ fn facts(objects: &[Value]) -> Value {
     ];
     let counts: BTreeMap<_, _> =
         counters.map(|name| (name, workload["status"][name].as_i64().unwrap_or(0))).into();
-    // A real server keeps `creationTimestamp: null` in a template, and the hashes of an Advanced DaemonSet are of
-    // Go structs: revisions are told by their numbers.
+    // A real server keeps `creationTimestamp: null` in a template, and the hashes of an Advanced DaemonSet are of Go
+    // structs, so revisions are compared by number.
     let numbers: BTreeMap<&str, i64> = of_kind("ControllerRevision")
         .map(|one| (object::name(one).rsplit('-').next().unwrap(), one["revision"].as_i64().unwrap()))
         .collect();

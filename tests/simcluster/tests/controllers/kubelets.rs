@@ -1,14 +1,15 @@
-//! What pretended containers do, as the recorded pods did it.
+//! The simulated kubelets.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use simcluster::resource::{EVENTS, PODS};
-use simcluster::{Behaviour, Key, object};
+use simcluster::rules::{Author, Part};
+use simcluster::{Behaviour, Controllers, Key, KubeletTiming, object};
 
 use crate::lab::Lab;
 
-/// A lab with one pod of an image that has been running for some time.
+/// Returns a lab with one pod of an image after some time.
 fn running(image: &str, seconds: u64) -> (Lab, Value) {
     let mut lab = Lab::new();
     let web = lab.deployment(1, &json!({}));
@@ -51,8 +52,8 @@ fn the_tag_decides_the_state_of_a_pod() {
         ("app:1.0", "Running", "", 0),
         ("app:1.0-bad", "Pending", "ImagePullBackOff", 0),
         ("app:1.0-config", "Pending", "CreateContainerConfigError", 0),
-        ("app:1.0-crash", "Running", "CrashLoopBackOff", 4),
-        ("app:1.0-oom", "Running", "CrashLoopBackOff", 4),
+        ("app:1.0-crash", "Running", "", 4),
+        ("app:1.0-oom", "Running", "", 4),
         ("app:1.0-notready", "Running", "", 0),
     ] {
         let (_, pod) = running(image, 13);
@@ -74,10 +75,76 @@ fn a_crash_leaves_its_exit_code_events_and_log() {
     let (lab, pod) = running("app:1.0-crash", 10);
     assert_eq!(container(&pod)["lastState"]["terminated"]["exitCode"], 1);
     assert!(events(&lab, &pod).contains(&"Warning BackOff".to_owned()));
-    assert_eq!(log(&lab, &pod, true).last().unwrap(), "app: panic: DB_URL is not set");
+    assert_eq!(log(&lab, &pod, false).last().unwrap(), "app: panic: DB_URL is not set");
     let (_, pod) = running("app:1.0-oom", 10);
     let ended = &container(&pod)["lastState"]["terminated"];
     assert_eq!((&ended["exitCode"], &ended["reason"]), (&json!(137), &json!("OOMKilled")));
+}
+
+/// A kubelet has often removed the run before one that has ended, and answers with 200.
+#[test]
+fn the_log_of_the_previous_run_can_be_read_until_the_present_one_ends() {
+    let (lab, pod) = running("app:1.0-crash", 10);
+    assert!(container(&pod)["state"]["terminated"].is_object(), "{pod}");
+    let [line] = &log(&lab, &pod, true)[..] else { panic!("{pod}") };
+    assert!(line.starts_with("unable to retrieve container logs for containerd://"), "{line}");
+    let (lab, pod) = running("app:1.0-crashlate", 20);
+    assert!(container(&pod)["state"]["running"].is_object(), "{pod}");
+    assert_eq!(log(&lab, &pod, true).last().unwrap(), "app: panic: DB_URL is not set");
+}
+
+#[test]
+fn an_event_arrives_late_with_the_time_of_its_occurrence() {
+    let event_delay = Duration::from_secs(5);
+    let timing = KubeletTiming { event_delay, ..KubeletTiming::default() };
+    let mut lab = Lab::with(Controllers::new().kubelet_timing(timing));
+    let web = lab.deployment(1, &json!({}));
+    lab.image(&web, "app:1.0-config");
+    lab.run_for(20);
+    lab.cluster.store(|store| {
+        let mut changes = store.changes_after(0).unwrap();
+        let failed = |value: &Value| {
+            value["status"]["containerStatuses"][0]["state"]["waiting"]["message"].is_string()
+        };
+        let state = changes.find(|change| change.after.as_deref().is_some_and(failed)).unwrap();
+        let about = |value: &Value| object::text(value, &["reason"]) == "Failed";
+        let event = changes.find(|change| change.after.as_deref().is_some_and(about)).unwrap();
+        assert_eq!(event.at.duration_since(state.at).unsigned_abs(), event_delay);
+        assert_eq!(event.after.as_ref().unwrap()["lastTimestamp"], simcluster::clock::stamp(state.at));
+    });
+}
+
+#[test]
+fn a_closed_readiness_gate_keeps_a_pod_unready() {
+    let mut lab = Lab::new();
+    let web = lab.deployment(1, &json!({}));
+    let gates = json!([{ "conditionType": "example.com/lb" }]);
+    lab.patch(&web, &json!({ "spec": { "template": { "spec": { "readinessGates": gates } } } }));
+    lab.run_for(60);
+    let pods: Vec<Value> =
+        lab.cluster.store(|store| store.list(&PODS, None).map(|(_, pod)| Value::clone(pod)).collect());
+    let pod = pods.iter().find(|pod| !pod["spec"]["readinessGates"].is_null()).unwrap();
+    let condition = |pod: &Value, kind: &str| {
+        object::list(pod, &["status", "conditions"]).iter().find(|one| one["type"] == kind).unwrap().clone()
+    };
+    assert_eq!(container(pod)["ready"], true);
+    assert_eq!(condition(pod, "ContainersReady")["status"], "True");
+    assert_eq!(condition(pod, "Ready")["reason"], "ReadinessGatesNotReady");
+    let missing = "corresponding condition of pod readiness gate \"example.com/lb\" does not exist.";
+    assert_eq!(condition(pod, "Ready")["message"], missing);
+    let key = Key::of(&PODS, pod);
+    for (status, is_ready) in [("False", "False"), ("True", "True")] {
+        lab.cluster.store(|store| {
+            let set = |pod: &mut Value| {
+                let conditions = pod["status"]["conditions"].as_array_mut().unwrap();
+                conditions.retain(|one| one["type"] != "example.com/lb");
+                conditions.push(json!({ "type": "example.com/lb", "status": status }));
+            };
+            store.edit(&key, Part::Status, &Author::new("balancer"), set).map(drop).unwrap();
+        });
+        lab.settle();
+        assert_eq!(condition(&lab.get(&key), "Ready")["status"], is_ready);
+    }
 }
 
 #[test]
@@ -96,7 +163,7 @@ fn a_test_can_make_a_pod_fail_and_recover() {
     assert_eq!(container(&lab.get(&key))["ready"], false);
     lab.set_behaviour(&key, Some(Behaviour::Crash));
     lab.run_for(10);
-    assert_eq!(waits_for(&lab.get(&key)), "CrashLoopBackOff");
+    assert_eq!(container(&lab.get(&key))["state"]["terminated"]["exitCode"], 1);
     lab.set_behaviour(&key, None);
     lab.settle();
     assert_eq!(container(&lab.get(&key))["ready"], true);
@@ -129,7 +196,7 @@ fn an_unschedulable_pod_stays_pending_with_a_message() {
     assert_eq!(events(&lab, &pod), ["Warning FailedScheduling"]);
 }
 
-/// What soaks look at: the count, the start of the container, and that it is not ready for a while.
+/// The fields that decide a soak: restarts, start of the container, readiness.
 #[test]
 fn killed_containers_are_restarted() {
     let mut lab = Lab::new();

@@ -1,4 +1,4 @@
-//! A cluster with its controllers, and what watchers of one object would have seen.
+//! A cluster with its controllers, and the states of its objects.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use simcluster::{
     Behaviour, Builder, Controller, Controllers, Finalization, Key, Resource, SimCluster, Task, object,
 };
 
-/// Long enough for every rollout that ends at all.
+/// Long enough for every rollout that completes.
 pub(crate) const LONG: Duration = Duration::from_secs(3600);
 
-/// A cluster of three nodes that its controllers run on stepped time.
+/// A cluster of three nodes with controllers on a stepped clock.
 pub(crate) struct Lab {
     pub(crate) cluster: SimCluster,
     pub(crate) controllers: Controllers,
@@ -28,7 +28,7 @@ impl Lab {
         Self { cluster: builder().without_managed_fields().build(), controllers }
     }
 
-    /// A lab in which the gate `MaxUnavailableStatefulSet` is on.
+    /// Returns a lab with the feature gate `MaxUnavailableStatefulSet`.
     pub(crate) fn gated() -> Self {
         let cluster = builder().without_managed_fields().max_unavailable_stateful_set().build();
         Self { cluster, controllers: Controllers::new() }
@@ -68,18 +68,18 @@ impl Lab {
         self.cluster.store(|store| Value::clone(store.find(key).unwrap()))
     }
 
-    /// Lets one controller look at one object.
+    /// Executes the task of one controller for one object.
     pub(crate) fn step(&mut self, controller: Controller, key: &Key) {
         let task = Task::new(controller, key.clone());
         self.cluster.store(|store| self.controllers.step(store, &task));
     }
 
-    /// Has a pod's containers behave in a way, or as their images say.
+    /// Sets the behaviour of a pod's containers, or restores that of their images.
     pub(crate) fn set_behaviour(&mut self, pod: &Key, behaviour: Option<Behaviour>) {
         self.cluster.store(|store| self.controllers.set_behaviour(store, pod, behaviour));
     }
 
-    /// The `ReplicaSet` that was made last.
+    /// Returns the `ReplicaSet` that was created last.
     pub(crate) fn newest_set(&self) -> Key {
         let number = |key: &Key| object::resource_version(&self.get(key));
         let keys: Vec<Key> =
@@ -87,7 +87,7 @@ impl Lab {
         keys.into_iter().max_by_key(number).unwrap()
     }
 
-    /// Runs until nothing is left to do for an hour; some seconds later somebody may do the next thing.
+    /// Runs until nothing is due for an hour, and advances the clock by some seconds.
     pub(crate) fn settle(&mut self) {
         self.controllers.settle(&self.cluster, LONG);
         self.cluster.store(|store| store.clock().advance(Duration::from_secs(10)));
@@ -102,7 +102,7 @@ impl Lab {
         self.cluster.store(|store| store.revision())
     }
 
-    /// Every state of an object after a revision, told by `tell`, without the repeated ones.
+    /// Returns every state of an object after a revision, as text and without repetitions.
     pub(crate) fn states(&self, key: &Key, after: u64, tell: impl Fn(&Value) -> String) -> Vec<String> {
         let mut states: Vec<String> = self.cluster.store(|store| {
             let changes = store.changes_after(after).unwrap().filter(|change| change.key == *key);
@@ -112,7 +112,7 @@ impl Lab {
         states
     }
 
-    /// The names and images of the pods that stay, in the order of their names.
+    /// Returns the names and images of the pods that are not being deleted, by name.
     pub(crate) fn images(&self) -> Vec<(String, String)> {
         self.cluster.store(|store| {
             let staying = store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod));
@@ -159,7 +159,7 @@ pub(crate) fn with(mut base: Value, more: &Value) -> Value {
     base
 }
 
-/// The state of a Deployment in the words of the recorded traces: generation, observed generation, revision,
+/// Returns the state of a Deployment in the form of the recorded traces: generation, observed generation, revision,
 /// `replicas/updated/ready/available/terminating` and the reason of `Progressing`.
 pub(crate) fn printed(deployment: &Value) -> String {
     let status = &deployment["status"];

@@ -1,4 +1,4 @@
-//! The controllers, held against what a real control plane was seen to do.
+//! The controllers, compared with recordings of a real control plane.
 
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says what it expected")]
 
@@ -11,6 +11,7 @@ mod interleaving;
 mod kruise;
 mod kubelets;
 mod lab;
+mod recorded_nodes;
 mod stateful_set;
 mod trace_daemon_set;
 mod trace_deployment;

@@ -1,4 +1,4 @@
-//! StatefulSets beyond the recorded traces: order, revisions, partitions, the limits of history.
+//! StatefulSets beyond the recorded traces: order, revisions, partitions, history limits.
 
 use serde_json::{Value, json};
 use simcluster::resource::{CONTROLLERREVISIONS, PODS};
@@ -32,7 +32,7 @@ fn images(lab: &Lab) -> Vec<String> {
     lab.images().into_iter().map(|(name, image)| format!("{name} {image}")).collect()
 }
 
-/// What was done to pods, in order: `+` made, `-` removed for good.
+/// Returns the creations (`+`) and removals (`-`) of pods, in order.
 fn comings_and_goings(lab: &Lab, after: u64) -> Vec<String> {
     lab.cluster.store(|store| {
         let changes = store.changes_after(after).unwrap().filter(|change| change.key.resource == &PODS);
@@ -63,7 +63,7 @@ fn pods_are_created_and_deleted_in_order() {
     assert_eq!(comings_and_goings(&lab, before), update);
 }
 
-/// Parallel pods come at once, and a broken one does not keep the others from going back.
+/// Parallel pods are created at the same time, and a broken one does not prevent the rollback of the others.
 #[test]
 fn parallel_pods_do_not_wait_for_each_other() {
     let mut lab = Lab::new();
@@ -132,7 +132,7 @@ fn on_delete_replaces_no_running_pod() {
     assert_ne!(status["currentRevision"], status["updateRevision"], "the update never becomes current");
 }
 
-/// Kubernetes' `TestStatefulSetControl_getSetRevisions` in one story.
+/// The cases of Kubernetes' `TestStatefulSetControl_getSetRevisions`.
 #[test]
 fn a_restored_template_is_renumbered() {
     let mut lab = Lab::new();
@@ -194,7 +194,7 @@ fn revisions_have_kubernetes_names() {
     assert_eq!(object::text(&lab.get(&db), &["status", "updateRevision"]), theirs);
 }
 
-/// With the gate on, an update takes down as many pods together as may be missing, less those that are.
+/// With the feature gate, an update deletes `maxUnavailable` pods at a time, minus those that are unavailable.
 #[test]
 fn several_pods_are_replaced_together_with_the_feature_gate() {
     let mut lab = Lab::gated();

@@ -1,10 +1,10 @@
-//! The recorded trace of a `DaemonSet`, as kubectl would have told it (reference sections 2.2 and 9).
+//! The recorded trace of a `DaemonSet`, as lines of kubectl.
 
 use serde_json::{Value, json};
 
 use crate::lab::Lab;
 
-/// What `kubectl rollout status` says.
+/// Returns the line of `kubectl rollout status`.
 pub(crate) fn spoken(set: &Value) -> String {
     let count = |member: &str| set["status"][member].as_i64().unwrap_or(0);
     let (desired, updated) = (count("desiredNumberScheduled"), count("updatedNumberScheduled"));
@@ -42,7 +42,7 @@ fn one_node_after_the_other() {
     );
 }
 
-/// A broken surge leaves the old pods alone: nothing is updated, everything is available.
+/// A broken surge does not affect the outdated pods: no pod is updated, and all are available.
 #[test]
 fn broken_surge() {
     let mut lab = Lab::new();

@@ -1,4 +1,4 @@
-//! The recorded traces of Deployments, state by state (reference section 9).
+//! The recorded traces of Deployments, state by state.
 
 use serde_json::json;
 use simcluster::Controller;
@@ -69,7 +69,7 @@ fn bad_image_and_undo() {
     );
 }
 
-/// With one replica the deadline that has passed is still said when the undo has been observed (weakness 1).
+/// With one replica, the status still has the exceeded deadline when the undo was observed.
 #[test]
 fn bad_image_and_undo_with_one_replica() {
     let mut lab = Lab::new();
@@ -91,7 +91,7 @@ fn bad_image_and_undo_with_one_replica() {
     );
 }
 
-/// After a resume the condition `NewReplicaSetCreated` is never stored: the write that would say so meets a conflict.
+/// After a resume, the condition `NewReplicaSetCreated` is never stored, because its write meets a conflict.
 #[test]
 fn pause_change_resume() {
     let mut lab = Lab::new();

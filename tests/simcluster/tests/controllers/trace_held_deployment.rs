@@ -1,5 +1,5 @@
-//! A Deployment that is held between two pods, as a real control plane was seen to behave: with a `minReadySeconds`
-//! that no pod reaches, the new set rests at `maxUnavailable + maxSurge` pods.
+//! A Deployment that is held between two pods, as measured on a real control plane: with a `minReadySeconds` that no
+//! pod reaches, the new set stays at `maxUnavailable + maxSurge` pods.
 
 use serde_json::{Value, json};
 use simcluster::resource::{PODS, REPLICASETS};
@@ -7,11 +7,11 @@ use simcluster::{Controller, Key, object};
 
 use crate::lab::Lab;
 
-/// What no pod reaches. The deadline has to be larger, and this one means none.
+/// A time that no pod reaches. The deadline must be larger, and this one means none.
 const NEVER_AVAILABLE: i64 = 2_147_483_646;
 const NO_DEADLINE: i64 = 2_147_483_647;
 
-/// The strategy that rests at `surge + unavailable` new pods.
+/// The strategy that stops at `surge + unavailable` new pods.
 fn held_at(surge: i64, unavailable: i64) -> Value {
     json!({
         "minReadySeconds": NEVER_AVAILABLE, "progressDeadlineSeconds": NO_DEADLINE,
@@ -54,7 +54,7 @@ fn image(template: &Value) -> String {
     image.trim_start_matches("app:").to_owned()
 }
 
-/// The fewest ready pods that stayed at one time after a revision of the store.
+/// Returns the minimum number of ready pods after a revision of the store.
 fn fewest_ready(lab: &Lab, after: u64) -> usize {
     let mut ready = std::collections::BTreeMap::new();
     let is_ready = |pod: &Value| {
@@ -102,7 +102,7 @@ fn only_the_set_of_the_live_template_gets_the_min_ready_seconds() {
     assert_eq!(seconds, [Some(2), Some(NEVER_AVAILABLE)]);
 }
 
-/// A deadline of none: the controller writes no condition `Progressing`, so that the rollout never counts as stuck.
+/// Without a deadline, the controller writes no condition `Progressing`, so the rollout never exceeds it.
 #[test]
 fn the_deadline_of_a_held_rollout_never_passes() {
     let mut lab = Lab::new();
@@ -125,7 +125,7 @@ fn scaling_keeps_the_proportion() {
     assert_eq!(told(&lab, &web), "1.0 6/6, 2.0 5/5 True");
 }
 
-/// A number of pods stays as it is when the Deployment is scaled, so that scaling down releases more; a share follows.
+/// A number of pods does not change when the Deployment is scaled, so scaling down releases more. A percentage follows.
 #[test]
 fn a_share_of_unavailable_pods_survives_scaling_down() {
     for (unavailable, expected) in
@@ -186,9 +186,9 @@ fn template_and_strategy_in_one_patch_go_back() {
     assert!(fewest_ready(&lab, before) >= 6, "{}", fewest_ready(&lab, before));
 }
 
-/// The set that serves gets the `minReadySeconds`, so that its pods count as unavailable, though all serve. The
-/// Deployment controller meets a conflict first. As a rule the set is counted again before its next try; otherwise it
-/// takes the set for available once more, and removes pods.
+/// The serving set gets the `minReadySeconds`, so its pods count as unavailable, although all serve. The Deployment
+/// controller first meets a conflict. Usually the ReplicaSet controller counts the set before the next sync.
+/// Otherwise the Deployment controller still sees the set as available, and deletes pods.
 #[test]
 fn an_undo_by_another_client_makes_ready_pods_unavailable() {
     for (counts_first, expected) in [(true, "1.0 7/7, 2.0 3/3 False"), (false, "1.0 10/10 False")] {

@@ -1,11 +1,11 @@
-//! The recorded traces of StatefulSets, as kubectl would have told them (reference sections 2.3 and 9).
+//! The recorded traces of StatefulSets, as lines of kubectl.
 
 use serde_json::{Value, json};
 use simcluster::object;
 
 use crate::lab::Lab;
 
-/// What `kubectl rollout status` says of a `StatefulSet` that has a `rollingUpdate`.
+/// Returns the line of `kubectl rollout status` for a `StatefulSet` with a `rollingUpdate`.
 fn spoken(set: &Value) -> String {
     let count = |path: &[&str]| object::at(set, path).and_then(Value::as_i64).unwrap_or(0);
     let (wanted, ready, updated) = (
@@ -66,7 +66,7 @@ fn canary() {
     assert_eq!(revisions(&set).0, revisions(&set).1);
 }
 
-/// The broken-pod trap: the undo is observed, and the bad pod blocks it until somebody deletes the pod.
+/// The undo is observed, and the broken pod blocks it until the pod is deleted.
 #[test]
 fn broken_pod_after_undo() {
     let mut lab = Lab::new();

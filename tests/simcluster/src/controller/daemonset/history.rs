@@ -1,4 +1,4 @@
-//! The revisions of a `DaemonSet`: which one is live, its number, and the clean-up (reference sections 6.4, 6.6, 6.7).
+//! The revisions of a `DaemonSet`: the live one, its number, and the cleanup of old ones.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::rules::Part;
 use crate::store::Key;
 
 impl Sync<'_> {
-    /// The hash of the live template's revision, which is made or renumbered if need be, and the other revisions.
+    /// Returns the hash of the live template's revision, which is created or renumbered if necessary, and the other
+    /// revisions.
     pub(super) fn history(&mut self) -> (String, Vec<Arc<Value>>) {
         let all = revision::of_owner(self.store, self.set, &mut self.plan);
         let data = template_data(self.set);
@@ -32,7 +33,7 @@ impl Sync<'_> {
         (pod::revision(newest).to_owned(), old)
     }
 
-    /// Makes the revision of the live template; a name that another has taken counts as a collision.
+    /// Creates the revision of the live template. A name that exists already increments the collision count.
     fn make_revision(&mut self, data: &Value, number: i64) -> String {
         let collisions = object::at(self.set, &["status", "collisionCount"]).and_then(Value::as_i64);
         let hash = template_hash(&self.set["spec"]["template"], collisions);
@@ -49,7 +50,7 @@ impl Sync<'_> {
         hash
     }
 
-    /// The pods of a revision that says the same as another become the other's, and it goes.
+    /// Deletes revisions that are equal to another, and relabels their pods.
     fn move_pods(&mut self, duplicate: &Value, kept: &Value) {
         for pod in &mut self.pods {
             if pod::revision(pod) == pod::revision(duplicate) {
@@ -61,7 +62,7 @@ impl Sync<'_> {
         self.plan.delete(&Key::of(&CONTROLLERREVISIONS, duplicate), object::uid(duplicate));
     }
 
-    /// Deletes the lowest old revisions that are too many; one that a pod still carries is skipped for the next.
+    /// Deletes the lowest old revisions beyond the limit. It skips those that have pods.
     pub(super) fn clean_up(&mut self, old: &[Arc<Value>]) {
         let surplus = count::of(old) - count::at(self.set, &["spec", "revisionHistoryLimit"]);
         let carried =

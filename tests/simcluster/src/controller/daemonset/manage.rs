@@ -1,4 +1,4 @@
-//! One pod on every node that should have one, two at most while surging, none elsewhere.
+//! One pod on every eligible node, at most two during a surge, none on other nodes.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::controller::pod;
 use crate::object;
 
 impl Sync<'_> {
-    /// Makes missing pods and removes surplus ones; whether there were any.
+    /// Creates missing pods and deletes surplus ones. Returns whether there were any.
     pub(super) fn manage(&mut self) -> bool {
         let by_node = self.pods_by_node();
         let suitable = self.suitable_nodes();
         let bare = suitable.iter().filter(|node| !by_node.contains_key(*node));
-        let bearable = self.bearable_nodes();
-        let unbearable = by_node.iter().filter(|(node, _)| !bearable.contains(node));
-        let mut surplus: Vec<Arc<Value>> = unbearable.flat_map(|(_, pods)| pods).cloned().collect();
+        let tolerated = self.tolerated_nodes();
+        let elsewhere = by_node.iter().filter(|(node, _)| !tolerated.contains(node));
+        let mut surplus: Vec<Arc<Value>> = elsewhere.flat_map(|(_, pods)| pods).cloned().collect();
         for node in &suitable {
             surplus.extend(self.surplus_on(by_node.get(node).map_or(&[], Vec::as_slice)));
         }
@@ -32,7 +32,7 @@ impl Sync<'_> {
         !bare.is_empty() || !surplus.is_empty()
     }
 
-    /// The pods that are too many on a node that should have one, or one of either kind while surging.
+    /// Returns the surplus pods of a node that should have one, or during a surge one updated and one outdated.
     fn surplus_on(&self, pods: &[Arc<Value>]) -> Vec<Arc<Value>> {
         let staying = pods.iter().filter(|pod| !object::is_terminating(pod));
         let (ended, running): (Vec<_>, Vec<_>) =

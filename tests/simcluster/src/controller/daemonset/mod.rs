@@ -1,4 +1,4 @@
-//! The `DaemonSet` controller (reference section 6.9).
+//! The `DaemonSet` controller.
 
 mod history;
 mod manage;
@@ -42,7 +42,7 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     sync.plan
 }
 
-/// One pass over a `DaemonSet`.
+/// One sync of a `DaemonSet`.
 struct Sync<'s> {
     store: &'s Store,
     now: Timestamp,
@@ -51,7 +51,7 @@ struct Sync<'s> {
     plan: Plan,
     /// The hash of the live template's revision.
     hash: String,
-    /// How many pods this pass has made.
+    /// How many pods this sync has created.
     made: i64,
 }
 
@@ -60,7 +60,7 @@ impl Sync<'_> {
         self.pods = claim(self.store, &PODS, self.set, &mut self.plan);
         let (current, old) = self.history();
         self.hash = current;
-        // An update waits until the pods that have just been made or removed are seen.
+        // An update waits until the controller has observed the pods that it created or deleted.
         if !self.manage() && self.set["spec"]["updateStrategy"]["type"] == "RollingUpdate" {
             self.roll();
         }
@@ -75,9 +75,9 @@ impl Sync<'_> {
     fn write_status(&mut self) {
         let status = self.status();
         if status != self.set["status"] {
-            let mut printed = Value::clone(self.set);
-            printed["status"] = status;
-            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, printed);
+            let mut updated = Value::clone(self.set);
+            updated["status"] = status;
+            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, updated);
         }
     }
 

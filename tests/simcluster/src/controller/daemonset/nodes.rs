@@ -1,4 +1,4 @@
-//! Where the pods of a `DaemonSet` are and may be.
+//! The nodes of a `DaemonSet`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::object;
 use crate::resource::NODES;
 
 impl Sync<'_> {
-    /// The nodes that a pod of this set may run on.
+    /// Returns the nodes on which a pod of this set can be scheduled.
     pub(super) fn suitable_nodes(&self) -> Vec<String> {
         self.nodes_that(node_fit::selects_node)
     }
 
-    /// The nodes that a pod of this set may go on running on.
-    pub(super) fn bearable_nodes(&self) -> Vec<String> {
+    /// Returns the nodes on which a pod of this set can continue to run.
+    pub(super) fn tolerated_nodes(&self) -> Vec<String> {
         self.nodes_that(node_fit::keeps_on)
     }
 
@@ -28,7 +28,7 @@ impl Sync<'_> {
         nodes.map(|(key, _)| key.name.clone()).collect()
     }
 
-    /// The pods by the node they are on or made for: placed ones first, then oldest first.
+    /// Returns the pods by their node or intended node: scheduled ones first, then oldest first.
     pub(super) fn pods_by_node(&self) -> BTreeMap<String, Vec<Arc<Value>>> {
         let mut by_node: BTreeMap<String, Vec<Arc<Value>>> = BTreeMap::new();
         for pod in &self.pods {
@@ -44,7 +44,7 @@ impl Sync<'_> {
     }
 }
 
-/// The node of a pod, or the one its affinity asks for.
+/// Returns the node of a pod, or the one in its affinity.
 fn node_of(pod: &Value) -> &str {
     let placed = object::text(pod, &["spec", "nodeName"]);
     if placed.is_empty() { node_fit::required_node(pod).unwrap_or_default() } else { placed }

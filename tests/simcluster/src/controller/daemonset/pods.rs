@@ -1,4 +1,4 @@
-//! The pods that a `DaemonSet` makes and removes.
+//! Creation and deletion of the pods of a `DaemonSet`.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::object;
 use crate::resource::PODS;
 use crate::store::Key;
 
-/// The older count of templates, which the server keeps in an annotation of the set.
+/// The annotation with the older number of the template.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// The troubles of nodes that pods of DaemonSets bear.
+/// The taints that pods of DaemonSets tolerate.
 const TOLERATED: [(&str, &str); 6] = [
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),
@@ -26,7 +26,7 @@ const TOLERATED: [(&str, &str); 6] = [
 ];
 
 impl Sync<'_> {
-    /// Makes a pod of the live template for a node.
+    /// Creates a pod of the live template for a node.
     pub(super) fn make_pod(&mut self, node: &str) {
         let set = self.set;
         let generation = object::text(set, &["metadata", "annotations", TEMPLATE_GENERATION]);
@@ -38,16 +38,16 @@ impl Sync<'_> {
             json!({ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [node] }] });
         made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
             json!({ "nodeSelectorTerms": [only_here] });
-        bear(&mut made);
+        add_tolerations(&mut made);
         made["metadata"]["creationTimestamp"] = stamp(self.now).into();
         self.plan.create(&PODS, object::namespace(set), made.clone());
-        // The real controller lists the pods again before it counts them, and sees the new ones.
+        // The real controller lists the pods again before it counts them, including the new ones.
         self.pods.push(Arc::new(made));
         let message = format!("Created pod: {name}");
         self.plan.record_event(Event::normal(set, COMPONENT, "SuccessfulCreate", message));
     }
 
-    /// Removes a pod.
+    /// Deletes a pod.
     pub(super) fn remove_pod(&mut self, pod: &Value) {
         self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
         let message = format!("Deleted pod: {}", object::name(pod));
@@ -55,7 +55,7 @@ impl Sync<'_> {
     }
 }
 
-fn bear(pod: &mut Value) {
+fn add_tolerations(pod: &mut Value) {
     let spec = object::members(&mut pod["spec"]);
     if let Value::Array(tolerations) = spec.entry("tolerations").or_insert_with(|| json!([])) {
         tolerations.extend(TOLERATED.iter().map(|(trouble, effect)| {

@@ -1,4 +1,5 @@
-//! Replacing old pods: first removed, then made (maxUnavailable), or first made, then removed (maxSurge).
+//! Rolling updates: with maxUnavailable the outdated pod is deleted first, with maxSurge the updated pod is created
+//! first.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::controller::amount::{Rounding, resolve};
 use crate::controller::count;
 use crate::object;
 
-/// The pods of a node that stay, told by their revision.
+/// The pods of a node that are not being deleted, by revision.
 enum Staying {
     None,
     New(Arc<Value>),
@@ -18,11 +19,11 @@ enum Staying {
         new: Arc<Value>,
         old: Arc<Value>,
     },
-    /// Two of the same kind, which is not for an update to sort out.
+    /// Two updated or two outdated pods, which the update ignores.
     TooMany,
 }
 
-/// How many nodes may have a second pod, of so many.
+/// Returns the maximum number of nodes with a second pod.
 pub(super) fn max_surge(set: &Value, nodes: i64) -> i64 {
     resolve(&set["spec"]["updateStrategy"]["rollingUpdate"]["maxSurge"], nodes, Rounding::Up)
 }
@@ -38,7 +39,7 @@ impl Sync<'_> {
         let by_node: Vec<(String, Staying)> =
             self.pods_by_node().into_iter().map(|(node, pods)| (node, self.staying(&pods))).collect();
         match max_surge(self.set, nodes) {
-            // Neither number set is as if one pod could be missing.
+            // If both are zero, one pod can be unavailable.
             0 => self.remove_old(&by_node, max_unavailable(self.set, nodes).max(i64::from(nodes > 0))),
             surge => self.surge(&by_node, surge),
         }
@@ -58,7 +59,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Old pods that do not work go at once; the others as far as enough nodes keep an available pod.
+    /// Deletes unavailable outdated pods, and available ones while enough nodes keep an available pod.
     fn remove_old(&mut self, by_node: &[(String, Staying)], most: i64) {
         let mut unavailable = 0;
         let (mut broken, mut working) = (Vec::new(), Vec::new());
@@ -79,7 +80,8 @@ impl Sync<'_> {
         }
     }
 
-    /// New pods come beside old ones, on so many nodes at once; an old one goes when the new one is available.
+    /// Creates updated pods beside outdated ones on a limited number of nodes, and deletes an outdated pod when the
+    /// updated one is available.
     fn surge(&mut self, by_node: &[(String, Staying)], most: i64) {
         let mut surging = 0;
         let (mut free, mut candidates, mut done) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The counts of a `DaemonSet`: of each node, its oldest pod counts.
+//! The counts of a `DaemonSet`, which consider the oldest pod of each node.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::controller::{count, pod};
 use crate::object;
 
 impl Sync<'_> {
-    /// The status that follows from the pods as they were read.
+    /// Returns the status that follows from the pods as read.
     pub(super) fn status(&self) -> Value {
         let suitable = self.suitable_nodes();
         let by_node = self.pods_by_node();

@@ -1,4 +1,4 @@
-//! The annotations that a Deployment and its `ReplicaSets` share (reference section 6.3).
+//! The annotations that the Deployment controller copies and writes.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use super::size::max_surge;
 use crate::controller::count;
 use crate::object;
 
-/// The number of a revision.
+/// The revision number.
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
-/// The numbers that a revision had before.
+/// The earlier numbers of a revision.
 const PAST_REVISIONS: &str = "deployment.kubernetes.io/revision-history";
-/// How many pods the Deployment wanted when the set got its size.
+/// `spec.replicas` of the Deployment when the set was scaled.
 pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
-/// How many pods there could be in all when the set got its size.
+/// The maximum number of pods when the set was scaled.
 pub(super) const MAXIMUM: &str = "deployment.kubernetes.io/max-replicas";
 
-/// What is never copied from a Deployment to its sets.
+/// The annotations that are not copied from a Deployment to its sets.
 const NOT_COPIED: [&str; 6] = [
     "kubectl.kubernetes.io/last-applied-configuration",
     REVISION,
@@ -25,21 +25,21 @@ const NOT_COPIED: [&str; 6] = [
     "deprecated.deployment.rollback.to",
 ];
 
-/// How long the list of past numbers may grow.
+/// The maximum length of the list of earlier numbers.
 const PAST_LIMIT: usize = 2000;
 
-/// The text of an annotation; empty when there is none.
+/// Returns an annotation; empty if there is none.
 pub(super) fn get<'v>(value: &'v Value, name: &str) -> &'v str {
     object::text(value, &["metadata", "annotations", name])
 }
 
-/// Sets an annotation; whether that changed anything.
+/// Sets an annotation. Returns whether it changed.
 pub(super) fn set(value: &mut Value, name: &str, text: &str) -> bool {
     let annotations = object::members(object::metadata(value).entry("annotations").or_insert(Value::Null));
     annotations.insert(name.to_owned(), text.into()).as_ref().and_then(Value::as_str) != Some(text)
 }
 
-/// The revision number of a set: 0 when it has none, nothing when it cannot be read.
+/// Returns the revision number of a set: 0 if it has none, `None` if it is invalid.
 pub(super) fn number(set: &Value) -> Option<i64> {
     match get(set, REVISION) {
         "" => Some(0),
@@ -47,11 +47,11 @@ pub(super) fn number(set: &Value) -> Option<i64> {
     }
 }
 
-/// Gives a set the Deployment's own annotations and the number of its revision; whether that changed anything.
+/// Copies the annotations of the Deployment to a set and sets its revision number. Returns whether anything changed.
 pub(super) fn describe(set: &mut Value, deployment: &Value, revision: i64) -> bool {
     let copied = copy(deployment, set);
     let Some(before) = number(set) else {
-        // A number that cannot be read is left alone, and the set counts as described.
+        // An invalid number stays, and the set counts as annotated.
         return false;
     };
     if before >= revision {
@@ -76,7 +76,7 @@ fn copy(deployment: &Value, set: &mut Value) -> bool {
         .fold(false, |changed, (name, text)| self::set(set, name, text) || changed)
 }
 
-/// A comma list with one more number, without the oldest ones that would make it too long.
+/// Returns the list with one more number, without the oldest ones that exceed the maximum length.
 fn remember(past: &str, number: &str, limit: usize) -> String {
     let mut numbers: Vec<&str> = past.split(',').filter(|one| !one.is_empty()).collect();
     numbers.push(number);
@@ -84,7 +84,7 @@ fn remember(past: &str, number: &str, limit: usize) -> String {
     first_that_fits.map_or_else(|| past.to_owned(), |first| numbers[first..].join(","))
 }
 
-/// Notes in a set the sizes that its own size was computed from; whether that changed anything.
+/// Sets the annotations with the sizes from which the size of the set was computed. Returns whether they changed.
 pub(super) fn note_sizes(set: &mut Value, deployment: &Value) -> bool {
     let wanted = count::wanted(deployment);
     let maximum = wanted + max_surge(deployment);

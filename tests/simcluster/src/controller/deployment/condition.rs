@@ -1,4 +1,4 @@
-//! The conditions of a Deployment (reference section 6.5).
+//! The conditions of a Deployment.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use crate::clock::stamp;
 use crate::object;
 
-/// The condition that tells how a rollout goes.
+/// The condition with the progress of a rollout.
 pub(super) const PROGRESSING: &str = "Progressing";
-/// The condition that tells whether enough pods are available.
+/// The condition whether enough pods are available.
 pub(super) const AVAILABLE: &str = "Available";
-/// The condition that tells that pods cannot be made or removed.
+/// The condition that pods cannot be created or deleted.
 pub(super) const REPLICA_FAILURE: &str = "ReplicaFailure";
 
 /// A deadline that is never reached.
 const NEVER: i64 = i32::MAX as i64;
 
-/// What is to be said of one type of condition.
+/// The new status, reason and message of a condition.
 pub(super) struct Condition {
     pub(super) kind: &'static str,
     pub(super) status: &'static str,
@@ -29,7 +29,7 @@ impl Condition {
         Self { kind: PROGRESSING, status, reason, message }
     }
 
-    /// The condition as it is stored, with both times now.
+    /// Returns the condition with both times set to now.
     pub(super) fn value(&self, now: Timestamp) -> Value {
         json!({
             "type": self.kind, "status": self.status, "reason": self.reason, "message": self.message,
@@ -48,7 +48,7 @@ pub(super) fn reason<'v>(status: &'v Value, kind: &str) -> &'v str {
     find(status, kind).map_or("", |condition| object::text(condition, &["reason"]))
 }
 
-/// Says a condition; one with the same status and reason stays as it is, message and times included.
+/// Sets a condition. One with the same status and reason is not changed.
 pub(super) fn set(status: &mut Value, mut condition: Value) {
     let kind = object::text(&condition, &["type"]).to_owned();
     if let Some(known) = find(status, &kind) {
@@ -62,7 +62,7 @@ pub(super) fn set(status: &mut Value, mut condition: Value) {
     replace(status, condition);
 }
 
-/// Says a condition anew, even if it had been said; the transition is new only if its status is.
+/// Replaces a condition, even if it has the same status and reason. Its transition time changes only with its status.
 pub(super) fn renew(status: &mut Value, mut condition: Value) {
     let kind = object::text(&condition, &["type"]).to_owned();
     if let Some(known) = find(status, &kind).filter(|known| known["status"] == condition["status"]) {
@@ -71,7 +71,7 @@ pub(super) fn renew(status: &mut Value, mut condition: Value) {
     replace(status, condition);
 }
 
-/// Says nothing of a type any more.
+/// Removes a condition.
 pub(super) fn remove(status: &mut Value, kind: &str) {
     let members = object::members(status);
     if let Some(Value::Array(conditions)) = members.get_mut("conditions") {
@@ -90,17 +90,17 @@ fn replace(status: &mut Value, condition: Value) {
     }
 }
 
-/// `progressDeadlineSeconds`, unless it means never.
+/// `progressDeadlineSeconds`; `None` if it means never.
 pub(super) fn deadline(deployment: &Value) -> Option<i64> {
     object::at(deployment, &["spec", "progressDeadlineSeconds"])
         .and_then(Value::as_i64)
         .filter(|seconds| *seconds != NEVER)
 }
 
-/// When the deadline of a status passes: so many seconds after the last news of progress.
+/// Returns when the progress deadline expires, from the last update of the condition.
 pub(super) fn deadline_passes(deployment: &Value, status: &Value) -> Option<Timestamp> {
-    let news: Timestamp = object::text(find(status, PROGRESSING)?, &["lastUpdateTime"]).parse().ok()?;
-    news.checked_add(SignedDuration::from_secs(deadline(deployment)?)).ok()
+    let updated: Timestamp = object::text(find(status, PROGRESSING)?, &["lastUpdateTime"]).parse().ok()?;
+    updated.checked_add(SignedDuration::from_secs(deadline(deployment)?)).ok()
 }
 
 #[cfg(test)]
@@ -112,11 +112,11 @@ mod tests {
     }
 
     fn status(reason: &str) -> Value {
-        let printed = json!({
-            "type": PROGRESSING, "status": "True", "reason": reason, "message": "as told",
+        let progressing = json!({
+            "type": PROGRESSING, "status": "True", "reason": reason, "message": "message",
             "lastUpdateTime": "2026-11-20T13:00:00Z", "lastTransitionTime": "2026-11-20T12:00:00Z",
         });
-        json!({ "conditions": [printed] })
+        json!({ "conditions": [progressing] })
     }
 
     /// Rows of Kubernetes' `TestDeploymentTimedOut`.
@@ -133,25 +133,26 @@ mod tests {
     #[test]
     fn an_unchanged_condition_keeps_its_timestamps() {
         let now = "2026-11-20T14:00:00Z".parse().unwrap();
-        let say = |status, reason| Condition::progressing(status, reason, "anew".to_owned()).value(now);
+        let condition =
+            |status, reason| Condition::progressing(status, reason, "again".to_owned()).value(now);
         let times = |status: &Value| {
-            let printed = find(status, PROGRESSING).unwrap();
+            let progressing = find(status, PROGRESSING).unwrap();
             (
-                object::text(printed, &["lastUpdateTime"])[11..13].to_owned(),
-                object::text(printed, &["lastTransitionTime"])[11..13].to_owned(),
+                object::text(progressing, &["lastUpdateTime"])[11..13].to_owned(),
+                object::text(progressing, &["lastTransitionTime"])[11..13].to_owned(),
             )
         };
         let mut same = status("ReplicaSetUpdated");
-        set(&mut same, say("True", "ReplicaSetUpdated"));
+        set(&mut same, condition("True", "ReplicaSetUpdated"));
         assert_eq!(same, status("ReplicaSetUpdated"));
         let mut other_reason = status("ReplicaSetUpdated");
-        set(&mut other_reason, say("True", "NewReplicaSetAvailable"));
+        set(&mut other_reason, condition("True", "NewReplicaSetAvailable"));
         assert_eq!(times(&other_reason), ("14".to_owned(), "12".to_owned()));
         let mut other_status = status("ReplicaSetUpdated");
-        set(&mut other_status, say("False", "ProgressDeadlineExceeded"));
+        set(&mut other_status, condition("False", "ProgressDeadlineExceeded"));
         assert_eq!(times(&other_status), ("14".to_owned(), "14".to_owned()));
         let mut renewed = status("ReplicaSetUpdated");
-        renew(&mut renewed, say("True", "ReplicaSetUpdated"));
+        renew(&mut renewed, condition("True", "ReplicaSetUpdated"));
         assert_eq!(times(&renewed), ("14".to_owned(), "12".to_owned()));
         remove(&mut renewed, PROGRESSING);
         assert_eq!(renewed, json!({}));

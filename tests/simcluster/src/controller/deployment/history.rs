@@ -1,4 +1,4 @@
-//! Old sets beyond `revisionHistoryLimit` go (reference section 6.4).
+//! The cleanup of old sets beyond `revisionHistoryLimit`.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::store::Key;
 const ALL: i64 = i32::MAX as i64;
 
 impl Sync<'_> {
-    /// Deletes the lowest revisions that are too many, but for sets that still have pods.
+    /// Deletes the lowest revisions beyond the limit, except sets with pods.
     pub(super) fn clean_up(&mut self, new: Option<usize>) {
         let limit = object::at(&self.deployment, &["spec", "revisionHistoryLimit"]).and_then(Value::as_i64);
         let Some(limit) = limit.filter(|limit| *limit != ALL) else { return };
@@ -28,7 +28,7 @@ impl Sync<'_> {
     }
 }
 
-/// The sets that go: of the lowest ones beyond the limit, those without pods. Nothing goes in the place of the others.
+/// Returns the sets to delete: those without pods among the lowest ones beyond the limit.
 fn too_many(sets: Vec<&Value>, limit: i64) -> Vec<&Value> {
     let mut staying: Vec<&Value> = sets.into_iter().filter(|set| !object::is_terminating(set)).collect();
     staying.sort_by(|one, other| {

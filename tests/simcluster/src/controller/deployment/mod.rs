@@ -1,4 +1,4 @@
-//! The Deployment controller (reference sections 6.2 to 6.5).
+//! The Deployment controller.
 
 mod annotations;
 mod condition;
@@ -37,12 +37,12 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     sync.plan
 }
 
-/// A write was prepared from a state that the same sync has already replaced: the real controller meets a
-/// conflict there and begins again. Clients can see the states in between, so they are kept.
+/// A write is based on a state that the same sync has already changed. The real controller meets a conflict and
+/// starts the sync again. Clients can see the states in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Outdated;
 
-/// One pass over a Deployment: what was read, what of it has changed, and the writes so far.
+/// One sync of a Deployment: the objects as read and changed, and the writes so far.
 struct Sync<'s> {
     store: &'s Store,
     now: Timestamp,
@@ -50,9 +50,9 @@ struct Sync<'s> {
     /// Every owned `ReplicaSet`, oldest first.
     sets: Vec<Value>,
     plan: Plan,
-    /// Whether the Deployment has been written, so that another write of it would meet a conflict.
+    /// Whether this sync has written the Deployment, so that another write meets a conflict.
     written: bool,
-    /// Whether the annotations of the live template's set have been written.
+    /// Whether this sync has written the annotations of the live template's set.
     annotated: bool,
 }
 
@@ -87,27 +87,27 @@ impl<'s> Sync<'s> {
         self.deployment["spec"]["paused"] == true
     }
 
-    /// Whether old and new pods may run beside each other.
+    /// Whether the strategy is `RollingUpdate`.
     fn rolls(&self) -> bool {
         self.deployment["spec"]["strategy"]["type"] == "RollingUpdate"
     }
 
-    /// Everything but the set at `new`, oldest first.
+    /// Returns all sets except the one at `new`, oldest first.
     fn old_sets(&self, new: Option<usize>) -> Vec<usize> {
         (0..self.sets.len()).filter(|index| Some(*index) != new).collect()
     }
 
-    /// How many pods all sets together are to have.
+    /// Returns the sum of the sizes of all sets.
     fn total_wanted(&self) -> i64 {
         self.sets.iter().map(count::wanted).sum()
     }
 
-    /// A count of the status, summed over all sets.
+    /// Returns the sum of a count in the status of all sets.
     fn total_of(&self, member: &str) -> i64 {
         self.sets.iter().map(|set| count::status(set, member)).sum()
     }
 
-    /// Whether a pod of a set other than `new` still runs or is about to go.
+    /// Whether a pod of a set other than `new` has not ended.
     fn old_pods_run(&self, new: Option<usize>) -> bool {
         let old = self.old_sets(new);
         if old.iter().any(|index| count::status(&self.sets[*index], "replicas") > 0) {
@@ -119,12 +119,12 @@ impl<'s> Sync<'s> {
             .any(|(_, pod)| runs(pod) && old.iter().any(|set| super::owner::controls(&self.sets[*set], pod)))
     }
 
-    /// Puts a set that was read again, or has just been made, among the others.
+    /// Adds or replaces a set.
     fn keep_in_order(&mut self) {
         self.sets.sort_by(|one, other| age_order(one).cmp(&age_order(other)));
     }
 
-    /// Writes the status and the annotations of the Deployment, once in a sync.
+    /// Adds the write of the Deployment, once in a sync.
     fn write_deployment(&mut self) -> Result<(), Outdated> {
         if std::mem::replace(&mut self.written, true) {
             return Err(Outdated);
@@ -134,7 +134,7 @@ impl<'s> Sync<'s> {
         Ok(())
     }
 
-    /// Writes a set as it is now.
+    /// Adds the write of a set.
     fn write_set(&mut self, index: usize) {
         let set = self.sets[index].clone();
         self.plan.update(&Key::of(&REPLICASETS, &set), Part::Object, set);

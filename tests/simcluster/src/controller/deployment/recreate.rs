@@ -1,10 +1,10 @@
-//! A rollout in which all old pods go before the first new one comes.
+//! The strategy `Recreate`: all outdated pods end before the first updated one is created.
 
 use super::{Outdated, Sync, status};
 use crate::controller::count;
 
 impl Sync<'_> {
-    /// One step: old sets to nothing, then their pods gone, then the new set to its size.
+    /// One step: scales the old sets to zero, waits for their pods, then scales the new set.
     pub(super) fn recreate(&mut self) -> Result<(), Outdated> {
         let new = self.new_set(false)?;
         let mut shrunk = false;

@@ -1,4 +1,4 @@
-//! Which `ReplicaSet` belongs to the live template, and the numbers of revisions (reference sections 6.1 to 6.3).
+//! The `ReplicaSet` of the live template, and the revision numbers.
 
 use serde_json::{Value, json};
 
@@ -14,14 +14,14 @@ use crate::object;
 use crate::resource::REPLICASETS;
 use crate::store::Key;
 
-/// The label that tells the pods of one set from those of another.
+/// The label that distinguishes the pods of the sets.
 const HASH_LABEL: &str = "pod-template-hash";
 
-/// How long a name may be.
+/// The maximum length of a name.
 const NAME_LIMIT: usize = 253;
 
 impl Sync<'_> {
-    /// The set of the live template, numbered and annotated; made if there is none and one is asked for.
+    /// Returns the set of the live template with number and annotations. It is created if it is absent and required.
     pub(super) fn new_set(&mut self, make: bool) -> Result<Option<usize>, Outdated> {
         let new = self.sets.iter().position(|set| self.runs_live_template(set));
         let old = self.old_sets(new).into_iter().filter_map(|old| annotations::number(&self.sets[old]));
@@ -41,10 +41,10 @@ impl Sync<'_> {
         )
     }
 
-    /// A set that is there gets its annotations; when it has them, the Deployment gets the set's number.
+    /// Updates the annotations of an existing set, or else the revision number of the Deployment.
     ///
-    /// The real controller reads the set twice in a sync, from the same cache: what it wrote the first time makes it
-    /// fail the second time.
+    /// The real controller reads the set twice in a sync from the same cache, so its second write meets a conflict
+    /// with its first.
     fn describe_known(&mut self, index: usize, number: i64) -> Result<(), Outdated> {
         if self.annotated {
             return Err(Outdated);
@@ -69,7 +69,7 @@ impl Sync<'_> {
         if changed { self.write_deployment() } else { Ok(()) }
     }
 
-    /// Makes the set of the live template; a name that something else has taken counts as a collision.
+    /// Creates the set of the live template. A name that exists already increments the collision count.
     fn make_set(&mut self, number: i64) -> Result<Option<usize>, Outdated> {
         let collisions = object::at(&self.deployment, &["status", "collisionCount"]).and_then(Value::as_i64);
         let hash = template_hash(&self.deployment["spec"]["template"], collisions);
@@ -114,7 +114,7 @@ impl Sync<'_> {
             "metadata": {
                 "name": format!("{deployment_part}-{hash}"), "namespace": object::namespace(deployment),
                 "labels": template["metadata"]["labels"], "ownerReferences": [reference(deployment)],
-                // Where it sorts among the others until the server has stamped it.
+                // Sorts the set among the others until the server has set the timestamp.
                 "creationTimestamp": stamp(self.now),
             },
             "spec": {
@@ -124,7 +124,7 @@ impl Sync<'_> {
         })
     }
 
-    /// Says in the status how the rollout goes, unless that has just been said.
+    /// Sets the condition `Progressing`, unless it has this reason already.
     pub(super) fn say_progress(&mut self, status: &'static str, reason: &'static str, message: String) {
         let condition = Condition::progressing(status, reason, message).value(self.now);
         condition::set(&mut self.deployment["status"], condition);
@@ -134,13 +134,13 @@ impl Sync<'_> {
         self.plan.record_event(Event::normal(&self.deployment, COMPONENT, "ScalingReplicaSet", message));
     }
 
-    /// Tells once that a Deployment is paused or goes on again; a deadline that has passed stays said.
+    /// Sets the condition of a paused or resumed Deployment once. An exceeded deadline stays.
     pub(super) fn note_pause(&mut self) -> Result<(), Outdated> {
-        let said = condition::reason(&self.deployment["status"], PROGRESSING);
-        if condition::deadline(&self.deployment).is_none() || said == "ProgressDeadlineExceeded" {
+        let reason_before = condition::reason(&self.deployment["status"], PROGRESSING);
+        if condition::deadline(&self.deployment).is_none() || reason_before == "ProgressDeadlineExceeded" {
             return Ok(());
         }
-        let (reason, message) = match (self.is_paused(), said == "DeploymentPaused") {
+        let (reason, message) = match (self.is_paused(), reason_before == "DeploymentPaused") {
             (true, false) => ("DeploymentPaused", "Deployment is paused"),
             (false, true) => ("DeploymentResumed", "Deployment is resumed"),
             _ => return Ok(()),

@@ -1,11 +1,11 @@
-//! A rollout in which new pods come while old ones go.
+//! The strategy `RollingUpdate`.
 
 use super::size::{max_unavailable, size_of_new};
 use super::{Outdated, Sync, status};
 use crate::controller::count;
 
 impl Sync<'_> {
-    /// One step: the new set grows, or old ones shrink, or all is done.
+    /// One step: scales the new set up, or the old sets down.
     pub(super) fn roll(&mut self) -> Result<(), Outdated> {
         let new = self.new_set(true)?;
         if let Some(new) = new
@@ -28,7 +28,7 @@ impl Sync<'_> {
         self.resize(new, size)
     }
 
-    /// Old pods go as far as enough pods stay available: the ones that do not work first.
+    /// Scales the old sets down while enough pods stay available, unavailable pods first.
     fn shrink_old(&mut self, new: usize) -> bool {
         let total = self.total_wanted();
         if total == count::wanted(&self.sets[new]) {
@@ -46,8 +46,8 @@ impl Sync<'_> {
         broken || working
     }
 
-    /// Whether pods that do not work had to go; none if a set counts more available pods than it is to have, so
-    /// that its count cannot be relied on yet.
+    /// Scales down the unavailable pods of old sets. `None` if a set has more available pods than its size, because
+    /// its counts are outdated.
     fn remove_broken(&mut self, new: usize, most: i64) -> Option<bool> {
         let mut left = most;
         for old in self.old_sets(Some(new)) {

@@ -1,4 +1,4 @@
-//! Changing the sizes of sets: one at a time, or all in proportion (reference section 6.3).
+//! Scaling of sets, one at a time or proportionally.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::controller::count;
 use crate::object;
 
 impl Sync<'_> {
-    /// Gives a set another size and tells so; whether that was needed.
+    /// Scales a set and records an event. Returns whether it was necessary.
     pub(super) fn resize(&mut self, index: usize, size: i64) -> bool {
         let before = count::wanted(&self.sets[index]);
         if before == size {
@@ -19,7 +19,7 @@ impl Sync<'_> {
         true
     }
 
-    /// Gives a set a size and notes the sizes it came from, even if it is the size it had.
+    /// Scales a set and sets the annotations with its sizes, even if its size stays.
     fn resize_and_note(&mut self, index: usize, size: i64) {
         let before = count::wanted(&self.sets[index]);
         let noted = annotations::note_sizes(&mut self.sets[index], &self.deployment);
@@ -35,7 +35,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Whether somebody has changed `spec.replicas` since a set that has pods got its size.
+    /// Whether `spec.replicas` has changed since a set with pods was scaled.
     pub(super) fn is_to_be_scaled(&mut self) -> Result<bool, Outdated> {
         self.new_set(false)?;
         let wanted = count::wanted(&self.deployment);
@@ -47,7 +47,7 @@ impl Sync<'_> {
             .any(|desired| desired != wanted))
     }
 
-    /// What is done instead of a rollout, while paused or just scaled: sizes and counts, no new set.
+    /// Syncs a paused or scaled Deployment: sizes and counts, but no new set.
     pub(super) fn keep_size(&mut self) -> Result<(), Outdated> {
         let new = self.new_set(false)?;
         self.scale(new);
@@ -70,7 +70,7 @@ impl Sync<'_> {
         }
     }
 
-    /// The one set with pods; if none has any, the new set, or the latest one.
+    /// Returns the only set with pods; if no set has pods, the new set or the latest one.
     fn only_active_or_latest(&self, new: Option<usize>) -> Option<usize> {
         let active: Vec<usize> =
             (0..self.sets.len()).filter(|index| count::wanted(&self.sets[*index]) > 0).collect();
@@ -81,7 +81,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Whether a set has all the pods that the Deployment wants, and they are available.
+    /// Whether a set has all pods of the Deployment, and they are available.
     fn is_saturated(&self, set: &Value) -> bool {
         let wanted = count::wanted(&self.deployment);
         count::wanted(set) == wanted

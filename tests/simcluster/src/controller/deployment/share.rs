@@ -1,4 +1,4 @@
-//! How pods are shared out among several sets when a Deployment is scaled in the middle of a rollout.
+//! Proportional scaling of several sets during a rollout.
 
 use serde_json::Value;
 
@@ -7,9 +7,10 @@ use super::size::max_surge;
 use crate::controller::count;
 use crate::controller::owner::age_order;
 
-/// The sizes that bring `sets` to `allowed` pods together, by the place of each set, in the order they are written.
+/// Returns the new sizes of `sets`, which have `allowed` pods in total, with the index of each set in the order of
+/// the writes.
 ///
-/// Each gets its share of the pods to add or remove; what rounding leaves goes to the largest.
+/// Each set gets its share of the pods to add or remove. The largest set gets the remainder.
 pub(super) fn proportional_sizes(deployment: &Value, sets: &[&Value], allowed: i64) -> Vec<(usize, i64)> {
     let total: i64 = sets.iter().map(|set| count::wanted(set)).sum();
     let to_add = allowed - total;
@@ -33,7 +34,7 @@ pub(super) fn proportional_sizes(deployment: &Value, sets: &[&Value], allowed: i
     sizes
 }
 
-/// The part of `to_add` that is a set's, when `added` of it has been given away.
+/// Returns the part of `to_add` for a set, when `added` of it has been distributed.
 fn share(deployment: &Value, set: &Value, to_add: i64, added: i64) -> i64 {
     if count::wanted(set) == 0 || to_add == 0 || to_add == added {
         return 0;
@@ -42,7 +43,7 @@ fn share(deployment: &Value, set: &Value, to_add: i64, added: i64) -> i64 {
     if to_add > 0 { fraction.min(to_add - added) } else { fraction.max(to_add - added) }
 }
 
-/// How much a set grows if it keeps its part of the largest possible number of pods.
+/// Returns how much a set grows if it keeps its share of the maximum number of pods.
 fn fraction(deployment: &Value, set: &Value) -> i64 {
     let (wanted, size) = (count::wanted(deployment), count::wanted(set));
     if wanted == 0 {
@@ -54,7 +55,7 @@ fn fraction(deployment: &Value, set: &Value) -> i64 {
         return 0;
     }
     let exact = size * (wanted + max_surge(deployment));
-    // Rounded half up, in whole numbers.
+    // Rounds half up.
     (2 * exact + before).div_euclid(2 * before) - size
 }
 

@@ -1,11 +1,11 @@
-//! How far a Deployment may stray from its size.
+//! `maxSurge` and `maxUnavailable` of a Deployment.
 
 use serde_json::Value;
 
 use crate::controller::amount::{Rounding, resolve};
 use crate::controller::count;
 
-/// How many pods there may be beyond the wanted ones.
+/// Returns the maximum number of surplus pods.
 pub(super) fn max_surge(deployment: &Value) -> i64 {
     if deployment["spec"]["strategy"]["type"] != "RollingUpdate" {
         return 0;
@@ -14,7 +14,7 @@ pub(super) fn max_surge(deployment: &Value) -> i64 {
     resolve(surge, count::wanted(deployment), Rounding::Up)
 }
 
-/// How many of the wanted pods may be missing; one, when nothing else would let a rollout move.
+/// Returns the maximum number of unavailable pods; 1 if both limits are zero.
 pub(super) fn max_unavailable(deployment: &Value) -> i64 {
     let wanted = count::wanted(deployment);
     if deployment["spec"]["strategy"]["type"] != "RollingUpdate" || wanted == 0 {
@@ -25,7 +25,7 @@ pub(super) fn max_unavailable(deployment: &Value) -> i64 {
     if unavailable == 0 && max_surge(deployment) == 0 { 1 } else { unavailable.min(wanted) }
 }
 
-/// How many pods the new set is to have, with `others` wanted by the sets beside it.
+/// Returns the size of the new set if the other sets have `others` pods.
 pub(super) fn size_of_new(deployment: &Value, size: i64, others: i64) -> i64 {
     let wanted = count::wanted(deployment);
     if deployment["spec"]["strategy"]["type"] != "RollingUpdate" {

@@ -1,4 +1,4 @@
-//! The status of a Deployment (reference section 6.5).
+//! The status of a Deployment.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::controller::count;
 use crate::object;
 
 impl Sync<'_> {
-    /// Writes the counts, and says nothing about progress.
+    /// Writes the counts without the condition `Progressing`.
     pub(super) fn write_counts(&mut self, new: Option<usize>) -> Result<(), Outdated> {
         let status = self.counts(new);
         self.write_status(status)
     }
 
-    /// Writes the counts and how the rollout goes.
+    /// Writes the counts and the condition `Progressing`.
     pub(super) fn write_progress(&mut self, new: Option<usize>) -> Result<(), Outdated> {
         let mut status = self.counts(new);
         let before = self.deployment["status"].clone();
@@ -65,7 +65,7 @@ impl Sync<'_> {
         }
     }
 
-    /// While a rollout is under way somebody has to look when its deadline passes.
+    /// Requeues the Deployment for the progress deadline of a rollout.
     fn wait_for_deadline(&mut self, status: &Value) {
         let settled = matches!(
             condition::reason(status, PROGRESSING),
@@ -102,17 +102,17 @@ impl Sync<'_> {
         status
     }
 
-    /// Unknown as long as a set that has been looked at does not tell.
+    /// `None` if a set does not have the count.
     fn terminating(&self) -> Option<i64> {
-        let printed =
+        let reported =
             |set: &Value| object::at(set, &["status", "terminatingReplicas"]).and_then(Value::as_i64);
         self.sets
             .iter()
-            .filter(|set| count::status(set, "observedGeneration") > 0 || printed(set).is_some())
-            .try_fold(0, |sum, set| Some(sum + printed(set)?))
+            .filter(|set| count::status(set, "observedGeneration") > 0 || reported(set).is_some())
+            .try_fold(0, |sum, set| Some(sum + reported(set)?))
     }
 
-    /// What a set says of its failures, the new one first.
+    /// Returns the failure condition of a set, the new set first.
     fn replica_failure(&self, new: Option<usize>) -> Option<Value> {
         let failure = |index: &usize| condition::find(&self.sets[*index]["status"], REPLICA_FAILURE);
         let mut failure = new.iter().chain(&self.old_sets(new)).find_map(failure)?.clone();
@@ -130,13 +130,13 @@ fn availability(enough: bool) -> Condition {
     Condition { kind: AVAILABLE, status, reason, message: message.to_owned() }
 }
 
-/// Whether a rollout had ended well and no old pod has come back since: nothing is judged any more.
+/// Whether a rollout was complete and has no outdated pods since.
 fn is_over(before: &Value, status: &Value) -> bool {
     count::at(status, &["replicas"]) == count::at(status, &["updatedReplicas"])
         && condition::reason(before, PROGRESSING) == "NewReplicaSetAvailable"
 }
 
-/// Whether a rollout is done: every wanted pod is updated and available, no other is left, and the spec was observed.
+/// Whether a rollout is complete: every pod is updated and available, no other exists, and the spec was observed.
 pub(super) fn is_complete(deployment: &Value, status: &Value) -> bool {
     let wanted = count::wanted(deployment);
     ["updatedReplicas", "replicas", "availableReplicas"]
@@ -145,7 +145,7 @@ pub(super) fn is_complete(deployment: &Value, status: &Value) -> bool {
         && count::at(status, &["observedGeneration"]) >= object::generation(deployment)
 }
 
-/// Whether there are more updated, fewer old, more ready or more available pods than before.
+/// Whether there are more updated, fewer outdated, more ready or more available pods than before.
 fn has_progressed(before: &Value, after: &Value) -> bool {
     let grew = |member| count::at(after, &[member]) > count::at(before, &[member]);
     let old = |status| count::at(status, &["replicas"]) - count::at(status, &["updatedReplicas"]);

@@ -1,4 +1,4 @@
-//! The number of a `CloneSet`'s pods, of both revisions.
+//! The number of pods of a `CloneSet`, for both revisions.
 
 use serde_json::Value;
 
@@ -9,7 +9,8 @@ use crate::object;
 use crate::resource::PODS;
 
 impl Sync<'_> {
-    /// How many pods the partition keeps: a share rounds up, but below all of several at least one is updated.
+    /// Returns how many pods the partition holds. A percentage rounds up, but below 100% at least one of several pods
+    /// is updated.
     pub(super) fn kept_clones(&self) -> i64 {
         let (partition, wanted) = (self.rolling("partition"), count::wanted(self.set));
         let kept = resolve(partition, wanted, Rounding::Up).clamp(0, wanted);
@@ -17,7 +18,7 @@ impl Sync<'_> {
         if is_share && wanted > 1 { kept.min(wanted - 1) } else { kept }
     }
 
-    /// How many pods may be there beside the wanted ones while an update goes on.
+    /// Returns the surge of an update.
     fn surge(&self) -> i64 {
         let wanted = count::wanted(self.set);
         let missing =
@@ -31,7 +32,7 @@ impl Sync<'_> {
         surge.min((missing + unavailable).max(0))
     }
 
-    /// Makes what is missing and removes what is too much, so that the partition holds; whether it did.
+    /// Creates missing pods and deletes surplus ones according to the partition. Returns whether it did.
     pub(super) fn scale_clones(&mut self) -> bool {
         let wanted = count::wanted(self.set) + self.surge();
         let staying: Vec<_> = self.staying().cloned().collect();
@@ -60,7 +61,7 @@ impl Sync<'_> {
         missing != 0
     }
 
-    /// The pods in the order in which they are updated: those that do not work first.
+    /// Returns the pods in the order of their update: unready ones first.
     pub(super) fn clones_to_update(&self) -> Vec<Value> {
         let mut pods: Vec<Value> = self.staying().map(|pod| Value::clone(pod)).collect();
         pods.sort_by(|one, other| {

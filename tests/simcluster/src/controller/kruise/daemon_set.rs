@@ -12,7 +12,7 @@ use crate::resource::{NODES, PODS};
 use crate::selector::matches_labels;
 
 impl Sync<'_> {
-    /// The names of the nodes that should have a pod.
+    /// Returns the names of the nodes that should have a pod.
     pub(super) fn nodes(&self) -> Vec<String> {
         let wanted = self.set["spec"]["template"]["spec"]["nodeSelector"].clone();
         let fits = |node: &Value| {
@@ -31,7 +31,7 @@ impl Sync<'_> {
         resolve(self.rolling("partition"), nodes, Rounding::Down).clamp(0, nodes)
     }
 
-    /// Makes and removes pods; whether it did.
+    /// Creates and deletes pods. Returns whether it did.
     pub(super) fn scale_nodes(&mut self) -> bool {
         let nodes = self.nodes();
         let mut has_scaled = false;
@@ -55,8 +55,8 @@ impl Sync<'_> {
         has_scaled
     }
 
-    /// The pods that may be updated, on as many nodes as the partition releases: first those whose pod is updated
-    /// or is just being replaced, then by name, the last first; of the nodes that the strategy selects.
+    /// Returns the pods that can be updated, on as many selected nodes as the partition releases: first the nodes
+    /// whose pod is updated or is being replaced, then by name in descending order.
     pub(super) fn nodes_to_update(&self) -> Vec<Value> {
         let pod_on = |node: &str| self.staying().find(|pod| Self::node_of(pod) == node);
         let selector = self.rolling("selector");

@@ -1,7 +1,7 @@
 //! The controllers of `OpenKruise`: `CloneSet`, Advanced `StatefulSet`, Advanced `DaemonSet`.
 //!
-//! The rules are those that real controllers showed (`tests/data/kruise`): the three differ in what their pods
-//! are called, how many the partition keeps, which of them come first, and in their counts.
+//! The rules are those of real controllers (`tests/data/kruise`). The three kinds differ in the names of their pods,
+//! in the number of pods that the partition holds, in their order, and in their counts.
 
 mod clone_set;
 mod daemon_set;
@@ -23,7 +23,7 @@ use crate::resource::PODS;
 use crate::rules::Part;
 use crate::store::{Key, Store};
 
-/// Which of the three.
+/// The three kinds.
 #[expect(clippy::enum_variant_names, reason = "these are the names of the kinds")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -59,7 +59,7 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     sync.plan
 }
 
-/// One pass over a workload.
+/// One sync of a workload.
 struct Sync<'s> {
     store: &'s Store,
     now: Timestamp,
@@ -72,7 +72,7 @@ struct Sync<'s> {
     current: Value,
     /// The revision of the live template.
     update: Value,
-    /// The revisions that were there before.
+    /// The revisions before this sync.
     known: Vec<Arc<Value>>,
 }
 
@@ -139,12 +139,12 @@ impl Sync<'_> {
         pod::revision(pod) == self.label_of(&self.update)
     }
 
-    /// The pods that stay.
+    /// Returns the pods that are not being deleted.
     fn staying(&self) -> impl Iterator<Item = &Arc<Value>> {
         self.pods.iter().filter(|pod| pod::is_active(pod))
     }
 
-    /// Replaces a pod as this pass knows it, and plans to write it.
+    /// Replaces a pod in this sync, and adds the write to the plan.
     fn change(&mut self, part: Part, changed: &Value) {
         self.plan.update(&Key::of(&PODS, changed), part, changed.clone());
         for pod in &mut self.pods {
@@ -154,7 +154,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Opens the gate of new pods, and of those whose containers have restarted with their new images.
+    /// Opens the gate of new pods, and of pods whose containers have restarted with their new images.
     fn finish_updates(&mut self) {
         for pod in self.pods.clone() {
             let runs = !object::list(&pod, &["status", "containerStatuses"]).is_empty();
@@ -180,7 +180,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Gives a pod its images once its grace period is over; whether it is in none.
+    /// Sets the images of a pod after its grace period. Returns whether it has no grace period.
     fn has_no_grace(&mut self, pod: &Value) -> bool {
         if object::text(pod, &["metadata", "annotations", in_place::GRACE]).is_empty() {
             return true;
@@ -212,7 +212,7 @@ impl Sync<'_> {
         self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
     }
 
-    /// A pod of a revision, with the readiness gate of updates in place.
+    /// Returns a new pod of a revision, with the readiness gate of updates in place.
     fn new_pod(&self, name: &str, revision: &Value, more: &[(&str, &str)]) -> Value {
         let label = self.label_of(revision);
         let mut labels = vec![(pod::REVISION_LABEL, label.as_str())];

@@ -1,4 +1,4 @@
-//! The revisions: as a `StatefulSet` keeps them, or as a `DaemonSet` does.
+//! The revisions, stored as of a `StatefulSet` or of a `DaemonSet`.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::resource::CONTROLLERREVISIONS;
 use crate::store::Key;
 
 impl Sync<'_> {
-    /// Finds the current and the update revision, and makes or renumbers the latter.
+    /// Finds the current and the update revision, and creates or renumbers the latter.
     pub(super) fn find_revisions(&mut self) {
         self.known = revision::of_owner(self.store, self.set, &mut self.plan);
         let data = template_data(self.set);
@@ -42,15 +42,15 @@ impl Sync<'_> {
         revision::make(self.set, &name, (label, &hash), data, number, &mut self.plan)
     }
 
-    /// The revision that a pod runs, if it is still kept.
+    /// Returns the revision of a pod, if it still exists.
     pub(super) fn revision_of(&self, pod: &Value) -> Option<&Value> {
         let label = pod::revision(pod);
         self.known.iter().map(|one| &**one).find(|one| self.label_of(one) == label)
     }
 
-    /// Deletes the lowest revisions that no pod runs and that are too many.
+    /// Deletes the lowest revisions beyond the limit that no pod runs.
     pub(super) fn truncate_history(&mut self) {
-        // The webhook of OpenKruise fills in 10.
+        // The webhook of OpenKruise sets the default of 10.
         let limit = self.set["spec"]["revisionHistoryLimit"].as_i64().unwrap_or(10);
         let (current, update) = (object::name(&self.current), object::name(&self.update));
         let lives = |one: &Value| {

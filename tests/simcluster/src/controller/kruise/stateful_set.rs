@@ -1,4 +1,4 @@
-//! The pods of an Advanced `StatefulSet`: ordinals, without those that are reserved.
+//! The pods of an Advanced `StatefulSet`: ordinals without the reserved ones.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::object;
 use crate::resource::PODS;
 
 impl Sync<'_> {
-    /// The ordinals that should have a pod, lowest first.
+    /// Returns the ordinals that should have a pod, lowest first.
     pub(super) fn ordinals(&self) -> Vec<i64> {
         let start = count::at(self.set, &["spec", "ordinals", "start"]);
         let reserved = object::list(self.set, &["spec", "reserveOrdinals"]);
@@ -27,17 +27,17 @@ impl Sync<'_> {
         self.pods.iter().find(|pod| self.ordinal(pod) == Some(ordinal)).cloned()
     }
 
-    /// Whether pods come and go one at a time.
+    /// Whether pods are created and deleted one at a time.
     pub(super) fn in_order(&self) -> bool {
         self.set["spec"]["podManagementPolicy"] != "Parallel"
     }
 
-    /// How many of the lowest ordinals the partition keeps.
+    /// Returns how many of the lowest ordinals the partition holds.
     pub(super) fn kept_ordinals(&self) -> usize {
         count::as_len(self.rolling("partition").as_i64().unwrap_or(0))
     }
 
-    /// Makes and removes pods; whether an update has to wait for it.
+    /// Creates and deletes pods. Returns whether an update has to wait.
     pub(super) fn scale_ordinals(&mut self) -> bool {
         let ordinals = self.ordinals();
         let mut waits = false;
@@ -79,7 +79,7 @@ impl Sync<'_> {
         waits
     }
 
-    /// The pods that the partition lets go, highest ordinal first.
+    /// Returns the pods that the partition releases, highest ordinal first.
     pub(super) fn ordinals_to_update(&self) -> Vec<Value> {
         let released = self.ordinals().into_iter().skip(self.kept_ordinals()).rev();
         released

@@ -1,4 +1,4 @@
-//! The counts, as each kind names them.
+//! The counts in the status of each kind.
 
 use serde_json::{Value, json};
 
@@ -15,9 +15,9 @@ impl Sync<'_> {
             Kind::CloneSet | Kind::StatefulSet => self.replica_status(),
         };
         if status != self.set["status"] {
-            let mut told = Value::clone(self.set);
-            told["status"] = status;
-            self.plan.update(self.key, Part::Status, told);
+            let mut updated = Value::clone(self.set);
+            updated["status"] = status;
+            self.plan.update(self.key, Part::Status, updated);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Updating the pods: in place where the templates allow it, or by others.
+//! Updates of the pods: in place if the templates allow it, or by new pods.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::object;
 use crate::rules::Part;
 
 impl Sync<'_> {
-    /// Updates as many pods as may be missing; one that is missing already costs nothing.
+    /// Updates as many pods as can be unavailable. A pod that is unavailable already does not count.
     pub(super) fn update_pods(&mut self) {
         let candidates = match self.kind {
             Kind::CloneSet => self.clones_to_update(),

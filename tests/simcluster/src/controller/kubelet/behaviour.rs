@@ -1,52 +1,60 @@
-//! What a container does.
+//! The behaviour of a container, which follows from the tag of its image.
 
-/// What a container does, told by the tag of its image.
+/// What a container does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Runs, and is ready soon.
-    Well,
-    /// `slow`: runs, and is ready late.
+    /// Runs, and is ready soon. An init container ends with 0.
+    Healthy,
+    /// `slow`: runs, and is ready late. An init container ends late.
     Slow,
-    /// `notready`: runs, and is never ready.
+    /// `notready`: runs, and is never ready. An init container never ends.
     NotReady,
     /// `bad`: its image cannot be pulled.
     BadImage,
-    /// `config`: it refers to a `ConfigMap` that is not there.
+    /// `slowpull`: the pull of its image takes long.
+    SlowPull,
+    /// `config`: it refers to a `ConfigMap` that does not exist.
     BadConfig,
-    /// `crash`: it ends with an error, again and again.
+    /// `crash`: exits with 1 soon after each start.
     Crash,
-    /// `oom`: it takes too much memory, again and again.
+    /// `crashlate`: exits with 1 some time after each start.
+    CrashLate,
+    /// `oom`: exceeds its memory limit soon after each start.
     OutOfMemory,
+    /// `slowstop`: takes long to end after SIGTERM.
+    SlowStop,
+    /// `nosigterm`: ignores SIGTERM.
+    IgnoresSigterm,
 }
 
-/// Tags as they are looked for, in this order.
-const TAGS: [(&str, Behaviour); 6] = [
+/// The words that a tag is searched for, in this order.
+const TAGS: [(&str, Behaviour); 10] = [
     ("bad", Behaviour::BadImage),
+    ("crashlate", Behaviour::CrashLate),
     ("crash", Behaviour::Crash),
     ("oom", Behaviour::OutOfMemory),
     ("config", Behaviour::BadConfig),
     ("notready", Behaviour::NotReady),
+    ("slowpull", Behaviour::SlowPull),
+    ("slowstop", Behaviour::SlowStop),
     ("slow", Behaviour::Slow),
+    ("nosigterm", Behaviour::IgnoresSigterm),
 ];
 
 impl Behaviour {
-    /// What a container of this image does.
+    /// Returns the behaviour of a container with this image.
     pub(super) fn of_image(image: &str) -> Self {
         let tag = image.rsplit_once(':').map_or("", |(_, tag)| tag);
-        TAGS.into_iter().find(|(word, _)| tag.contains(word)).map_or(Self::Well, |(_, behaviour)| behaviour)
+        let found = TAGS.into_iter().find(|(word, _)| tag.contains(word));
+        found.map_or(Self::Healthy, |(_, behaviour)| behaviour)
     }
 
-    /// Whether it becomes ready in the end.
-    pub(super) fn works(self) -> bool {
-        matches!(self, Self::Well | Self::Slow)
-    }
-
-    /// Whether it ends and is started again.
+    /// Whether it ends again and again.
     pub(super) fn crashes(self) -> bool {
-        matches!(self, Self::Crash | Self::OutOfMemory)
+        matches!(self, Self::Crash | Self::CrashLate | Self::OutOfMemory)
     }
 
-    /// Whether it is never started at all.
+    /// Whether the kubelet never starts it.
     pub(super) fn never_starts(self) -> bool {
         matches!(self, Self::BadImage | Self::BadConfig)
     }
@@ -58,9 +66,15 @@ mod tests {
 
     #[test]
     fn only_the_tag_decides_the_behaviour() {
-        assert_eq!(Behaviour::of_image("shop/bad-web:1.0"), Behaviour::Well);
-        assert_eq!(Behaviour::of_image("shop/web:2.0-bad"), Behaviour::BadImage);
-        assert_eq!(Behaviour::of_image("shop/web:2.0-notready"), Behaviour::NotReady);
-        assert_eq!(Behaviour::of_image("shop/web"), Behaviour::Well);
+        for (image, behaviour) in [
+            ("shop/bad-web:1.0", Behaviour::Healthy),
+            ("shop/web:2.0-bad", Behaviour::BadImage),
+            ("shop/web:2.0-notready", Behaviour::NotReady),
+            ("shop/web:2.0-crashlate", Behaviour::CrashLate),
+            ("shop/web:2.0-slowstop", Behaviour::SlowStop),
+            ("shop/web", Behaviour::Healthy),
+        ] {
+            assert_eq!(Behaviour::of_image(image), behaviour, "{image}");
+        }
     }
 }

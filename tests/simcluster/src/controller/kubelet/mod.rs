@@ -1,12 +1,18 @@
-//! Pretended kubelets: what a container does follows from its image's tag.
+//! Simulated kubelets. The tag of an image decides what its containers do.
 //!
-//! An API stamp has whole seconds, so a kubelet remembers the exact moment at which it took a pod up or began
-//! to stop it. Everything else it knows is in the store.
+//! The states, their order and the logs are those of recorded kubelets (`tests/data/node`). An API stamp has whole
+//! seconds, so a kubelet remembers the exact time at which it began to start or to stop a pod. The store has
+//! everything else.
 
 mod behaviour;
+mod conditions;
+mod crash_loop;
 mod events_and_logs;
+mod image_pull;
+mod phase;
+mod pod_state;
 mod restart;
-mod state;
+mod termination;
 mod timing;
 
 use std::collections::BTreeMap;
@@ -15,12 +21,14 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use self::behaviour::Behaviour;
+use self::pod_state::{Known, PodState};
 use self::restart::Restart;
 pub use self::restart::restart_patch;
-use self::state::PodState;
+use self::termination::Termination;
 pub use self::timing::KubeletTiming;
 use super::event::Event;
 use super::plan::{Plan, Write};
+use super::pod;
 use crate::clock::later;
 use crate::object;
 use crate::resource::NODES;
@@ -35,46 +43,56 @@ const COMPONENT: &str = "kubelet";
 pub(super) struct Kubelets {
     pub(super) timing: KubeletTiming,
     memories: BTreeMap<Key, Memory>,
-    imposed: BTreeMap<Key, Behaviour>,
+    behaviours: BTreeMap<Key, Behaviour>,
 }
 
 /// What a kubelet remembers of a pod.
 #[derive(Clone, Debug)]
 struct Memory {
     uid: String,
-    taken_up: Timestamp,
+    /// When it began to start the containers.
+    since: Timestamp,
+    /// Whether the containers ran before that.
+    is_restart: bool,
+    /// When it began to stop the containers.
     stopping: Option<Timestamp>,
-    /// How often each container was started again with another image.
+    /// How often each container was restarted with another image.
     new_images: BTreeMap<String, u64>,
+    /// Events that are not in the API server yet, and when they will be.
+    late_events: Vec<(Timestamp, Event)>,
 }
 
 impl Memory {
-    fn of(pod: &Value, taken_up: Timestamp) -> Self {
-        Self { uid: object::uid(pod).to_owned(), taken_up, stopping: None, new_images: BTreeMap::new() }
+    fn of(pod: &Value, since: Timestamp, is_restart: bool) -> Self {
+        let uid = object::uid(pod).to_owned();
+        Self { uid, since, is_restart, stopping: None, new_images: BTreeMap::new(), late_events: Vec::new() }
     }
 }
 
 impl Kubelets {
-    /// Has every container of a pod begin anew and behave in a way, whatever its image says; none gives it back.
+    /// Restarts every container of a pod with a behaviour, whatever its image says. `None` gives the behaviour of the
+    /// image back.
     pub(super) fn set_behaviour(&mut self, store: &Store, key: &Key, behaviour: Option<Behaviour>) {
         match behaviour {
-            Some(behaviour) => self.imposed.insert(key.clone(), behaviour),
-            None => self.imposed.remove(key),
+            Some(behaviour) => self.behaviours.insert(key.clone(), behaviour),
+            None => self.behaviours.remove(key),
         };
         if let Some(pod) = store.get(key) {
-            self.memories.insert(key.clone(), Memory::of(pod, store.now()));
+            let has_run = pod::phase(pod) == "Running";
+            self.memories.insert(key.clone(), Memory::of(pod, store.now(), has_run));
         }
     }
 
-    /// The next writes for a pod.
+    /// Returns the next writes for a pod.
     pub(super) fn plan(&mut self, store: &Store, key: &Key) -> Plan {
         let mut plan = Plan::default();
         let Some(pod) = store.get(key) else {
             self.memories.remove(key);
-            self.imposed.remove(key);
+            self.behaviours.remove(key);
             return plan;
         };
-        if !node_is_ready(store, pod) || matches!(super::pod::phase(pod), "Failed" | "Succeeded") {
+        let has_ended = matches!(pod::phase(pod), "Failed" | "Succeeded");
+        if !node_is_ready(store, pod) || (has_ended && !object::is_terminating(pod)) {
             return plan;
         }
         if object::is_terminating(pod) {
@@ -82,61 +100,80 @@ impl Kubelets {
         } else {
             self.run(store, key, pod, &mut plan);
         }
+        self.deliver_events(key, store.now(), &mut plan);
         plan
     }
 
-    /// The memory of a pod, and whether it is new: one of the same name with another uid is another pod.
+    /// Returns the memory of a pod, and whether it is new: a pod of the same name with another uid is another pod.
     ///
-    /// A kubelet that has been started again, and finds a pod that runs, goes by the stamp in its status.
+    /// A kubelet that was restarted and finds a running pod takes the start from the status of the pod.
     fn remember(&mut self, key: &Key, pod: &Value, now: Timestamp) -> (&mut Memory, bool) {
         let known = self.memories.remove(key).filter(|memory| memory.uid == object::uid(pod));
         let is_new = known.is_none();
         let memory = known.unwrap_or_else(|| {
             let started = object::text(pod, &["status", "startTime"]).parse();
-            Memory::of(pod, started.unwrap_or(now))
+            Memory::of(pod, started.unwrap_or(now), false)
         });
         (self.memories.entry(key.clone()).or_insert(memory), is_new)
     }
 
     fn run(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
-        let now = store.now();
+        let (now, timing) = (store.now(), self.timing);
+        let behaviour = self.behaviours.get(key).copied();
         let (memory, is_new) = self.remember(key, pod, now);
         for name in restart::with_another_image(pod) {
             *memory.new_images.entry(name).or_insert(0) += 1;
-            memory.taken_up = now;
+            memory.since = now;
+            memory.is_restart = true;
         }
-        let (taken_up, new_images) = (memory.taken_up, memory.new_images.clone());
         let restart = Restart::of(pod);
-        let since = restart.last.map_or(taken_up, |last| last.max(taken_up));
-        let elapsed = now.duration_since(since).unsigned_abs();
-        let mut state = PodState::after(elapsed, pod, self.imposed.get(key), &self.timing);
-        state.ended += restart.count;
-        state.new_images = new_images;
+        let is_restart = memory.is_restart || restart.last.is_some_and(|last| last > memory.since);
+        let known = Known {
+            since: restart.last.map_or(memory.since, |last| last.max(memory.since)),
+            is_restart,
+            ended: restart.count,
+            new_images: &memory.new_images,
+            behaviour,
+            timing: &timing,
+        };
+        let state = PodState::at(now, pod, &known);
         let changed = state.written_into(pod, now);
         if is_new || changed.is_some() {
             events_and_logs::keep_logs(pod, &state, plan);
         }
         if let Some(changed) = changed {
             plan.update(key, Part::Status, changed);
-            events_and_logs::record_events(pod, &state, plan);
+            let due = later(now, timing.event_delay);
+            memory
+                .late_events
+                .extend(events_and_logs::events(pod, &state).into_iter().map(|event| (due, event.at(now))));
         }
-        if let Some(wait) = state.next_change {
-            plan.requeue_at(later(since, wait));
+        if let Some(next) = state.next_change {
+            plan.requeue_at(next);
         }
     }
 
-    /// The containers end some time after the deletion has begun; then the pod goes for good.
+    /// Stops the containers of a deleted pod, and removes the pod when they have ended.
     fn stop(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
-        let now = store.now();
-        let takes = self.timing.stopping(object::uid(pod));
+        let (now, timing) = (store.now(), self.timing);
+        let termination = Termination::of(pod, self.behaviours.get(key).copied(), &timing);
         let (memory, _) = self.remember(key, pod, now);
-        let news = memory.stopping.is_none();
-        let gone = later(*memory.stopping.get_or_insert(now), takes);
-        if news {
-            plan.record_event(Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned()));
+        if memory.stopping.is_none() {
+            let killing = Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned());
+            memory.late_events.push((later(now, timing.event_delay), killing.at(now)));
         }
-        if now < gone {
-            plan.requeue_at(gone);
+        let ended = later(*memory.stopping.get_or_insert(now), termination.takes);
+        let removed = later(ended, timing.remove);
+        if now < ended {
+            plan.requeue_at(ended);
+            return;
+        }
+        let has_status = !object::list(pod, &["status", "containerStatuses"]).is_empty();
+        if now < removed && has_status {
+            if !matches!(pod::phase(pod), "Failed" | "Succeeded") {
+                plan.update(key, Part::Status, termination.ended(pod, now));
+            }
+            plan.requeue_at(removed);
             return;
         }
         let deletion = Deletion {
@@ -145,6 +182,19 @@ impl Kubelets {
             ..Deletion::default()
         };
         plan.writes.push(Write::Delete { key: key.clone(), deletion });
+    }
+
+    /// Writes the events that are due.
+    fn deliver_events(&mut self, key: &Key, now: Timestamp, plan: &mut Plan) {
+        let Some(memory) = self.memories.get_mut(key) else { return };
+        for (due, event) in std::mem::take(&mut memory.late_events) {
+            if due <= now {
+                plan.record_event(event);
+            } else {
+                plan.requeue_at(due);
+                memory.late_events.push((due, event));
+            }
+        }
     }
 }
 

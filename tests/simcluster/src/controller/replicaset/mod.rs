@@ -1,4 +1,4 @@
-//! The `ReplicaSet` controller: as many pods as wanted, and the counts of the ones that are there.
+//! The `ReplicaSet` controller.
 
 mod order;
 
@@ -23,7 +23,7 @@ use crate::store::{Key, Store};
 /// The name in events.
 const COMPONENT: &str = "replicaset-controller";
 
-/// How long to wait before pods that were refused are tried again.
+/// The time until refused pods are created again.
 const REFUSED: Duration = Duration::from_secs(10);
 
 /// The next writes for a `ReplicaSet`.
@@ -45,9 +45,9 @@ pub(super) fn plan(store: &Store, key: &Key, quota: Option<&Quota>) -> Plan {
     let now = store.now();
     let status = status(set, &active, leaving, failure, now);
     if status != set["status"] {
-        let mut printed = Value::clone(set);
-        printed["status"] = status;
-        plan.update(key, Part::Status, printed);
+        let mut updated = Value::clone(set);
+        updated["status"] = status;
+        plan.update(key, Part::Status, updated);
     }
     let ready = active.iter().map(|pod| &**pod);
     if let Some(then) = pod::next_available(ready, count::min_ready(set), now) {
@@ -56,7 +56,7 @@ pub(super) fn plan(store: &Store, key: &Key, quota: Option<&Quota>) -> Plan {
     plan
 }
 
-/// Makes the missing pods, as far as the namespace's quota goes; what the quota says when it does not go far enough.
+/// Creates the missing pods, and returns the quota's error if it does not allow all of them.
 fn make(store: &Store, set: &Value, missing: i64, quota: Option<&Quota>, plan: &mut Plan) -> Option<String> {
     let namespace = object::namespace(set);
     let room = quota.map_or(missing, |quota| quota.room(store, namespace).min(missing));
@@ -80,7 +80,7 @@ fn remove(set: &Value, active: &[Arc<Value>], surplus: usize, plan: &mut Plan) {
     }
 }
 
-/// The status that follows from the pods as they were read.
+/// Returns the status that follows from the pods as read.
 fn status(
     set: &Value,
     active: &[Arc<Value>],

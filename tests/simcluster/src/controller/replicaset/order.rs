@@ -1,4 +1,4 @@
-//! Which pods of a `ReplicaSet` go first when there are too many.
+//! The order in which a `ReplicaSet` deletes surplus pods.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::controller::{count, pod};
 use crate::object;
 
-/// The pods in the order in which they would be removed: the ones that are missed least stand first.
+/// Returns the pods in the order of their deletion.
 ///
-/// Without a node, pending, not ready, cheap to delete, ready for a short time, often restarted, young.
+/// First those without a node, then pending, unready, with a low deletion cost, recently ready, often restarted, young.
 pub(super) fn first_to_go(pods: &[Arc<Value>]) -> Vec<&Value> {
     let mut pods: Vec<&Value> = pods.iter().map(|pod| &**pod).collect();
     pods.sort_by_cached_key(|pod| {

@@ -1,5 +1,4 @@
-//! The revisions of a `StatefulSet`: current and update, renumbering, and the clean-up (reference sections 6.4, 6.7,
-//! 6.8).
+//! The revisions of a `StatefulSet`: current and update revision, renumbering, cleanup.
 
 use std::sync::Arc;
 
@@ -16,11 +15,11 @@ use crate::store::Key;
 /// The label with the hash of a revision.
 const HASH_LABEL: &str = "controller.kubernetes.io/hash";
 
-/// How much of the set's name fits before the hash.
+/// The maximum length of the set's name in the name of a revision.
 const PREFIX_LIMIT: usize = 223;
 
 impl Sync<'_> {
-    /// Finds the current and the update revision, makes or renumbers the latter, and returns those that were there.
+    /// Finds the current and the update revision, creates or renumbers the latter, and returns the revisions before.
     pub(super) fn find_revisions(&mut self) -> Vec<Arc<Value>> {
         let known = revision::of_owner(self.store, self.set, &mut self.plan);
         let data = template_data(self.set);
@@ -41,7 +40,8 @@ impl Sync<'_> {
         known
     }
 
-    /// Makes the revision of the live template; another one's name counts as a collision and is passed over at once.
+    /// Creates the revision of the live template. A name that exists already increments the collision count, and the
+    /// next name is tried.
     fn make_revision(&mut self, data: &Value, number: i64) -> Value {
         let prefix: String = object::name(self.set).chars().take(PREFIX_LIMIT).collect();
         let taken = |name: &str| {
@@ -57,7 +57,7 @@ impl Sync<'_> {
         revision::make(self.set, &name, (HASH_LABEL, &hash), data, number, &mut self.plan)
     }
 
-    /// Deletes the lowest revisions that nothing lives on and that are too many; a negative limit keeps all.
+    /// Deletes the lowest unused revisions beyond the limit. A negative limit keeps all.
     pub(super) fn truncate_history(&mut self, known: &[Arc<Value>]) {
         let limit = count::at(self.set, &["spec", "revisionHistoryLimit"]);
         if limit < 0 {

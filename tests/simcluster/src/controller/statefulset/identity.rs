@@ -1,4 +1,4 @@
-//! Who a pod of a `StatefulSet` is: its ordinal, its name, and what it carries of its revision.
+//! The identity of a pod of a `StatefulSet`: ordinal, name and revision label.
 
 use serde_json::Value;
 
@@ -6,14 +6,14 @@ use super::Sync;
 use crate::controller::{count, pod, revision};
 use crate::object;
 
-/// The ordinal in a pod's name; none when the name is not one of this set's.
+/// Returns the ordinal in the name of a pod; `None` if the pod is not of this set.
 pub(super) fn ordinal(set: &Value, pod: &Value) -> Option<i64> {
     let (parent, ordinal) = object::name(pod).rsplit_once('-')?;
     (parent == object::name(set)).then(|| ordinal.parse().ok())?
 }
 
 impl Sync<'_> {
-    /// The pod of an ordinal as it would be made now.
+    /// Returns a new pod for an ordinal.
     pub(super) fn new_pod(&self, ordinal: i64) -> Value {
         let revision = if self.belongs_to_current(ordinal) { &self.current } else { &self.update };
         let name = format!("{}-{ordinal}", object::name(self.set));
@@ -29,7 +29,8 @@ impl Sync<'_> {
         made
     }
 
-    /// A partition keeps the lower ordinals back; without a rolling update, as many as are still current.
+    /// Whether a new pod of this ordinal gets the current revision: below the partition, or without a rolling update
+    /// among the pods of the current revision.
     fn belongs_to_current(&self, ordinal: i64) -> bool {
         let strategy = &self.set["spec"]["updateStrategy"];
         let kept = match strategy.get("rollingUpdate") {

@@ -1,4 +1,4 @@
-//! The `StatefulSet` controller (reference section 6.8).
+//! The `StatefulSet` controller.
 
 mod history;
 mod identity;
@@ -35,14 +35,14 @@ pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     sync.plan
 }
 
-/// One pass over a `StatefulSet`.
+/// One sync of a `StatefulSet`.
 struct Sync<'s> {
     store: &'s Store,
     now: Timestamp,
     set: &'s Arc<Value>,
     pods: Vec<Arc<Value>>,
     plan: Plan,
-    /// The revision of the last rollout that was completed.
+    /// The revision of the last completed rollout.
     current: Value,
     /// The revision of the live template.
     update: Value,
@@ -68,9 +68,9 @@ impl Sync<'_> {
         if !status::differs(&self.set["status"], status) {
             return;
         }
-        let mut printed = Value::clone(self.set);
-        printed["status"] = status.clone();
-        self.plan.update(&Key::of(&STATEFULSETS, self.set), Part::Status, printed);
+        let mut updated = Value::clone(self.set);
+        updated["status"] = status.clone();
+        self.plan.update(&Key::of(&STATEFULSETS, self.set), Part::Status, updated);
     }
 
     fn min_ready(&self) -> i64 {
@@ -82,12 +82,12 @@ impl Sync<'_> {
         count::at(self.set, &["spec", "ordinals", "start"])
     }
 
-    /// Whether pods come and go one at a time, each waiting for those before it.
+    /// Whether pods are created and deleted one at a time (`OrderedReady`).
     fn in_order(&self) -> bool {
         self.set["spec"]["podManagementPolicy"] != "Parallel"
     }
 
-    /// Running and ready for long enough.
+    /// Whether a pod runs and is available.
     fn is_available(&self, pod: &Value) -> bool {
         pod::phase(pod) == "Running" && pod::is_available(pod, self.min_ready(), self.now)
     }

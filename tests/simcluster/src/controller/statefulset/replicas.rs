@@ -1,4 +1,4 @@
-//! The pods that should be there and those that should not, in order or all at once.
+//! Creation and deletion of the pods of a `StatefulSet`, ordered or parallel.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::resource::PODS;
 use crate::store::Key;
 
 impl Sync<'_> {
-    /// The ordinals that should have a pod, lowest first.
+    /// Returns the ordinals that should have a pod, lowest first.
     pub(super) fn ordinals(&self) -> std::ops::Range<i64> {
         self.start()..self.start() + count::wanted(self.set)
     }
@@ -23,9 +23,9 @@ impl Sync<'_> {
         self.pods.iter().find(|pod| ordinal(self.set, pod) == Some(index))
     }
 
-    /// Makes what is missing and removes what is too much; whether all is settled, so that an update may go on.
+    /// Creates missing pods and deletes surplus ones. Returns whether an update can continue.
     ///
-    /// In order, it stops at the first pod that is not available: this is where a broken pod blocks everything.
+    /// With `OrderedReady`, it stops at the first unavailable pod, so that a broken pod blocks all others.
     pub(super) fn keep_replicas(&mut self) -> bool {
         let mut stopped = false;
         for index in self.ordinals() {
@@ -37,7 +37,7 @@ impl Sync<'_> {
         !stopped && self.remove_condemned()
     }
 
-    /// Whether an ordinal needs nothing more now.
+    /// Whether nothing has to be done for an ordinal now.
     fn keep(&mut self, index: i64) -> bool {
         let Some(pod) = self.pod_at(index).cloned() else {
             self.make(index);
@@ -52,7 +52,7 @@ impl Sync<'_> {
         !self.in_order() || !object::is_terminating(&pod) && self.is_available(&pod)
     }
 
-    /// Removes the pods beyond the wanted ordinals, highest first; whether there were none.
+    /// Deletes the pods beyond the wanted ordinals, highest first. Returns whether there were none.
     fn remove_condemned(&mut self) -> bool {
         let wanted = self.ordinals();
         let index = |pod: &Arc<Value>| ordinal(self.set, pod).unwrap_or(-1);
@@ -84,7 +84,7 @@ impl Sync<'_> {
         settled
     }
 
-    /// Not available, or about to go.
+    /// Whether a pod is unavailable or being deleted.
     pub(super) fn is_unavailable(&self, pod: &Value) -> bool {
         !self.is_available(pod) || object::is_terminating(pod)
     }
@@ -96,7 +96,7 @@ impl Sync<'_> {
         self.plan.record_event(Event::normal(self.set, COMPONENT, "SuccessfulCreate", message));
     }
 
-    /// Removes a pod.
+    /// Deletes a pod.
     pub(super) fn remove(&mut self, pod: &Value) {
         self.plan.delete(&Key::of(&PODS, pod), object::uid(pod));
         let message = spoken("Delete", object::name(pod), self.set);

@@ -6,7 +6,7 @@ use super::Sync;
 use crate::controller::{count, pod};
 use crate::object;
 
-/// What has to differ for a status to be written; a changed `collisionCount` alone is not.
+/// The fields whose change leads to a status update. `collisionCount` is not among them.
 const TELLING: [&str; 8] = [
     "observedGeneration",
     "replicas",
@@ -18,12 +18,12 @@ const TELLING: [&str; 8] = [
     "updateRevision",
 ];
 
-/// Whether a status says something that the stored one does not.
+/// Whether a status differs from the stored one in these fields.
 pub(super) fn differs(stored: &Value, status: &Value) -> bool {
     TELLING.into_iter().any(|member| stored.get(member) != status.get(member))
 }
 
-/// Sets a count that is left out when it is zero.
+/// Sets a count, which is omitted if it is zero.
 pub(super) fn set_count(status: &mut Value, member: &str, number: i64) {
     if number == 0 {
         object::members(status).remove(member);
@@ -33,7 +33,7 @@ pub(super) fn set_count(status: &mut Value, member: &str, number: i64) {
 }
 
 impl Sync<'_> {
-    /// The status that follows from the pods as they were read.
+    /// Returns the status that follows from the pods as read.
     pub(super) fn counts(&self) -> Value {
         let staying_on = |revision: &Value| {
             let name = object::name(revision);
@@ -55,7 +55,7 @@ impl Sync<'_> {
         status
     }
 
-    /// The update becomes current when every pod is on it and ready.
+    /// The update revision becomes the current revision when every pod runs it and is ready.
     pub(super) fn complete(&self, status: &mut Value) {
         let wanted = count::wanted(self.set);
         let all = |member| count::at(status, &[member]) == wanted;

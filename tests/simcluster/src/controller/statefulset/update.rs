@@ -1,5 +1,5 @@
-//! Replacing outdated pods: highest ordinal first, down to the partition; one at a time, or as many
-//! together as the set lets be missing.
+//! Rolling updates: outdated pods are deleted from the highest ordinal down to the partition, one at a time or up to
+//! `maxUnavailable`.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ impl Sync<'_> {
         }
     }
 
-    /// The gate `MaxUnavailableStatefulSet` is off, as in 1.36: the first that is not available is waited for.
+    /// Without the feature gate `MaxUnavailableStatefulSet`, as in 1.36: the update waits for the first unavailable
+    /// pod.
     fn replace_one(&mut self, status: &mut Value) {
         for ordinal in self.released().rev() {
             let Some(pod) = self.pod_at(ordinal).cloned() else { return };
@@ -38,7 +39,7 @@ impl Sync<'_> {
         }
     }
 
-    /// The gate is on: as many as may be missing, less those that are, wherever they are.
+    /// With the feature gate: `maxUnavailable` minus all unavailable pods.
     fn replace_several(&mut self, status: &mut Value) {
         let allowed = &self.set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"];
         let allowed = resolve(allowed, count::wanted(self.set), Rounding::Down).max(1);
@@ -52,7 +53,7 @@ impl Sync<'_> {
         }
     }
 
-    /// The ordinals that the partition lets go.
+    /// Returns the ordinals that the partition releases.
     fn released(&self) -> std::ops::Range<i64> {
         let partition = count::at(&self.set["spec"]["updateStrategy"], &["rollingUpdate", "partition"]);
         let ordinals = self.ordinals();
@@ -65,7 +66,7 @@ impl Sync<'_> {
 
     fn replace(&mut self, pod: &Value, status: &mut Value) {
         self.remove(pod);
-        // The count is of pods that stay; it is lowered whatever revision this one was on.
+        // The count is decremented for either revision, as in the real controller.
         let current = (count::at(status, &["currentReplicas"]) - 1).max(0);
         super::status::set_count(status, "currentReplicas", current);
     }

@@ -1,4 +1,4 @@
-//! The client under most programs in Rust, and what it says.
+//! The kube client of Rust, and its errors.
 
 use std::error::Error;
 
@@ -17,12 +17,12 @@ pub(crate) async fn client(kubeconfig: Value) -> Client {
     Client::try_from(config).unwrap()
 }
 
-/// The Deployments of the shop, as the admin sees them.
+/// The Deployments of the shop, for the user `admin`.
 pub(crate) async fn admin(served: &Served) -> Api<Deployment> {
     Api::default_namespaced(client(served.kubeconfig("admin", "shop").unwrap()).await)
 }
 
-/// An error and everything it comes from, in one text.
+/// An error and its sources, as one text.
 pub(crate) fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

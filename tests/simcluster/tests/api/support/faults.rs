@@ -1,4 +1,4 @@
-//! A shop where something goes wrong.
+//! A shop with faults.
 
 use http::Method;
 use http_body_util::BodyExt;
@@ -23,7 +23,7 @@ pub(crate) fn get_web() -> Requests {
     Requests::of(Verb::Get, &DEPLOYMENTS).named("web")
 }
 
-/// Reads a body as far as it comes: the text, and whether the connection was lost.
+/// Reads a body as far as possible. Returns the text, and whether the connection was lost.
 pub(crate) async fn read_as_far(service: &SimService, uri: &str) -> (String, bool) {
     let mut body = send(service, Method::GET, uri, "", "").await.unwrap().into_body();
     let mut text = String::new();

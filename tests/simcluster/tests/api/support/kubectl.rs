@@ -1,4 +1,4 @@
-//! The real kubectl, if the machine has one.
+//! The real kubectl, if it is installed.
 
 use std::{path::PathBuf, process::Stdio};
 
@@ -7,13 +7,13 @@ use tokio::process::Command;
 
 use super::snapshot;
 
-/// A kubectl that knows one served cluster and keeps its files to itself.
+/// A kubectl for one served cluster, with its own directory.
 pub(crate) struct Kubectl {
     directory: PathBuf,
     _served: Served,
 }
 
-/// What one run of kubectl said.
+/// The output of one run of kubectl.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -22,7 +22,7 @@ pub(crate) struct Run {
 }
 
 impl Kubectl {
-    /// None when there is no kubectl, after saying so.
+    /// `None` if kubectl is not installed, after a message.
     pub(crate) async fn against(cluster: &SimCluster) -> Option<Self> {
         let found = Command::new("kubectl")
             .args(["version", "--client"])
@@ -41,7 +41,7 @@ impl Kubectl {
             return None;
         }
         let served = cluster.serve().unwrap();
-        // The port is this server's alone, so the directory is too.
+        // No other server has this port, so the directory is unique.
         let directory =
             PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("kubectl-{}", served.address().port()));
         let _ = std::fs::remove_dir_all(&directory);
@@ -81,12 +81,12 @@ impl Kubectl {
 
 impl Drop for Kubectl {
     fn drop(&mut self) {
-        // What cannot be removed stays in the build directory and harms nobody.
+        // Files that cannot be removed stay in the build directory.
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
-/// The shop with nodes, on the machine's own time, which kubectl goes by.
+/// The recorded shop with nodes, on the system clock, which kubectl uses.
 pub(crate) fn live_shop() -> SimCluster {
     SimCluster::builder().clock(Clock::System).snapshot(&snapshot("shop")).unwrap().nodes(3).build()
 }

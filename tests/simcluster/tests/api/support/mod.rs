@@ -1,4 +1,4 @@
-//! What the tests of this package share: the recorded snapshots, and a client in process.
+//! The recorded snapshots, and a client in process.
 
 pub(crate) mod client;
 pub(crate) mod faults;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use simcluster::{Lost, ReplyBody, SimCluster, SimService, object};
 use tower::ServiceExt;
 
-/// The namespaces that were recorded.
+/// The recorded namespaces.
 pub(crate) const RECORDED: [&str; 4] = ["shop", "broken", "quota", "many"];
 
 /// A recorded snapshot.
@@ -22,12 +22,12 @@ pub(crate) fn snapshot(namespace: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A cluster that begins with the recorded shop.
+/// Returns a cluster with the objects of the recorded shop.
 pub(crate) fn shop() -> SimCluster {
     SimCluster::builder().snapshot(&snapshot("shop")).unwrap().build()
 }
 
-/// An answer, read to its end.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: u16,
@@ -50,7 +50,7 @@ impl Answer {
     }
 }
 
-/// Sends a request and does not read its answer.
+/// Sends a request without reading the response.
 pub(crate) async fn send(
     service: &SimService,
     method: Method,
@@ -62,7 +62,7 @@ pub(crate) async fn send(
     service.clone().oneshot(request.body(Full::<bytes::Bytes>::from(body.to_owned())).unwrap()).await
 }
 
-/// Sends a request and reads its answer.
+/// Sends a request and reads the response.
 pub(crate) async fn call(
     service: &SimService,
     method: Method,
@@ -73,7 +73,7 @@ pub(crate) async fn call(
     read(send(service, method, uri, content_type, body).await.unwrap()).await
 }
 
-/// Reads an answer to its end.
+/// Reads a response to its end.
 pub(crate) async fn read(response: Response<ReplyBody>) -> Answer {
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
@@ -149,7 +149,7 @@ pub(crate) fn names(list: &Value) -> Vec<String> {
     object::list(list, &["items"]).iter().map(|item| object::name(item).to_owned()).collect()
 }
 
-/// The names that a LIST answers.
+/// Returns the names in the response to a LIST.
 pub(crate) async fn listed(service: &SimService, uri: &str) -> Vec<String> {
     names(&get(service, uri).await.json())
 }
@@ -160,7 +160,7 @@ pub(crate) async fn scale(service: &SimService, workload: &str, replicas: u32) {
     assert_eq!(answer.code, 200, "{}", answer.text);
 }
 
-/// A manifest of a Deployment with as little as it needs.
+/// Returns a minimal manifest of a Deployment.
 pub(crate) fn deployment(name: &str) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": name },

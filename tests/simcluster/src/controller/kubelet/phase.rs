@@ -1,0 +1,132 @@
+//! What the kubelet reports of one container, as a function of the time since it began to start the container.
+
+use std::time::Duration;
+
+use super::behaviour::Behaviour;
+use super::timing::KubeletTiming;
+use super::{crash_loop, image_pull};
+
+/// A state of a container, for as long as the kubelet reports it. Times count from the start of the container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Phase {
+    pub(super) state: State,
+    pub(super) is_ready: bool,
+    /// How often the container was restarted because it ended.
+    pub(super) restarts: u64,
+    /// The run before the present one (`lastState`).
+    pub(super) last: Option<Run>,
+    /// When the phase ends; `None` if it lasts.
+    pub(super) until: Option<Duration>,
+}
+
+/// `state` of a container status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// With this reason.
+    Waiting(&'static str),
+    /// Since this time.
+    Running(Duration),
+    Terminated(Run),
+}
+
+/// A run of a container that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) began: Duration,
+    pub(super) ended: Duration,
+    pub(super) exit_code: i64,
+    pub(super) reason: &'static str,
+}
+
+impl Phase {
+    /// A phase of the first run.
+    pub(super) fn first(state: State, is_ready: bool, until: Option<Duration>) -> Self {
+        Self { state, is_ready, restarts: 0, last: None, until }
+    }
+
+    /// The same phase, later by this time.
+    pub(super) fn later(mut self, by: Duration) -> Self {
+        let shift = |run: &mut Run| {
+            run.began += by;
+            run.ended += by;
+        };
+        match &mut self.state {
+            State::Running(since) => *since += by,
+            State::Terminated(run) => shift(run),
+            State::Waiting(_) => {}
+        }
+        self.last.as_mut().map(shift);
+        self.until = self.until.map(|until| until + by);
+        self
+    }
+
+    /// Whether an init container has done its work.
+    pub(super) fn is_completed(&self) -> bool {
+        matches!(self.state, State::Terminated(Run { exit_code: 0, .. }))
+    }
+}
+
+/// What decides the phases of a container.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start<'t> {
+    pub(super) behaviour: Behaviour,
+    /// When the container runs.
+    pub(super) runs: Duration,
+    /// When the readiness probe succeeds if the container is healthy.
+    pub(super) ready: Duration,
+    /// Whether the container has a readiness probe.
+    pub(super) is_probed: bool,
+    /// Whether this is a restart, which is reported as a container that runs and is not ready yet.
+    pub(super) is_restart: bool,
+    /// The reason of the state before the first run.
+    pub(super) reason: &'static str,
+    pub(super) timing: &'t KubeletTiming,
+}
+
+/// Returns the phase of a container.
+pub(super) fn of_container(start: &Start<'_>, elapsed: Duration) -> Phase {
+    let timing = start.timing;
+    if start.behaviour == Behaviour::SlowPull && elapsed < timing.pull {
+        return Phase::first(State::Waiting(start.reason), false, Some(timing.pull));
+    }
+    let pulled = if start.behaviour == Behaviour::SlowPull { timing.pull } else { Duration::ZERO };
+    started(start, elapsed.saturating_sub(pulled)).later(pulled)
+}
+
+/// Returns the phase of a container whose image is on the node.
+fn started(start: &Start<'_>, elapsed: Duration) -> Phase {
+    let runs = if start.is_restart { Duration::ZERO } else { start.runs };
+    if elapsed < runs {
+        return Phase::first(State::Waiting(start.reason), false, Some(runs));
+    }
+    let begins = if start.is_restart { start.ready } else { runs };
+    let ready = if start.is_probed || start.is_restart { start.ready } else { runs };
+    match start.behaviour {
+        Behaviour::BadImage => image_pull::phase(elapsed - runs, start.timing.pull_sync).later(runs),
+        Behaviour::BadConfig => Phase::first(State::Waiting("CreateContainerConfigError"), false, None),
+        behaviour if behaviour.crashes() && elapsed >= begins => {
+            crash_loop::phase(start, elapsed - begins).later(begins)
+        }
+        Behaviour::NotReady => Phase::first(State::Running(runs), false, None),
+        _ if elapsed < ready => Phase::first(State::Running(runs), false, Some(ready)),
+        _ => Phase::first(State::Running(runs), true, None),
+    }
+}
+
+/// Returns the phase of an init container.
+pub(super) fn of_init_container(start: &Start<'_>, elapsed: Duration) -> Phase {
+    let run = if start.behaviour == Behaviour::Slow { start.timing.slow } else { start.timing.init };
+    let began = start.runs;
+    match start.behaviour {
+        behaviour if behaviour.crashes() || behaviour.never_starts() || elapsed < began => {
+            let phase = of_container(&Start { is_probed: false, ..*start }, elapsed);
+            Phase { is_ready: false, ..phase }
+        }
+        Behaviour::NotReady => Phase::first(State::Running(began), false, None),
+        _ if elapsed < began + run => Phase::first(State::Running(began), false, Some(began + run)),
+        _ => {
+            let run = Run { began, ended: began + run, exit_code: 0, reason: "Completed" };
+            Phase::first(State::Terminated(run), true, None)
+        }
+    }
+}

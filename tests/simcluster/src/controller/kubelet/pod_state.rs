@@ -1,0 +1,263 @@
+//! The status of a pod, from the phases of its containers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::behaviour::Behaviour;
+use super::conditions;
+use super::phase::{self, Phase, Run, Start, State};
+use super::timing::KubeletTiming;
+use crate::clock::{later, stamp};
+use crate::controller::hash::fnv1a;
+use crate::controller::pod;
+use crate::object;
+
+/// A container of a pod, and what the kubelet reports of it.
+#[derive(Debug)]
+pub(super) struct ContainerState {
+    pub(super) name: String,
+    pub(super) image: String,
+    pub(super) behaviour: Behaviour,
+    pub(super) phase: Phase,
+    /// `restartCount`: by the back-off, by [`super::restart_patch`], and for other images.
+    pub(super) restarts: u64,
+}
+
+/// What the kubelet reports of a pod at a moment.
+#[derive(Debug)]
+pub(super) struct PodState {
+    pub(super) init_containers: Vec<ContainerState>,
+    pub(super) containers: Vec<ContainerState>,
+    /// The time from which the phases are counted.
+    since: Timestamp,
+    /// When the kubelet next reports something else; `None` if it does not.
+    pub(super) next_change: Option<Timestamp>,
+}
+
+/// What the kubelet knows of a pod besides its spec.
+#[derive(Debug)]
+pub(super) struct Known<'k> {
+    /// When it began to start the containers.
+    pub(super) since: Timestamp,
+    /// Whether the containers ran before.
+    pub(super) is_restart: bool,
+    /// How often [`super::restart_patch`] ended the containers.
+    pub(super) ended: u64,
+    /// How often each container was restarted with another image.
+    pub(super) new_images: &'k BTreeMap<String, u64>,
+    /// The behaviour of all containers, instead of the one that their images have.
+    pub(super) behaviour: Option<Behaviour>,
+    pub(super) timing: &'k KubeletTiming,
+}
+
+impl PodState {
+    /// Returns the state of a pod.
+    pub(super) fn at(now: Timestamp, pod: &Value, known: &Known<'_>) -> Self {
+        let elapsed = now.duration_since(known.since).unsigned_abs();
+        let (init_containers, initialized) = if known.is_restart {
+            (Vec::new(), Some(Duration::ZERO))
+        } else {
+            init_containers(elapsed, pod, known)
+        };
+        let mut containers = specs(pod, "containers", known);
+        let has_slow = containers.iter().any(|(_, _, behaviour, _)| *behaviour == Behaviour::Slow);
+        let ready = known.timing.starting(object::uid(pod), has_slow);
+        let has_probe = containers.iter().any(|(_, _, _, is_probed)| *is_probed);
+        let runs = if has_probe { known.timing.create.min(ready) } else { ready };
+        let reason = if init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
+        let containers: Vec<ContainerState> = containers
+            .drain(..)
+            .map(|(name, image, behaviour, is_probed)| {
+                let (is_restart, timing) = (known.is_restart, known.timing);
+                let start = Start { behaviour, runs, ready, is_probed, is_restart, reason, timing };
+                let phase = match initialized {
+                    Some(after) => phase::of_container(&start, elapsed.saturating_sub(after)).later(after),
+                    None => Phase::first(State::Waiting(reason), false, None),
+                };
+                let restarts =
+                    known.ended + known.new_images.get(&name).copied().unwrap_or(0) + phase.restarts;
+                ContainerState { name, image, behaviour, phase, restarts }
+            })
+            .collect();
+        let ends = init_containers.iter().chain(&containers).filter_map(|one| one.phase.until);
+        let next_change = ends.filter(|until| *until > elapsed).min().map(|until| later(known.since, until));
+        Self { init_containers, containers, since: known.since, next_change }
+    }
+
+    /// Returns the pod with this state in its status; `None` if the status has it already.
+    pub(super) fn written_into(&self, pod: &Value, now: Timestamp) -> Option<Value> {
+        let known = &pod["status"];
+        let is_written = |member: &str, states: &[ContainerState]| {
+            let statuses = object::list(known, &[member]);
+            statuses.len() == states.len()
+                && statuses.iter().zip(states).all(|(status, state)| state.is_reported_in(status))
+        };
+        let is_ready = self.is_ready() && conditions::closed_gate(pod).is_none();
+        let is_initialized = self.incomplete_init_containers().is_empty();
+        if (self.init_containers.is_empty() || is_written("initContainerStatuses", &self.init_containers))
+            && is_written("containerStatuses", &self.containers)
+            && conditions::holds(pod, "Initialized") == is_initialized
+            && pod::is_ready(pod) == is_ready
+        {
+            return None;
+        }
+        let mut written = pod.clone();
+        let status = object::members(&mut written["status"]);
+        let address = address(object::uid(pod));
+        let has_run = status.get("phase").is_some_and(|phase| phase == "Running");
+        let waits =
+            |one: &ContainerState| matches!(one.phase.state, State::Waiting(_)) && one.phase.last.is_none();
+        let is_pending = !is_initialized || (!has_run && self.containers.iter().any(waits));
+        status.insert("phase".to_owned(), if is_pending { "Pending" } else { "Running" }.into());
+        status.entry("startTime").or_insert_with(|| stamp(now).into());
+        status.insert("hostIP".to_owned(), "10.0.0.1".into());
+        status.insert("podIPs".to_owned(), json!([{ "ip": address }]));
+        status.insert("podIP".to_owned(), address.into());
+        status.insert("conditions".to_owned(), conditions::of(self, pod, now));
+        let statuses = |member: &str, states: &[ContainerState]| -> Value {
+            let before = object::list(known, &[member]);
+            states.iter().map(|one| self.container_status(one, before, object::uid(pod))).collect()
+        };
+        if !self.init_containers.is_empty() {
+            status.insert(
+                "initContainerStatuses".to_owned(),
+                statuses("initContainerStatuses", &self.init_containers),
+            );
+        }
+        status.insert("containerStatuses".to_owned(), statuses("containerStatuses", &self.containers));
+        Some(written)
+    }
+
+    /// Whether all containers are ready.
+    pub(super) fn is_ready(&self) -> bool {
+        self.containers.iter().all(|one| one.phase.is_ready)
+    }
+
+    /// Returns the init containers that have not done their work.
+    pub(super) fn incomplete_init_containers(&self) -> Vec<&str> {
+        let incomplete = self.init_containers.iter().filter(|one| !one.phase.is_completed());
+        incomplete.map(|one| one.name.as_str()).collect()
+    }
+
+    /// The status of a container. A state that the status before has keeps its times.
+    fn container_status(&self, one: &ContainerState, before: &[Value], uid: &str) -> Value {
+        let before = before.iter().find(|status| status["name"] == *one.name);
+        let at = |offset| stamp(later(self.since, offset));
+        let id = |restarts: u64| container_id(uid, &one.name, restarts);
+        let terminated = |run: &Run, restarts| {
+            json!({ "terminated": {
+                "exitCode": run.exit_code, "reason": run.reason, "startedAt": at(run.began),
+                "finishedAt": at(run.ended), "containerID": id(restarts),
+            } })
+        };
+        let state = match &one.phase.state {
+            _ if before.is_some_and(|status| one.is_same_state(status)) => {
+                before.map(|status| status["state"].clone())
+            }
+            State::Waiting(reason) => Some(json!({ "waiting": waiting(one, reason, uid) })),
+            State::Running(since) => Some(json!({ "running": { "startedAt": at(*since) } })),
+            State::Terminated(run) => Some(terminated(run, one.restarts)),
+        };
+        let waits = matches!(one.phase.state, State::Waiting(_));
+        let last_id = if waits { one.restarts } else { one.restarts.saturating_sub(1) };
+        let is_created = !waits || one.phase.last.is_some();
+        let mut status = json!({
+            "name": one.name, "image": one.image,
+            "imageID": if is_created { image_id(&one.image) } else { String::new() },
+            "ready": one.phase.is_ready, "started": matches!(one.phase.state, State::Running(_)),
+            "restartCount": one.restarts, "state": state,
+            "lastState": one.phase.last.as_ref().map_or_else(|| json!({}), |run| terminated(run, last_id)),
+        });
+        if is_created {
+            status["containerID"] = id(one.restarts).into();
+        }
+        status
+    }
+}
+
+impl ContainerState {
+    /// Whether a container status reports this state.
+    fn is_reported_in(&self, status: &Value) -> bool {
+        status["image"] == *self.image && status["ready"] == self.phase.is_ready && self.is_same_state(status)
+    }
+
+    /// Whether a container status has this state, of the same run.
+    pub(super) fn is_same_state(&self, status: &Value) -> bool {
+        let state = &status["state"];
+        status["restartCount"] == self.restarts
+            && match &self.phase.state {
+                State::Waiting(reason) => state["waiting"]["reason"] == **reason,
+                State::Running(_) => state.get("running").is_some(),
+                State::Terminated(run) => state["terminated"]["reason"] == *run.reason,
+            }
+    }
+}
+
+/// The states of the init containers, which run one after the other, and when the last one is completed.
+fn init_containers(
+    elapsed: Duration,
+    pod: &Value,
+    known: &Known<'_>,
+) -> (Vec<ContainerState>, Option<Duration>) {
+    let ready = known.timing.starting(object::uid(pod), false);
+    let mut began = Some(Duration::ZERO);
+    let states = specs(pod, "initContainers", known).into_iter().map(|(name, image, behaviour, _)| {
+        let (reason, timing) = ("PodInitializing", known.timing);
+        let (is_probed, is_restart) = (false, false);
+        let start = Start { behaviour, runs: ready, ready, is_probed, is_restart, reason, timing };
+        let phase = match began {
+            Some(began) => phase::of_init_container(&start, elapsed.saturating_sub(began)).later(began),
+            None => Phase::first(State::Waiting(reason), false, None),
+        };
+        began = match &phase.state {
+            State::Terminated(run) if run.exit_code == 0 => Some(run.ended),
+            _ => None,
+        };
+        ContainerState { name, image, behaviour, restarts: phase.restarts, phase }
+    });
+    let states = states.collect();
+    (states, began)
+}
+
+/// Name, image, behaviour, and whether there is a readiness probe, of each container in a list of the spec. An image
+/// that is ready late or never implies the probe.
+fn specs(pod: &Value, list: &str, known: &Known<'_>) -> Vec<(String, String, Behaviour, bool)> {
+    let of_container = |container: &Value| {
+        let image = object::text(container, &["image"]);
+        let behaviour = known.behaviour.unwrap_or_else(|| Behaviour::of_image(image));
+        let name = object::text(container, &["name"]).to_owned();
+        let is_slow = matches!(behaviour, Behaviour::Slow | Behaviour::NotReady);
+        (name, image.to_owned(), behaviour, is_slow || container.get("readinessProbe").is_some())
+    };
+    object::list(pod, &["spec", list]).iter().map(of_container).collect()
+}
+
+/// `state.waiting`.
+fn waiting(one: &ContainerState, reason: &str, uid: &str) -> Value {
+    let message = match reason {
+        "ErrImagePull" => "not found".to_owned(),
+        "ImagePullBackOff" => format!("Back-off pulling image \"{}\": ErrImagePull: not found", one.image),
+        "CreateContainerConfigError" => "configmap \"missing\" not found".to_owned(),
+        "CrashLoopBackOff" => format!("back-off 10s restarting failed container={} pod={uid}", one.name),
+        _ => return json!({ "reason": reason }),
+    };
+    json!({ "reason": reason, "message": message })
+}
+
+/// The ID of a container in its runtime.
+pub(super) fn container_id(uid: &str, container: &str, restarts: u64) -> String {
+    format!("containerd://{:064x}", fnv1a(format!("{uid}{container}{restarts}").as_bytes(), None))
+}
+
+fn image_id(image: &str) -> String {
+    let repository = image.split(':').next().unwrap_or_default();
+    format!("docker-pullable://{repository}@sha256:{:064x}", fnv1a(image.as_bytes(), None))
+}
+
+fn address(uid: &str) -> String {
+    let number = fnv1a(uid.as_bytes(), None);
+    format!("10.1.{}.{}", number >> 8 & 0xff, number & 0xff)
+}
