@@ -3,6 +3,7 @@
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::follow::FollowArgs;
+use super::output_form::{OutputForm, OutputFormParser};
 use super::parse_error::unknown_flag;
 use super::revision;
 use super::scope::ScopeArgs;
@@ -54,8 +55,12 @@ pub(super) struct StatusArgs {
     pods: bool,
 
     /// The output format: json is one document per line for each change, then one with the verdict
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<StatusFormat>,
+    ///
+    /// yaml has the same documents. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
+    /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
+    /// JSONPath.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<StatusFormat>::new())]
+    output: Option<OutputForm<StatusFormat>>,
 
     #[command(flatten)]
     follow: FollowArgs,
@@ -81,12 +86,24 @@ Examples:
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum StatusFormat {
     Json,
+    Yaml,
 }
 
 impl StatusArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         if self.output.is_some() && common.compat {
             return Err(no_output_in_compat());
+        }
+        let output = match self.output {
+            None => Output::Text,
+            Some(OutputForm::Word(StatusFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(StatusFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
+        };
+        if matches!(output, Output::Template(_)) && self.watch && common.access.snapshot.is_none() {
+            return Err(
+                Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
+            );
         }
         let revision = revision::read(self.revision.as_deref(), "status", common)?;
         let scope = self.scope.lower(common)?;
@@ -97,7 +114,7 @@ impl StatusArgs {
         Ok(Request {
             scope,
             revision,
-            output: self.output.map_or(Output::Text, |StatusFormat::Json| Output::Json),
+            output,
             watch: self.watch,
             plain: self.plain,
             pods: self.pods,

@@ -222,14 +222,14 @@ pub fn needs_a_fix<'c>(state: RolloutState, causes: impl IntoIterator<Item = &'c
     state == RolloutState::Failed || (is_under_way && causes.into_iter().any(is_fatal))
 }
 
-/// Returns the status of one workload as one line of JSON. docs/json.md documents the fields.
+/// Returns the status of one workload as JSON. docs/json.md documents the fields.
 #[must_use]
-pub fn json_line(status: &RolloutStatus<'_>) -> String {
+pub fn json(status: &RolloutStatus<'_>) -> Value {
     let RolloutStatus { observed, verdict, causes } = status;
     let workload = &observed.workload;
     let running = observed.revisions.current();
     let counts = Counts::of(workload);
-    let document = json!({
+    json!({
         "apiVersion": "rollout2/v1",
         "kind": "Status",
         "workload": workload_json(workload),
@@ -241,8 +241,7 @@ pub fn json_line(status: &RolloutStatus<'_>) -> String {
         "outage": is_outage(observed, verdict.state),
         "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": unknown(status),
-    });
-    format!("{document}\n")
+    })
 }
 
 /// Returns the identity of a workload as JSON.

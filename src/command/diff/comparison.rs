@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::template_ref::LIVE;
@@ -59,7 +60,7 @@ impl ComparedTemplates {
         }
     }
 
-    pub(super) fn json(&self) -> String {
+    pub(super) fn json(&self) -> Value {
         let with = self.with.as_ref().map(|with| render::DiffWith {
             workload: &with.workload,
             context: with.context.as_deref(),
