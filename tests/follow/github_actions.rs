@@ -15,7 +15,7 @@ fn summary(name: &str) -> PathBuf {
 
 /// Runs a command line in a job of GitHub Actions.
 async fn in_job(cluster: &TestCluster, words: &str, summary: &std::path::Path) -> Output {
-    let client = kube::Client::new(cluster.cluster.service(), "default");
+    let client = kube::Client::new(cluster.sim.service(), "default");
     let run = Run::of(words.split(' ')).env("GITHUB_ACTIONS", "true").env("CI", "true");
     run.env("GITHUB_STEP_SUMMARY", summary).at(START.parse().unwrap()).run_against(client).await
 }
