@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
 
+mod foretold;
 mod history;
 mod live;
 mod pod_updates;
