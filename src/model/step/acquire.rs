@@ -49,7 +49,7 @@ fn begin(
         return Ok(Decision::wait_for("the controller to observe the change"));
     }
     if existing.record.plan.is_releasing() {
-        slots.kind.check_observation(&slots.observation)?;
+        slots.kind.check_observation(&slots.context)?;
         let is_outdated = slots.all.iter().any(PodSlot::is_outdated);
         let is_free = matches!(existing.origin, Origin::Free { .. });
         if let Some(rollback) = rolled_back(situation.observed, timers, is_outdated).filter(|_| is_free) {

@@ -64,13 +64,13 @@ impl Causes {
 /// Returns why each of these slots has no available pod, as a clause.
 pub(super) fn reasons<'s>(
     slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
-    observation: &PlanContext<'_>,
+    context: &PlanContext<'_>,
 ) -> Vec<(String, String)> {
-    let causes = causes(observation.observed, observation.now.server_time);
-    slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, observation))).collect()
+    let causes = causes(context.observed, context.now.server_time);
+    slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, context))).collect()
 }
 
-fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -> String {
+fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> String {
     let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
     let cause = causes.iter().find(|cause| !is_hold(cause) && cause.pods.contains(&pod.name));
     if slot.is_available && slot.awaits_deletion {
@@ -80,9 +80,9 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -
         (Some(cause), _) => cause.summary.clone(),
         (None, Some(node)) => format!("its node {node} is not ready"),
         (None, None) => {
-            let hold = &observation.record.hold;
-            let min_ready_seconds = hold.own_min_ready_seconds(&observation.observed.workload);
-            PodStage::of(pod, min_ready_seconds, observation.now.server_time).word().to_owned()
+            let hold = &context.record.hold;
+            let min_ready_seconds = hold.own_min_ready_seconds(context.workload());
+            PodStage::of(pod, min_ready_seconds, context.now.server_time).word().to_owned()
         }
     }
 }

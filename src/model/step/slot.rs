@@ -9,6 +9,7 @@ use crate::model::change::hold::{Pace, PlanRecord};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
 
 /// An observation with its nodes and its plan.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,10 @@ pub(super) enum ExcludedBy {
 }
 
 impl<'a> PlanContext<'a> {
+    pub(super) fn workload(&self) -> &'a Workload {
+        &self.observed.workload
+    }
+
     pub(super) fn pace(&self) -> &'a Pace {
         &self.record.plan.pace
     }

@@ -160,8 +160,8 @@ impl Stepper {
         let timers = &mut self.timers;
         timers.causes.observe(situation.observed, now, out);
         let Some(slots) = &situation.slots else { return };
-        if !slots.observation.record.plan.is_releasing() {
-            return timers.rollback.observe(Returned::of(&slots.observation).count, now.elapsed);
+        if !slots.context.record.plan.is_releasing() {
+            return timers.rollback.observe(Returned::of(&slots.context).count, now.elapsed);
         }
         let mut soak = std::mem::take(&mut timers.soak);
         let state = PlanState { slots, timers };
