@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::action::{Action, Decision, Purpose};
 use super::between_batches::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
-use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
+use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::report::{Beginning, StepReport};
 use super::situation::{Situation, StepCommand};
@@ -25,7 +25,7 @@ const NOT_BACK: &str = "the controller has not replaced every pod yet";
 /// Decides what to do while this process does not hold the lease.
 pub(super) fn acquire(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let observed = situation.observed;
-    let existing = match find(&command.request, observed) {
+    let existing = match find_plan(&command.request, observed) {
         Ok(existing) => existing,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };

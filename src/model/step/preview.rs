@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::batches::{self, Next};
-use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
+use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::request::Request;
 use super::situation::Situation;
@@ -32,7 +32,7 @@ pub fn preview(
     nodes: Option<&[Node]>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let existing = find(request, observed)?;
+    let existing = find_plan(request, observed)?;
     if existing.record.plan.is_completing() {
         return Err(StepOutcome::NothingOutdated);
     }

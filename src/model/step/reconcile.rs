@@ -64,7 +64,7 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
     if !situation.is_observed() {
         return Decision::wait_for("the controller to observe the change");
     }
-    if let Some(pod) = timers.healing.next(situation.observed) {
+    if let Some(pod) = timers.stuck_pods.next(situation.observed) {
         let why = format!("{} is broken, and the controller waits for it: delete it", pod.name);
         return Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why);
     }

@@ -99,7 +99,7 @@ pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }
     let why = format!("rolling back to revision {revision}: {} pods are back", returned.count);
-    match timers.healing.next(observed) {
+    match timers.stuck_pods.next(observed) {
         Some(pod) => Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why),
         None => Decision::new(Action::Wait, format!("{why}: wait")),
     }
