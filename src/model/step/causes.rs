@@ -34,7 +34,7 @@ impl Causes {
         }
         self.progress.record(&observed.workload, now.elapsed);
         let mut causes = causes(observed, now.server_time);
-        causes.retain(|cause| !is_hold(cause));
+        causes.retain(|cause| !cause.id.is_hold()); // step holds every workload that it steps
         let mut events = Vec::new();
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
@@ -72,7 +72,7 @@ pub(super) fn reasons<'s>(
 
 fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> String {
     let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
-    let cause = causes.iter().find(|cause| !is_hold(cause) && cause.pods.contains(&pod.name));
+    let cause = causes.iter().find(|cause| !cause.id.is_hold() && cause.pods.contains(&pod.name));
     if slot.is_available && slot.awaits_deletion {
         return "it is about to be replaced".to_owned();
     }
@@ -90,11 +90,6 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> St
 /// Returns the last lines of a container without secrets.
 pub(super) fn redacted(log: LogLines, observed: Option<&Observation>) -> LogLines {
     LogLines { lines: without_secrets_of(observed, &log.lines), ..log }
-}
-
-/// Whether a cause is a hold. `step` does not report holds, because it holds every workload that it steps.
-fn is_hold(cause: &Cause) -> bool {
-    matches!(cause.id, CauseId::Paused | CauseId::Partition | CauseId::OnDelete)
 }
 
 fn output(report: follow::Report) -> Option<StepperOutput> {
