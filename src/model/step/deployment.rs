@@ -186,7 +186,7 @@ fn is_counted(observed: &Observation) -> bool {
 fn surge(context: &PlanContext<'_>) -> i64 {
     let wanted = context.workload().wanted();
     let own = own_budget(context).surge;
-    let surge = context.pace().surge.map_or(own, |surge| as_number(surge.of(as_count(wanted))));
+    let surge = context.pace().surge.map_or(own, |surge| as_number(surge.pods_of(as_count(wanted))));
     let is_needed = Deployments.allowed(context, as_count(wanted)) == 0;
     surge.max(i64::from(is_needed))
 }

@@ -161,7 +161,7 @@ impl PodSlot<'_> {
 /// Returns how many of the wanted pods may be unavailable. It is never all of several pods, also after a scale-down.
 pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
     let most = wanted.saturating_sub(1).max(1);
-    pace.max_unavailable.map_or(1, |amount| amount.of(wanted)).min(most)
+    pace.max_unavailable.map_or(1, |amount| amount.pods_of(wanted)).min(most)
 }
 
 /// Counts the slots that are unavailable.
