@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
+use super::lease::renewal;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::preview::{batch, plan_view};
-use super::reconcile::{reconcile, renewal};
+use super::reconcile::reconcile;
 use super::report::StepReport;
 use super::reporter::{ChangeReporter, report};
 use super::request::{Identity, Request};
