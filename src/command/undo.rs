@@ -249,14 +249,14 @@ fn no_pod_replaced(after: &Workload) -> Option<String> {
 
 fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen<'_>) {
     let options = &request.options;
-    match options.output {
+    match &options.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");
             screen.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
         }
         // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
-        Output::Name | Output::Yaml | Output::Json => {
+        Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
             let patch = Patch::of(workload.object());
             change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }

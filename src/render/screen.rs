@@ -281,6 +281,11 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Records that the output cannot be printed as the user wants it. The command then ends as after a failed write.
+    pub fn fail_output(&mut self, error: &Error) {
+        self.remember(Err(io::Error::other(error.sentence())));
+    }
+
     /// Remembers a change that was made, to report it where its own line cannot be written.
     pub fn record_change(&mut self, change: String) {
         self.changes.push(change);

@@ -15,7 +15,7 @@ use super::CommandOutcome;
 use super::change::{ChangeOptions, Output, TargetResults};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::follow::line_reporter::{LineReporter, ReportFormat};
+use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
 use crate::model::follow::{FollowOptions, Follower, Now, Report};
 use crate::model::workload::Workload;
@@ -52,7 +52,7 @@ pub async fn run(
     let groups: Vec<Vec<Workload>> = match request.format {
         ReportFormat::Kubectl => found.into_iter().map(|workload| vec![workload]).collect(),
         ReportFormat::Frames => return draw(request, found, cluster, screen).await,
-        ReportFormat::Lines | ReportFormat::Json => vec![found],
+        ReportFormat::Lines | ReportFormat::Json | ReportFormat::Yaml => vec![found],
     };
     let mut outcome = CommandOutcome::from(Exit::Done);
     for group in groups {
@@ -132,7 +132,8 @@ impl FrameSource<Follower, Report> for RolloutFrames {
 }
 
 fn finish(format: ReportFormat, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
-    if format == ReportFormat::Json {
-        screen.exact(&json::summary(follower, exit.code(), started.elapsed()));
+    if matches!(format, ReportFormat::Json | ReportFormat::Yaml) {
+        let summary = json::summary(follower, exit.code(), started.elapsed());
+        print_document(&summary, format, screen);
     }
 }
