@@ -21,6 +21,7 @@ mod revision;
 mod scope;
 mod status;
 mod step;
+mod timeout;
 mod undo;
 mod undo_on_failure;
 mod version;
@@ -186,7 +187,7 @@ fn print_short_help(world: &mut World, compat: bool) -> Exit {
         return print(&help, Exit::Usage, world, compat);
     }
     let mut screen = Screen::new(world, Color::Auto, compat);
-    screen.notes(&help.lines().map(str::to_owned).collect::<Vec<_>>());
+    screen.notes(help.lines());
     screen.finish().map_or(Exit::Error, |()| Exit::Usage)
 }
 

@@ -19,6 +19,8 @@ use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::observation::Observation;
 use crate::render::screen::Screen;
+use crate::render::template_form::TemplateForm;
+use crate::render::yaml;
 use crate::world::Environment;
 
 /// The arguments of `diff`.
@@ -41,7 +43,7 @@ pub struct Request {
 }
 
 /// The output formats of `diff`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The changes in words and a unified diff.
     Text {
@@ -50,8 +52,12 @@ pub enum Output {
     },
     /// The changes in words.
     Stat,
-    /// The changes as a JSON list.
+    /// The changes as JSON.
     Json,
+    /// The changes as YAML.
+    Yaml,
+    /// A template of the user, for the document of JSON.
+    Template(TemplateForm),
 }
 
 /// Prints the differences between two templates. `other_source` has the other workload if it is not in `source`.
@@ -63,10 +69,8 @@ pub async fn run(
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     match compare(request, source, other_source, environment, screen).await {
-        Ok(differs) if differs && request.exit_code => {
-            CommandOutcome { exit: Exit::Differs, errors: Vec::new() }
-        }
-        Ok(_) => CommandOutcome { exit: Exit::Done, errors: Vec::new() },
+        Ok(differs) if differs && request.exit_code => Exit::Differs.into(),
+        Ok(_) => Exit::Done.into(),
         Err(error) => error.into(),
     }
 }
@@ -91,13 +95,15 @@ async fn compare(
         }
         None => compare_revisions(request, source, screen).await?,
     };
-    match request.output {
-        Output::Json => screen.exact(&comparison.json()),
+    match &request.output {
+        Output::Json => screen.exact(&format!("{:#}\n", comparison.json())),
+        Output::Yaml => screen.document(&yaml::yaml(&comparison.json())),
+        Output::Template(form) => screen.exact(&form.text(&comparison.json(), true)?),
         Output::Stat => comparison.show_words(screen),
         Output::Text { context } => {
             comparison.show_words(screen);
             let sides = [comparison.from.as_str(), &comparison.to];
-            show_lines(&comparison.diff, &comparison.workload, sides, context, environment, screen).await?;
+            show_lines(&comparison.diff, &comparison.workload, sides, *context, environment, screen).await?;
         }
     }
     Ok(!comparison.diff.is_empty())

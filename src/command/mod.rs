@@ -21,6 +21,7 @@ pub mod preview;
 pub mod restart;
 pub mod status;
 pub mod step;
+mod stuck_pods;
 pub mod targets;
 pub mod template_file;
 pub mod undo;

@@ -1,6 +1,6 @@
 //! The kinds of OpenKruise: recordings of real controllers, and a simulated cluster.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod foretold;
 mod history;

@@ -83,6 +83,7 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::PausedShop, "resume ds/agent"),
             (TestedCluster::PausedShop, "resume sts/db"),
             (TestedCluster::PausedShop, "resume all"),
+            (TestedCluster::LostPlan, "resume deployment/web --release-all"),
         ],
     ),
     (

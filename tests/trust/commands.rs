@@ -50,6 +50,8 @@ pub(crate) const COMMANDS: &[(&str, OutputFormat, StreamKind)] = &[
     ("list all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
     ("list all", OutputFormat::Text, StreamKind::Terminal),
     ("list all -o yaml", OutputFormat::Exact, StreamKind::Terminal),
+    ("list all -o custom-columns=NAME:.name,CAUSES:.causes", OutputFormat::Exact, StreamKind::Terminal),
+    ("list all --watch --timeout 1s", OutputFormat::Text, StreamKind::Terminal),
     ("history all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
     ("history all", OutputFormat::Text, StreamKind::Terminal),
     ("history all --revision current", OutputFormat::Lines, StreamKind::Pipe),

@@ -267,7 +267,7 @@ fn stepped() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn plan_members_are_escaped_in_every_verb() {
-    for (args, is_told) in [
+    for (args, is_printed) in [
         ("history statefulset/db", true),
         ("status statefulset/db --watch=false", false), // its pods are as expected
         ("pause statefulset/db --dry-run=server", false),
@@ -281,7 +281,7 @@ async fn plan_members_are_escaped_in_every_verb() {
             let origin = Origin::Cluster(cluster(&stepped(), "out of luck"));
             let output = origin.run(args, to).await.unwrap();
             assert_safe(args, OutputFormat::Text, &output);
-            assert!(!is_told || output.transcript.contains(MARK), "{args}: {}", output.transcript);
+            assert!(!is_printed || output.transcript.contains(MARK), "{args}: {}", output.transcript);
         }
     }
 }

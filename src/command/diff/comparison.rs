@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::command::external_diff::{self, ExternalDiff};
@@ -54,7 +55,7 @@ impl ComparedTemplates {
         }
     }
 
-    pub(super) fn json(&self) -> String {
+    pub(super) fn json(&self) -> Value {
         let with = self.with.as_ref().map(|with| render::DiffWith {
             workload: &with.workload,
             context: with.context.as_deref(),

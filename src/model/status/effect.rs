@@ -11,7 +11,7 @@ use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
-use crate::model::workload::pod_update::PodUpdatePolicy;
+use crate::model::workload::kind::PodUpdatePolicy;
 use crate::model::workload::strategy;
 use crate::model::workload::update_budget::UpdateBudget;
 

@@ -23,7 +23,6 @@ use serde_json::Value;
 
 pub use apply::apply;
 pub use change::{Change, changes};
-pub(super) use field_change::RESTARTED_AT;
 pub use list_keys::fields_of as identity_fields;
 pub use path::{PathError, PathStep, TemplatePath, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, without_secret_env};
