@@ -18,6 +18,7 @@ use crate::model::revision::diff::SecretValues;
 /// one, then which pods are replaced and how many at a time. Nothing is written.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each field is one flag of the command line")]
 pub(super) struct PreviewArgs {
     /// The manifests: a file, a directory, a URL, or - for standard input
     #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',')]

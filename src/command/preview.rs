@@ -236,8 +236,8 @@ impl<'a> Printed<'a> {
     fn finish(&mut self, others: &BTreeMap<String, usize>, screen: &mut Screen<'_>) {
         let items = std::mem::take(&mut self.items);
         match self.request.output {
-            Output::Json => screen.exact(&format!("{:#}\n", json::document(items, others))),
-            Output::Yaml => screen.document(&yaml::yaml(&json::document(items, others))),
+            Output::Json => screen.exact(&format!("{:#}\n", json::document(&items, others))),
+            Output::Yaml => screen.document(&yaml::yaml(&json::document(&items, others))),
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
             Output::Text { .. } => screen.result(&render::summary(self.rollouts, self.workloads, others)),
         }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
+mod foretold;
 mod history;
 mod live;
 mod pod_updates;

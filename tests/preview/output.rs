@@ -71,7 +71,7 @@ fn a_unified_diff_is_printed_on_request() {
 }
 
 #[test]
-fn exit_codes_tell_whether_something_rolls_out() {
+fn the_exit_code_depends_on_a_rollout() {
     let web = || changed("Deployment", "web", |_| ());
     for (objects, exit) in [
         (vec![web()], 0),

@@ -102,12 +102,12 @@ impl<'a> KubectlApply<'a> {
         let first = self.apply(self.flags.manifests(), input).await?;
         if first.code == Some(0) {
             pass_on(&first.stderr, screen);
-            let objects = self.objects(&first.stdout)?;
+            let objects = objects_in(&first.stdout)?;
             return Ok(Stored { objects, ..Stored::default() });
         }
         let listed = self.list(input).await?;
         let manifests = match listed.code {
-            Some(0) => self.objects(&listed.stdout)?,
+            Some(0) => objects_in(&listed.stdout)?,
             _ => Vec::new(),
         };
         if manifests.is_empty() {
@@ -123,7 +123,7 @@ impl<'a> KubectlApply<'a> {
             let result = result?;
             if result.code == Some(0) {
                 pass_on(&result.stderr, screen);
-                applied.objects.extend(self.objects(&result.stdout)?);
+                applied.objects.extend(objects_in(&result.stdout)?);
             } else {
                 let message = refusal(&String::from_utf8_lossy(&result.stderr));
                 applied.refuse(manifest, message);
@@ -150,16 +150,6 @@ impl<'a> KubectlApply<'a> {
         program.capture(self.environment, input, LONGEST_OUTPUT).await.map_err(|error| self.cannot_run(error))
     }
 
-    fn objects(&self, stdout: &[u8]) -> Result<Vec<Object>> {
-        let origin = "the output of kubectl";
-        let not_objects = |error: Error| {
-            Error::new(ErrorKind::Program, format!("cannot use {origin}")).caused_by(error.sentence())
-        };
-        let text = std::str::from_utf8(stdout)
-            .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
-        read_objects(text, origin).map_err(not_objects)
-    }
-
     fn cannot_run(&self, error: std::io::Error) -> Error {
         let name = self.program.to_string_lossy();
         Error::new(ErrorKind::Program, format!("cannot run {name:?}")).caused_by(error).hint(format!(
@@ -173,6 +163,17 @@ impl<'a> KubectlApply<'a> {
         let how = code.map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit code {code}"));
         Error::new(ErrorKind::Program, format!("{name} apply --dry-run=server failed: {how}"))
     }
+}
+
+/// Parses the objects that kubectl printed.
+fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
+    let origin = "the output of kubectl";
+    let not_objects = |error: Error| {
+        Error::new(ErrorKind::Program, format!("cannot use {origin}")).caused_by(error.sentence())
+    };
+    let text = std::str::from_utf8(stdout)
+        .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
+    read_objects(text, origin).map_err(not_objects)
 }
 
 /// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.

@@ -18,22 +18,19 @@ pub(super) struct Stored {
 impl Stored {
     /// Records an object that the API server refuses.
     pub(super) fn refuse(&mut self, manifest: &Object, message: String) {
-        match Workload::of(manifest.clone()) {
-            Some(workload) => self.refused.push(RefusedObject {
-                reference: workload.reference(),
-                kind: manifest.kind().to_owned(),
-                api_version: workload.api_version(),
-                namespace: manifest.namespace().to_owned(),
-                name: manifest.name().to_owned(),
-                message,
-            }),
-            None => {
-                let name = format!("{}/{}", manifest.kind().to_lowercase(), manifest.name());
-                self.errors.push(Error::new(
-                    ErrorKind::Refused,
-                    format!("{name}: refused by the API server: {message}"),
-                ));
-            }
-        }
+        let Some(workload) = Workload::of(manifest.clone()) else {
+            let name = format!("{}/{}", manifest.kind().to_lowercase(), manifest.name());
+            let message = format!("{name}: refused by the API server: {message}");
+            self.errors.push(Error::new(ErrorKind::Refused, message));
+            return;
+        };
+        self.refused.push(RefusedObject {
+            reference: workload.reference(),
+            kind: manifest.kind().to_owned(),
+            api_version: workload.api_version(),
+            namespace: manifest.namespace().to_owned(),
+            name: manifest.name().to_owned(),
+            message,
+        });
     }
 }

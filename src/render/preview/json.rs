@@ -12,7 +12,7 @@ use crate::render::status::workload_json;
 
 /// Returns the document of all workloads, with the counts of the other objects by kind.
 #[must_use]
-pub fn document(items: Vec<Value>, others: &BTreeMap<String, usize>) -> Value {
+pub fn document(items: &[Value], others: &BTreeMap<String, usize>) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": "PreviewList", "items": items, "otherObjects": others})
 }
 

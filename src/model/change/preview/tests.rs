@@ -59,7 +59,7 @@ fn preview(before: &Observation, after: Workload) -> Preview {
 }
 
 /// The outcome in one word with its revision, and how many pods are replaced.
-fn told(preview: &Preview) -> (String, usize) {
+fn outcome_of(preview: &Preview) -> (String, usize) {
     let outcome = match &preview.outcome {
         Outcome::Created { .. } => "created".to_owned(),
         Outcome::Unchanged => "unchanged".to_owned(),
@@ -106,7 +106,7 @@ fn every_kind_of_change_has_its_outcome() {
     ] {
         let before = observed(kind, before.0, before.1);
         let preview = preview(&before, workload(kind, after.0, after.1));
-        let (outcome, replaced) = told(&preview);
+        let (outcome, replaced) = outcome_of(&preview);
         assert_eq!((outcome.as_str(), replaced), expected, "{kind} {before:?}");
         let is_rollout = !["unchanged", "no rollout"].contains(&outcome.as_str());
         assert_eq!(preview.outcome.is_rollout(), is_rollout);
@@ -165,7 +165,7 @@ fn warnings(
 }
 
 #[test]
-fn warnings_tell_what_is_not_expected() {
+fn unexpected_consequences_are_warnings() {
     let none = json!({});
     let limit = |limit: i64| json!({"revisionHistoryLimit": limit});
     let helm = json!({"annotations": {"meta.helm.sh/release-name": "shop"}});
