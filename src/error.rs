@@ -85,6 +85,12 @@ impl Error {
         self.kind
     }
 
+    /// Whether the error only withholds additional data, so that a command can work without it.
+    #[must_use]
+    pub fn is_withheld(&self) -> bool {
+        self.kind == ErrorKind::NotReadable
+    }
+
     /// Returns the message with its source, without `error: `.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -3,6 +3,7 @@
 //! No command reads them from the process, so a test can replace each one: no test sets an environment
 //! variable or waits for a clock.
 
+pub mod captured_program;
 pub mod core_dump;
 #[cfg(target_os = "linux")]
 mod process_tree;

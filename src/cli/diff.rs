@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
 use crate::command::diff::elsewhere::{Elsewhere, Origin};
@@ -66,9 +67,12 @@ pub(super) struct DiffArgs {
     #[arg(long, conflicts_with = "output")]
     stat: bool,
 
-    /// The output format: json has the changes, and what they do to a pod
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<DiffFormat>,
+    /// The output format: json and yaml have the changes, and what they do to a pod
+    ///
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
+    /// custom-columns-file=FILE print this document in kubectl's dialect of JSONPath.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<DiffFormat>::new())]
+    output: Option<OutputForm<DiffFormat>>,
 
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]
@@ -96,6 +100,7 @@ Environment:
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DiffFormat {
     Json,
+    Yaml,
 }
 
 impl DiffArgs {
@@ -120,16 +125,14 @@ impl DiffArgs {
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let output = match (self.output, self.stat) {
-            (Some(DiffFormat::Json), _) => Output::Json,
+            (Some(OutputForm::Word(DiffFormat::Json)), _) => Output::Json,
+            (Some(OutputForm::Word(DiffFormat::Yaml)), _) => Output::Yaml,
+            (Some(OutputForm::Template(word, template)), _) => Output::Template(word.parse(&template)?),
             (None, true) => Output::Stat,
             (None, false) => Output::Text { context: self.context },
         };
         let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
-        let scope = TargetScope {
-            targets: vec![target],
-            namespace: common.access.namespace.clone(),
-            ..TargetScope::default()
-        };
+        let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request { scope, from, to, elsewhere, output, secrets, exit_code: self.exit_code })
     }
 

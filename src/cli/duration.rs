@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
 use crate::model::text::go_duration;
 
 /// The rejection of a value that is not a valid duration.
@@ -16,6 +15,11 @@ pub(super) struct InvalidDuration {
 impl InvalidDuration {
     fn new(word: &str, reason: &'static str) -> Self {
         Self { word: word.to_owned(), reason }
+    }
+
+    /// Returns the rejection of a word that contains the invalid value.
+    pub(super) fn of(self, word: &str) -> Self {
+        Self { word: word.to_owned(), ..self }
     }
 
     /// Returns kubectl's text for this value of `flag`; `help` is the command that prints the usage.
@@ -61,42 +65,4 @@ pub(super) fn positive_duration(word: &str) -> Result<Duration, InvalidDuration>
 /// Parses `--request-timeout`: a duration, or a number of seconds.
 pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, InvalidDuration> {
     go_duration::parse_or_seconds(word).ok_or_else(|| InvalidDuration::new(word, NEEDS_SECONDS))
-}
-
-/// How long to follow.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Timeout {
-    /// At most this long.
-    Limit(Duration),
-    /// No limit: 0.
-    None,
-    /// A negative duration, which is no limit in kubectl.
-    Negative,
-}
-
-impl Timeout {
-    /// Returns the limit.
-    ///
-    /// # Errors
-    /// For a negative duration, unless it is compatible with kubectl.
-    pub(super) fn limit(self, compat: bool) -> Result<Option<Duration>> {
-        match self {
-            Self::Limit(limit) => Ok(Some(limit)),
-            Self::Negative if !compat => {
-                Err(Error::usage("--timeout cannot be negative").hint("for no limit: --timeout 0"))
-            }
-            Self::None | Self::Negative => Ok(None),
-        }
-    }
-}
-
-/// Parses `--timeout`.
-pub(super) fn timeout(word: &str) -> Result<Timeout, InvalidDuration> {
-    let magnitude = go_duration::parse(word.strip_prefix('-').unwrap_or(word));
-    let magnitude = magnitude.ok_or_else(|| InvalidDuration::new(word, NEEDS_UNIT))?;
-    Ok(match magnitude {
-        Duration::ZERO => Timeout::None,
-        _ if word.starts_with('-') => Timeout::Negative,
-        limit => Timeout::Limit(limit),
-    })
 }

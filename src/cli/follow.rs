@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::duration::{Timeout, duration, timeout};
+use super::duration::duration;
+use super::timeout::{GRACE, TimeoutArgs};
 use crate::error::Result;
 use crate::model::follow::{FollowOptions, Goal};
 use crate::model::status::cause::CauseId;
-
-/// The default grace period of a fatal cause.
-pub(super) const GRACE: &str = "30s";
 
 /// The goal, the time limits and the fatal causes.
 #[derive(Debug, Args)]
@@ -43,26 +41,6 @@ pub(super) struct FollowArgs {
     deadline: Option<Duration>,
 }
 
-/// The time limits of following.
-#[derive(Debug, Args)]
-pub(super) struct TimeoutArgs {
-    /// How long to follow, such as 90s or 1h30m; 0 is no limit
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
-    timeout: Option<Timeout>,
-
-    /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
-    ///
-    /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key, a
-    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the
-    /// second restart on a crash, a failing postStart hook, and a kill by a liveness or startup probe; and pods
-    /// rejected by a quota or by admission while nothing moves and no pod terminates.
-    ///
-    /// Success waits until no such cause was present for 10s, and until every restarted container has run for
-    /// 10s longer than before it ended, but for no more than 1m.
-    #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
-    fail_fast: Option<Duration>,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum UntilArg {
     /// The desired number of pods run the current revision
@@ -92,18 +70,6 @@ impl FollowArgs {
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
             ..self.timeouts.lower(compat)?
         })
-    }
-}
-
-impl TimeoutArgs {
-    /// Whether any of them was given.
-    pub(super) fn are_set(&self) -> bool {
-        self.timeout.is_some() || self.fail_fast.is_some()
-    }
-
-    pub(super) fn lower(&self, compat: bool) -> Result<FollowOptions> {
-        let timeout = self.timeout.map(|timeout| timeout.limit(compat)).transpose()?.flatten();
-        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, ..FollowOptions::default() })
     }
 }
 

@@ -2,11 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
+use super::output_form::{OutputForm, OutputFormParser, no_such_form};
 use super::revision;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Show the revisions of workloads: what each one changed, and which one is current
 ///
@@ -29,9 +30,10 @@ pub(super) struct HistoryArgs {
     /// The output format
     ///
     /// json contains the facts of the table in one document. yaml and name, and json together with
-    /// --revision or --compat, print the same objects as kubectl.
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<HistoryFormat>,
+    /// --revision or --compat, print the same objects as kubectl. jsonpath=TEMPLATE,
+    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print these objects as kubectl does.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<HistoryFormat>::new())]
+    output: Option<OutputForm<HistoryFormat>>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long)]
@@ -58,20 +60,14 @@ impl HistoryArgs {
         let revision = revision::read(self.revision.as_deref(), "history", common)?;
         let output = match self.output {
             None => Output::Text,
-            Some(HistoryFormat::Wide) if common.compat => return Err(wide_in_compat()),
-            Some(HistoryFormat::Wide) => Output::Wide,
-            Some(HistoryFormat::Json) => Output::Json,
-            Some(HistoryFormat::Yaml) => Output::Yaml,
-            Some(HistoryFormat::Name) => Output::Name,
+            Some(OutputForm::Word(HistoryFormat::Wide)) if common.compat => return Err(no_such_form("wide")),
+            Some(OutputForm::Word(HistoryFormat::Wide)) => Output::Wide,
+            Some(OutputForm::Word(HistoryFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(HistoryFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Word(HistoryFormat::Name)) => Output::Name,
+            Some(OutputForm::Template(word, template)) => Output::Template(word.parse_as_rollout(&template)?),
         };
         let scope = self.scope.lower(common)?;
         Ok(Request { scope, revision, output, show_managed_fields: self.show_managed_fields })
     }
-}
-
-fn wide_in_compat() -> Error {
-    Error::usage(
-        "unable to match a printer suitable for the output format \"wide\", allowed formats are: \
-         go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml",
-    )
 }

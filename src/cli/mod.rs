@@ -14,12 +14,14 @@ mod hold;
 mod list;
 mod output_form;
 mod parse_error;
+mod preview;
 pub mod reference;
 mod restart;
 mod revision;
 mod scope;
 mod status;
 mod step;
+mod timeout;
 mod undo;
 mod undo_on_failure;
 mod version;
@@ -65,6 +67,7 @@ enum VerbArguments {
     Status(status::StatusArgs),
     History(history::HistoryArgs),
     Diff(diff::DiffArgs),
+    Preview(preview::PreviewArgs),
     Undo(undo::UndoArgs),
     Restart(restart::RestartArgs),
     Pause(hold::PauseArgs),
@@ -75,7 +78,7 @@ enum VerbArguments {
 }
 
 /// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
-const NON_KUBECTL_VERBS: [&str; 5] = ["list", "diff", "step", "completion", "version"];
+const NON_KUBECTL_VERBS: [&str; 6] = ["list", "diff", "preview", "step", "completion", "version"];
 
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
@@ -144,6 +147,7 @@ impl Arguments {
             VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
             VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
+            VerbArguments::Preview(arguments) => Verb::Preview(Box::new(arguments.lower(&common)?)),
             VerbArguments::Completion(arguments) => {
                 return Ok(LoweredArgs::Text(arguments.script().to_owned()));
             }
@@ -183,7 +187,7 @@ fn print_short_help(world: &mut World, compat: bool) -> Exit {
         return print(&help, Exit::Usage, world, compat);
     }
     let mut screen = Screen::new(world, Color::Auto, compat);
-    screen.notes(&help.lines().map(str::to_owned).collect::<Vec<_>>());
+    screen.notes(help.lines());
     screen.finish().map_or(Exit::Error, |()| Exit::Usage)
 }
 

@@ -54,6 +54,20 @@ impl TemplateWord {
         Some((*word, template))
     }
 
+    /// Parses a template for the objects of `kubectl rollout`, which has no custom columns.
+    ///
+    /// # Errors
+    /// As [`TemplateWord::parse`].
+    pub(super) fn parse_as_rollout(self, template: &str) -> Result<TemplateForm> {
+        match self {
+            Self::CustomColumns | Self::CustomColumnsFile => {
+                let word = if self == Self::CustomColumns { "custom-columns" } else { "custom-columns-file" };
+                Err(no_such_form(&format!("{word}={template}")).hint("use -o jsonpath='{...}'"))
+            }
+            other => other.parse(template),
+        }
+    }
+
     /// Parses a template.
     ///
     /// # Errors
@@ -79,6 +93,14 @@ impl TemplateWord {
                 .hint("use -o jsonpath='{...}', or pass -o json to jq")),
         }
     }
+}
+
+/// Returns kubectl's error for a form that `kubectl rollout` does not have.
+pub(super) fn no_such_form(form: &str) -> Error {
+    Error::usage(format!(
+        "unable to match a printer suitable for the output format {form:?}, allowed formats are: \
+         go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml"
+    ))
 }
 
 /// Parses a value of `-o`.

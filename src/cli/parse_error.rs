@@ -52,6 +52,15 @@ fn sentence(mistake: &clap::Error) -> String {
     words.join(" ").trim_start_matches("error: ").to_owned()
 }
 
+/// Returns kubectl's error for a flag that its verb does not have.
+pub(super) fn unknown_flag(flag: &str, verb: &str) -> Error {
+    Error::usage(unknown_flag_message(flag, &format!("kubectl rollout {verb} --help")))
+}
+
+fn unknown_flag_message(flag: &str, help: &str) -> String {
+    format!("unknown flag: {flag}\nSee '{help}' for usage.")
+}
+
 fn kubectl_message(mistake: &clap::Error, help: &str) -> String {
     let context = |kind| match mistake.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
@@ -62,7 +71,7 @@ fn kubectl_message(mistake: &clap::Error, help: &str) -> String {
             let argument = context(ContextKind::InvalidArg);
             let flag = argument.split('=').next().unwrap_or_default();
             match flag.strip_prefix("--") {
-                Some(_) => format!("unknown flag: {flag}\nSee '{help}' for usage."),
+                Some(_) => unknown_flag_message(flag, help),
                 None => format!(
                     "unknown shorthand flag: {:?} in {flag}\nSee '{help}' for usage.",
                     flag.chars().nth(1).unwrap_or('-')

@@ -37,11 +37,23 @@ const EXIT_CODES_OF_DIFF: &[ReferenceEntry] = &[
     entry("3", "with --exit-code only: error"),
 ];
 
+/// The exit codes of `preview`.
+const EXIT_CODES_OF_PREVIEW: &[ReferenceEntry] = &[
+    entry("0", "the preview was printed; with --exit-code: nothing rolls out"),
+    entry("1", "error; with --exit-code: something rolls out"),
+    entry("2", "usage: bad flag, bad argument, unreadable file"),
+    entry("3", "with --exit-code only: error, also when the API server refuses an object"),
+    entry("130", "interrupted (SIGINT)"),
+    entry("143", "terminated (SIGTERM)"),
+    entry("129", "hung up (SIGHUP): the terminal was closed"),
+];
+
 /// Returns the exit codes of a verb.
 #[must_use]
 pub fn exit_codes(verb: &str) -> &'static [ReferenceEntry] {
     match verb {
         "diff" => EXIT_CODES_OF_DIFF,
+        "preview" => EXIT_CODES_OF_PREVIEW,
         "history" | "completion" | "version" => &EXIT_CODES[..3],
         _ => EXIT_CODES,
     }

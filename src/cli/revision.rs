@@ -1,4 +1,4 @@
-//! Parses `--revision`, with kubectl's rules under `--compat`.
+//! Parses revisions of the command line, with kubectl's rules under `--compat`.
 
 use crate::command::CommonOptions;
 use crate::error::{Error, Result};
@@ -17,13 +17,19 @@ pub(super) fn read(word: Option<&str>, verb: &str, common: &CommonOptions) -> Re
 
 /// Parses as kubectl does: positive numbers only, and 0 for all revisions or the last one.
 fn parse_as_kubectl(word: &str, verb: &str) -> Result<Option<RevisionWord>> {
-    match word.parse::<i64>() {
-        Ok(0) => Ok(None),
-        Ok(number) if number > 0 => Ok(Some(RevisionWord::Number(number))),
-        Ok(number) => Err(Error::usage(format!("revision must be a positive integer: {number}"))),
-        Err(_) => Err(Error::usage(format!(
-            "invalid argument {word:?} for \"--revision\" flag: strconv.ParseInt: parsing {word:?}: invalid syntax\n\
-             See 'kubectl rollout {verb} --help' for usage."
-        ))),
+    match kubectl_number(word, "--revision", verb)? {
+        0 => Ok(None),
+        number if number > 0 => Ok(Some(RevisionWord::Number(number))),
+        number => Err(Error::usage(format!("revision must be a positive integer: {number}"))),
     }
+}
+
+/// Parses the number in a flag of a verb, with kubectl's error.
+pub(super) fn kubectl_number(word: &str, flag: &str, verb: &str) -> Result<i64> {
+    word.parse().map_err(|_| {
+        Error::usage(format!(
+            "invalid argument {word:?} for {flag:?} flag: strconv.ParseInt: parsing {word:?}: invalid syntax\n\
+             See 'kubectl rollout {verb} --help' for usage."
+        ))
+    })
 }

@@ -3,6 +3,8 @@
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::follow::FollowArgs;
+use super::output_form::{OutputForm, OutputFormParser};
+use super::parse_error::unknown_flag;
 use super::revision;
 use super::scope::ScopeArgs;
 use super::undo_on_failure::{ReplaceStuckPodsArgs, UndoOnFailureArgs};
@@ -58,8 +60,12 @@ pub(super) struct StatusArgs {
     plain: bool,
 
     /// The output format: json is one document per line for each change, then one with the verdict
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<StatusFormat>,
+    ///
+    /// yaml has the same documents. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
+    /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
+    /// JSONPath.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<StatusFormat>::new())]
+    output: Option<OutputForm<StatusFormat>>,
 }
 
 const EXAMPLES: &str = "\
@@ -76,6 +82,7 @@ Examples:
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum StatusFormat {
     Json,
+    Yaml,
 }
 
 impl StatusArgs {
@@ -83,20 +90,24 @@ impl StatusArgs {
         if self.output.is_some() && common.compat {
             return Err(no_output_in_compat());
         }
+        let output = match self.output {
+            None => Output::Text,
+            Some(OutputForm::Word(StatusFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(StatusFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
+        };
+        if matches!(output, Output::Template(_)) && self.watch && common.access.snapshot.is_none() {
+            return Err(
+                Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
+            );
+        }
         let revision = revision::read(self.revision.as_deref(), "status", common)?;
         let scope = self.scope.lower(common)?;
         let options = self.stuck.lower(self.undo.lower(self.follow.lower(common.compat)?));
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }
-        Ok(Request {
-            scope,
-            revision,
-            output: self.output.map_or(Output::Text, |StatusFormat::Json| Output::Json),
-            watch: self.watch,
-            plain: self.plain,
-            options,
-        })
+        Ok(Request { scope, revision, output, watch: self.watch, plain: self.plain, options })
     }
 }
 
@@ -112,8 +123,7 @@ fn go_bool(word: &str) -> Result<bool, String> {
 /// Rejects `--undo-on-failure` where nothing is followed or may be written.
 fn check_undo(watch: bool, scope: &TargetScope, common: &CommonOptions) -> Result<()> {
     if common.compat {
-        let text = "unknown flag: --undo-on-failure\nSee 'kubectl rollout status --help' for usage.";
-        return Err(Error::usage(text));
+        return Err(unknown_flag("--undo-on-failure", "status"));
     }
     if scope.all_namespaces {
         return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")

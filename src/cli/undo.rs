@@ -2,12 +2,13 @@
 
 use clap::Args;
 
+use super::revision::kubectl_number;
 use super::wait::WaitArgs;
 use super::write::WriteArgs;
 use crate::command::CommonOptions;
 use crate::command::change::ChangeOptions;
 use crate::command::undo::Request;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::revision::RevisionWord;
 use crate::model::revision::diff::SecretValues;
@@ -110,12 +111,8 @@ impl UndoArgs {
 
 /// Parses as kubectl does: any integer, and 0 for the previous revision.
 fn parse_as_kubectl(word: &str) -> Result<TargetRevision> {
-    match word.parse::<i64>() {
-        Ok(0) => Ok(TargetRevision::Previous),
-        Ok(number) => Ok(TargetRevision::Named(RevisionWord::Number(number))),
-        Err(_) => Err(Error::usage(format!(
-            "invalid argument {word:?} for \"--to-revision\" flag: strconv.ParseInt: parsing {word:?}: invalid syntax\n\
-             See 'kubectl rollout undo --help' for usage."
-        ))),
-    }
+    Ok(match kubectl_number(word, "--to-revision", "undo")? {
+        0 => TargetRevision::Previous,
+        number => TargetRevision::Named(RevisionWord::Number(number)),
+    })
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::follow::GRACE;
+use super::timeout::GRACE;
 use crate::model::follow::FollowOptions;
 use crate::model::text::go_duration;
 

@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::follow::TimeoutArgs;
+use super::parse_error::unknown_flag;
+use super::timeout::TimeoutArgs;
 use crate::command::CommonOptions;
 use crate::command::change::{ChangeOptions, DryRun, Output};
 use crate::error::{Error, Result};
@@ -47,8 +48,7 @@ impl WaitArgs {
             return self.refuse_options_of_wait().map(|()| options);
         }
         if common.compat {
-            let text = format!("unknown flag: --wait\nSee 'kubectl rollout {verb} --help' for usage.");
-            return Err(Error::usage(text));
+            return Err(unknown_flag("--wait", verb));
         }
         if options.dry_run != DryRun::None {
             return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::output_form::{OutputForm, OutputFormParser};
+use super::parse_error::unknown_flag;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
@@ -20,8 +22,10 @@ pub(super) struct WriteArgs {
     dry_run: Option<String>,
 
     /// The output format: the name, the object after the change, or (with --dry-run=client) the patch
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<WriteFormat>,
+    ///
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print the object as kubectl does.
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<WriteFormat>::new())]
+    output: Option<OutputForm<WriteFormat>>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long)]
@@ -48,17 +52,19 @@ impl WriteArgs {
     /// Lowers the flags of a verb.
     pub(super) fn lower(self, verb: &str, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
         if common.compat && self.dry_run.is_some() && verb != "undo" {
-            let text = format!("unknown flag: --dry-run\nSee 'kubectl rollout {verb} --help' for usage.");
-            return Err(Error::usage(text));
+            return Err(unknown_flag("--dry-run", verb));
         }
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = match self.output {
             None => Output::Text,
-            Some(WriteFormat::Name) => Output::Name,
-            Some(WriteFormat::Yaml) => Output::Yaml,
-            Some(WriteFormat::Json) => Output::Json,
-            Some(WriteFormat::Patch) if dry_run == DryRun::Client && !common.compat => Output::Patch,
-            Some(WriteFormat::Patch) => {
+            Some(OutputForm::Template(word, template)) => Output::Template(word.parse_as_rollout(&template)?),
+            Some(OutputForm::Word(WriteFormat::Name)) => Output::Name,
+            Some(OutputForm::Word(WriteFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Word(WriteFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(WriteFormat::Patch)) if dry_run == DryRun::Client && !common.compat => {
+                Output::Patch
+            }
+            Some(OutputForm::Word(WriteFormat::Patch)) => {
                 return Err(Error::usage("-o patch prints the patch instead of sending it")
                     .hint("add --dry-run=client"));
             }

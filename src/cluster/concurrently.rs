@@ -7,15 +7,20 @@ use std::task::Poll;
 /// The limit of concurrent requests. The API server queues more than its fair share for one client.
 const MOST: usize = 16;
 
-/// Runs futures, at most `MOST` concurrently, and returns their results in the same order. The crate `futures` has
-/// `join_all` and `buffered` for this.
+/// Runs futures, at most `MOST` concurrently, and returns their results in the same order.
 pub async fn concurrently<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    at_most(MOST, futures).await
+}
+
+/// Runs futures, at most `limit` concurrently, and returns their results in the same order. The crate `futures` has
+/// `join_all` and `buffered` for this.
+pub async fn at_most<F: Future>(limit: usize, futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<_> = futures.into_iter().map(|future| (Some(Box::pin(future)), None)).collect();
     poll_fn(|context| {
         let mut pending = 0;
         for (future, output) in &mut waiting {
             let Some(running) = future else { continue };
-            if pending == MOST {
+            if pending == limit {
                 break;
             }
             match Pin::as_mut(running).poll(context) {

@@ -26,8 +26,12 @@ pub(super) fn objects_within(path: &Path, budget: &mut MemoryBudget) -> Result<V
 
 /// Reads the objects on standard input.
 pub(crate) fn objects_on(stdin: &mut dyn Read) -> Result<Vec<Object>> {
-    let bytes = bounded(stdin).map_err(|error| cannot_read("standard input", error))?;
-    objects_in(bytes, "standard input", &mut MemoryBudget::new(ALL_OBJECTS))
+    objects_in(read_stdin(stdin)?, "standard input", &mut MemoryBudget::new(ALL_OBJECTS))
+}
+
+/// Reads standard input, up to 1 GiB.
+pub(crate) fn read_stdin(stdin: &mut dyn Read) -> Result<Vec<u8>> {
+    bounded(stdin).map_err(|error| cannot_read("standard input", error))
 }
 
 /// Reads a file or a pipe, up to 1 GiB. A device may have no end.

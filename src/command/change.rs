@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::CommandOutcome;
-use super::pod_deletion::replace_stuck_pods;
+use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
 use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +17,7 @@ use crate::model::follow::FollowOptions;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
+use crate::render::template_form::TemplateForm;
 use crate::render::{change as render, revision_document};
 
 /// The default of `--field-manager`.
@@ -57,7 +58,7 @@ pub enum DryRun {
 }
 
 /// The output formats of a writing verb.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// kubectl's line.
     #[default]
@@ -70,6 +71,8 @@ pub enum Output {
     Json,
     /// The patch, for `kubectl patch --type=json`.
     Patch,
+    /// A template of the user, for the object.
+    Template(TemplateForm),
 }
 
 /// The results of a verb for all of its targets.
@@ -135,7 +138,7 @@ pub(super) async fn select_targets(
     }
     let results = TargetResults { errors, found_nothing: exit == Exit::Error, ..TargetResults::default() };
     if !screen.is_compat() || verb.kubectl_reports_nothing_found {
-        screen.notes(nothing_found.as_slice());
+        screen.notes(nothing_found);
     }
     if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
         let names: Vec<_> = workloads.iter().map(Workload::target).collect();
@@ -208,7 +211,7 @@ pub(super) fn print_change(
     if options.dry_run == DryRun::None && !patch.is_empty() {
         screen.record_change(format!("{} {operation}", workload.reference()));
     }
-    match options.output {
+    match &options.output {
         Output::Text => {
             screen.line(&format!("{} {operation}{}", workload.reference(), options.dry_run.suffix()));
         }
@@ -218,6 +221,10 @@ pub(super) fn print_change(
         Output::Yaml => screen.document(&revision_document::yaml(&document)),
         Output::Json => screen.exact(&revision_document::json(&document)),
         Output::Patch => screen.exact(&format!("{}\n", patch.body())),
+        Output::Template(form) => match form.text_of_object(&document) {
+            Ok(text) => screen.exact(&text),
+            Err(error) => screen.fail_output(&error),
+        },
     }
 }
 

@@ -10,6 +10,7 @@ use crate::model::status::history::History;
 use crate::model::status::observation::Observation;
 use crate::model::text::secret::without_secrets;
 use crate::render::screen::Screen;
+use crate::render::template_form::TemplateForm;
 use crate::render::{compat_history, history as render, revision_document};
 
 /// The arguments of `history`.
@@ -26,7 +27,7 @@ pub struct Request {
 }
 
 /// The output formats of `history`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// A table, or the template of one revision as kubectl describes it.
     #[default]
@@ -39,6 +40,8 @@ pub enum Output {
     Yaml,
     /// `TYPE/NAME` of the object that stores each revision.
     Name,
+    /// A template of the user, for the objects that kubectl prints.
+    Template(TemplateForm),
 }
 
 /// Shows the history of each workload, one after another.
@@ -48,7 +51,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
         Err(error) => return error.into(),
     };
     if !screen.is_compat() {
-        screen.notes(found.nothing_found.as_slice()); // kubectl's history prints nothing
+        screen.notes(&found.nothing_found); // kubectl's history prints nothing
     }
     let exit = found.exit(&request.scope, screen.is_compat());
     let details = Details { pods: request.shows_pods(screen), revisions: request.revision_content(screen) };
@@ -97,7 +100,7 @@ impl Request {
     /// What is kept of each revision: kubectl's documents are whole objects, all other formats show templates.
     fn revision_content(&self, screen: &Screen<'_>) -> RevisionContent {
         let shows_documents =
-            matches!(self.output, Output::Json | Output::Yaml | Output::Name) && !self.shows_facts(screen);
+            !matches!(self.output, Output::Text | Output::Wide) && !self.shows_facts(screen);
         match (shows_documents, self.show_managed_fields) {
             (false, _) => RevisionContent::Template,
             (true, false) => RevisionContent::Document,
@@ -119,13 +122,13 @@ fn show(
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
     if request.shows_pods(screen) {
-        screen.notes(&render::not_a_revision_yet(observed).into_iter().collect::<Vec<_>>());
-        screen.notes(&render::held(observed).into_iter().collect::<Vec<_>>());
+        screen.notes(render::not_a_revision_yet(observed));
+        screen.notes(render::held(observed));
     }
     if !screen.is_compat() {
-        screen.notes(&render::altered(observed));
+        screen.notes(render::altered(observed));
     }
-    match (request.output, &request.revision) {
+    match (&request.output, &request.revision) {
         (Output::Text, None) if screen.is_compat() => {
             let table = compat_history::table(observed);
             screen.result(&if screen.redacts() { without_secrets(&table) } else { table });
@@ -150,6 +153,12 @@ fn show(
                 match output {
                     Output::Name => screen.line(&revision_document::name(&document)),
                     Output::Yaml => screen.document(&revision_document::yaml(&document)),
+                    Output::Template(form) => match form.text_of_object(&document) {
+                        Ok(text) => screen.exact(&text),
+                        // kubectl ignores it if all revisions are printed.
+                        Err(_) if screen.is_compat() && word.is_none() => {}
+                        Err(error) => return Err(error),
+                    },
                     _ => screen.exact(&revision_document::json(&document)),
                 }
             }

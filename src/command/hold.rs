@@ -8,7 +8,7 @@ use super::owners;
 use crate::cluster::source::Source;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::targets::{TargetScope, observe, reread};
+use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::{
     Pause, Resume, check_not_lost, end_lost_hold, have_same_plan, is_lost, pause, resume,
@@ -130,7 +130,7 @@ async fn pause_observed(
                 effect = words::pause_effect(method, workload, request.options.dry_run != DryRun::None);
             }
             if request.options.interactive {
-                screen.notes(&std::mem::take(&mut effect)); // before the question
+                screen.notes(std::mem::take(&mut effect)); // before the question
             }
             write(workload, &patch, "paused", request, source, screen).await?;
             screen.notes(&effect);
@@ -148,7 +148,7 @@ async fn resume_workload(
 ) -> Result<()> {
     refuse_as_kubectl(workload, request.verb, screen)?;
     if is_lost(workload) && !screen.is_compat() {
-        let observed = observe(workload.clone(), source, screen).await?;
+        let observed = observe_revisions(workload.clone(), source).await?;
         if !release_all {
             return check_not_lost(&observed);
         }

@@ -17,9 +17,11 @@ mod outcome;
 mod owners;
 mod patch;
 mod pod_deletion;
+pub mod preview;
 pub mod restart;
 pub mod status;
 pub mod step;
+mod stuck_pods;
 pub mod targets;
 pub mod template_file;
 pub mod undo;
@@ -67,6 +69,8 @@ pub enum Verb {
     History(history::Request),
     /// Shows the differences between two templates of a workload.
     Diff(diff::Request),
+    /// Shows what applying manifests would do to rollouts.
+    Preview(Box<preview::Request>),
     /// Rolls workloads back to an earlier revision.
     Undo(undo::Request),
     /// Pauses or resumes rollouts.
@@ -94,6 +98,7 @@ impl Verb {
             Self::List(request) => &mut request.scope,
             Self::History(request) => &mut request.scope,
             Self::Diff(request) => &mut request.scope,
+            Self::Preview(request) => &mut request.scope,
             Self::Status(request) => &mut request.scope,
             Self::Undo(request) => &mut request.scope,
             Self::Hold(request) => &mut request.scope,
@@ -115,6 +120,9 @@ pub async fn run_on(
     world: &mut World,
 ) -> Exit {
     command.verb.scope_mut().read_manifests(&mut world.stdin);
+    if let Verb::Preview(request) = &mut command.verb {
+        request.read_stdin(&mut world.stdin);
+    }
     let common = &command.common;
     let messages = MessageWriter::new(world.err.clone(), &world.environment);
     let source = open(&common.access, world, listener(messages.clone()));
@@ -136,6 +144,11 @@ pub async fn run_on(
             Verb::Status(request) => Box::pin(status::run(request, source, signals, &mut screen)).await,
             Verb::Diff(request) => {
                 Box::pin(diff::run(request, source, other_source.as_ref(), &environment, &mut screen)).await
+            }
+            Verb::Preview(request) => {
+                let access = &common.access;
+                let caller = preview::Caller { environment: &environment, access, signals };
+                Box::pin(preview::run(request, source, caller, &mut screen)).await
             }
             Verb::Undo(request) => Box::pin(undo::run(request, source, signals, &mut screen)).await,
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
@@ -159,6 +172,7 @@ pub async fn run_on(
     };
     match &command.verb {
         Verb::Diff(request) if request.exit_code => diff::diff_exit(exit),
+        Verb::Preview(request) if request.exit_code => diff::diff_exit(exit),
         _ if command.common.compat => compat_exit(exit),
         _ => exit,
     }

@@ -1,6 +1,6 @@
-//! The outcome of a command, and the errors that only withhold optional data.
+//! The outcome of a command.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::exit::Exit;
 
 /// The outcome of a command.
@@ -27,7 +27,8 @@ impl From<Error> for CommandOutcome {
     }
 }
 
-/// Whether an error only withholds optional data: a forbidden list, or a type that the snapshot lacks.
-pub(super) fn is_withheld(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotReadable
+impl From<Exit> for CommandOutcome {
+    fn from(exit: Exit) -> Self {
+        Self { exit, errors: Vec::new() }
+    }
 }

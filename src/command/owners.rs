@@ -12,7 +12,7 @@ use crate::render::screen::Screen;
 
 /// Warns of a Kruise Rollout that drives the workload. The other owners do not mind a restart.
 pub(super) fn warn_of_kruise_rollout(workload: &Workload, screen: &mut Screen<'_>) {
-    for owner in owners(workload, &FieldPath::of(["spec", "template"])) {
+    for owner in owners(workload, &FieldPath::template()) {
         if matches!(owner, ManifestOwner::KruiseRollout(_)) {
             screen.note_once(&warnings::before_a_restart(&owner, workload));
         }

@@ -1,33 +1,10 @@
-//! Deletes pods: one at a time, or with `--replace-stuck-pods` all stuck pods of a StatefulSet.
-//!
-//! The StatefulSet controller waits for a stuck pod and never replaces it. A pod that is deleted before the
-//! controller has observed the new template is created again from the broken revision. So the deletion
-//! waits until the controller has observed the template, and observes again before each further pod.
-
-use std::time::Duration;
-
-use tokio::time::{Instant, sleep};
+//! Deletes or evicts one pod.
 
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOutcome};
-use crate::command::targets::observe;
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::POD;
-use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::follow::PodRef;
-use crate::model::status::observation::Observation;
 use crate::model::step::DeletionResult;
-use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
-use crate::model::workload::strategy;
-use crate::render::screen::Screen;
-
-/// How long the controller may take to observe a change. A healthy one takes less than a second.
-const OBSERVE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long one pod may take to terminate, to be created again and to be ready.
-const POD_READY_TIMEOUT: Duration = Duration::from_secs(300);
-const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Deletes a pod, or evicts it so that PodDisruptionBudgets apply. Both carry the uid as a precondition.
 /// Sends one request and never retries it.
@@ -51,105 +28,5 @@ pub(super) async fn remove_pod(
             WriteOutcome::Unknown => DeletionResult::Unknown(error),
             WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
         },
-    }
-}
-
-/// Deletes the stuck pods of a StatefulSet, lowest ordinal first, and waits until each replacement is ready.
-/// `written` is the StatefulSet that our write returned.
-///
-/// # Errors
-/// When the controller does not observe the change, when another client changes the template, when a pod
-/// cannot be deleted, and when a replacement is not ready in time.
-pub(super) async fn replace_stuck_pods(
-    written: &Workload,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
-    let mut deletions = StuckPodDeletions::default();
-    let mut replaced: Option<PodRef> = None;
-    let mut begun = Instant::now();
-    loop {
-        let observation = observe_unchanged(written, source, screen).await?;
-        let target = observation.workload.target();
-        let has_turn =
-            |pod: &&Pod| replaced.as_ref().is_none_or(|last| has_turn_after(last, pod, &observation));
-        if let Some(pod) = deletions.next(&observation).filter(has_turn).map(PodRef::of) {
-            delete(&pod, &observation.workload, source, screen).await?;
-            deletions.record(&pod.uid);
-            (replaced, begun) = (Some(pod), Instant::now());
-        } else if !observation.is_observed() {
-            if begun.elapsed() >= OBSERVE_TIMEOUT {
-                return Err(Error::new(
-                    ErrorKind::Unreachable,
-                    format!(
-                        "the controller has not observed the change of {target} within {OBSERVE_TIMEOUT:?}; \
-                         no pod was deleted"
-                    ),
-                ));
-            }
-        } else if replaced.as_ref().is_none_or(|pod| is_replaced(pod, &observation)) {
-            return Ok(());
-        } else if let Some(PodRef { name, .. }) =
-            replaced.as_ref().filter(|_| begun.elapsed() >= POD_READY_TIMEOUT)
-        {
-            return Err(Error::new(
-                ErrorKind::Unreachable,
-                format!(
-                    "pod {name} was deleted, and its replacement is not ready after {POD_READY_TIMEOUT:?}"
-                ),
-            )
-            .hint(command("kubectl rollout2 status {}", [observation.workload.command_target()])));
-        }
-        sleep(POLL_INTERVAL).await;
-    }
-}
-
-/// Deletes one stuck pod. A pod that is gone already and an unknown result are no refusals: the next
-/// observation decides.
-async fn delete(pod: &PodRef, workload: &Workload, source: &Source, screen: &mut Screen<'_>) -> Result<()> {
-    let (name, namespace) = (&pod.name, workload.object().namespace());
-    screen.note(&format!("deleting pod {name}: not ready, and not on the new revision"));
-    match remove_pod(pod, namespace, false, source).await.refusal() {
-        None => Ok(()),
-        Some(why) => Err(Error::new(ErrorKind::Refused, format!("stuck pod {name} was not deleted"))
-            .caused_by(why)
-            .hint(command(
-                "kubectl delete pod {}{}",
-                [Word::name(name, "POD"), Word::in_namespace(namespace)],
-            ))),
-    }
-}
-
-/// Whether a stuck pod may be deleted after another one. The controller creates pods in ascending order. So a stuck pod
-/// with a lower ordinal blocks the replacement and is deleted first; any other pod must wait for the replacement.
-fn has_turn_after(last: &PodRef, pod: &Pod, observation: &Observation) -> bool {
-    let index = |name: &str| strategy::partition_index(&observation.workload, name);
-    is_replaced(last, observation) || index(&pod.name) < index(&last.name)
-}
-
-/// Whether the replacement of a deleted pod is ready.
-fn is_replaced(deleted: &PodRef, observation: &Observation) -> bool {
-    observation.own_pods().any(|pod| pod.name == deleted.name && pod.uid != deleted.uid && pod.ready)
-}
-
-/// Observes the workload, and fails if its template is no longer the one that we wrote.
-async fn observe_unchanged(
-    written: &Workload,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<Observation> {
-    let object = written.object();
-    let now = source.get(written.kind().type_(), object.namespace(), object.name()).await?;
-    let now = now.filter(|now| now.uid() == object.uid()).and_then(Workload::of);
-    match now {
-        Some(now) if now.template() == written.template() => observe(now, source, screen).await,
-        _ => Err(Error::new(
-            ErrorKind::Conflict,
-            format!(
-                "{} {:?} was changed or deleted meanwhile; no more pods are deleted",
-                written.kind().type_().typed(),
-                written.name()
-            ),
-        )),
     }
 }

@@ -1,5 +1,7 @@
 //! `status`: shows or follows rollouts, and why they do not progress.
 
+use serde_json::Value;
+
 use super::CommandOutcome;
 use super::follow;
 use crate::cluster::source::Source;
@@ -17,6 +19,8 @@ use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext, RolloutStatus};
+use crate::render::template_form::TemplateForm;
+use crate::render::yaml;
 use crate::world::Signals;
 
 /// The arguments of `status`.
@@ -37,13 +41,17 @@ pub struct Request {
 }
 
 /// The output formats of `status`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// kubectl's lines, and a line for each cause.
     #[default]
     Text,
     /// JSON, one line for each workload.
     Json,
+    /// YAML, one document for each workload.
+    Yaml,
+    /// A template of the user, for the documents of all workloads. Only for one evaluation.
+    Template(TemplateForm),
 }
 
 /// Shows the rollouts one after another, or follows all of them with `--watch`.
@@ -59,7 +67,7 @@ pub async fn run(
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    screen.notes(found.nothing_found.as_slice());
+    screen.notes(&found.nothing_found);
     let exit = found.exit(&request.scope, screen.is_compat());
     let mut outcome = CommandOutcome { exit, errors: found.errors };
     let names = NameContext { others: found.workloads.len() > 1, namespaces: request.scope.all_namespaces };
@@ -85,10 +93,11 @@ pub async fn run(
 
 impl Request {
     fn follow_request(&self, names: NameContext, signals: Signals, screen: &Screen<'_>) -> follow::Request {
-        let (mode, format) = match self.output {
+        let (mode, format) = match &self.output {
             _ if screen.is_compat() => (FollowMode::Kubectl, ReportFormat::Kubectl),
             Output::Text => (FollowMode::Native, ReportFormat::of_text(screen, self.plain)),
-            Output::Json => (FollowMode::Native, ReportFormat::Json),
+            Output::Yaml => (FollowMode::Native, ReportFormat::Yaml),
+            Output::Json | Output::Template(_) => (FollowMode::Native, ReportFormat::Json),
         };
         let options = FollowOptions { mode, revision: self.revision.clone(), ..self.options.clone() };
         follow::Request { options, format, names, signals }
@@ -111,9 +120,15 @@ async fn show_all(
         Ok(reader) => reader,
         Err(error) => return vec![Err(error)],
     };
-    let mut shown = Vec::new();
+    let (mut shown, mut documents) = (Vec::new(), Vec::new());
     for workload in workloads {
-        shown.push(show(workload, &mut reader, names, request, screen).await);
+        shown.push(show(workload, &mut reader, names, request, &mut documents, screen).await);
+    }
+    if let Output::Template(form) = &request.output {
+        match form.text_of_all(&documents) {
+            Ok(text) => screen.exact(&text),
+            Err(error) => shown.push(Err(error)),
+        }
     }
     shown
 }
@@ -123,6 +138,7 @@ async fn show(
     reader: &mut BulkReader<'_>,
     names: NameContext,
     request: &Request,
+    documents: &mut Vec<Value>,
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
     let mut observed = reader.observe_for_status(workload, screen)?;
@@ -132,8 +148,10 @@ async fn show(
     }
     let causes = causes(&observed, reader.now());
     let status = RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
-    match request.output {
-        Output::Json => screen.exact(&render::json_line(&status)),
+    match &request.output {
+        Output::Json => screen.exact(&format!("{}\n", render::json(&status))),
+        Output::Yaml => screen.document(&yaml::yaml(&render::json(&status))),
+        Output::Template(_) => documents.push(render::json(&status)),
         Output::Text => print_status(&status, names, screen),
     }
     let exit = exit_of_state(request.options.goal.rollout_state(&observed, &verdict));

@@ -183,12 +183,7 @@ async fn write(
             conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
         };
     change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
-    screen.notes(
-        &Workload::of_json(object.json())
-            .and_then(|after| no_pod_replaced(&after))
-            .into_iter()
-            .collect::<Vec<_>>(),
-    );
+    screen.notes(Workload::of_json(object.json()).and_then(|after| no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
     }
@@ -254,14 +249,14 @@ fn no_pod_replaced(after: &Workload) -> Option<String> {
 
 fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen<'_>) {
     let options = &request.options;
-    match options.output {
+    match &options.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");
             screen.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
         }
         // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
-        Output::Name | Output::Yaml | Output::Json => {
+        Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
             let patch = Patch::of(workload.object());
             change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }

@@ -9,7 +9,7 @@ use super::style::{Span, Style};
 use crate::model::change::hold::{PartitionRollback, step_command};
 use crate::model::change::undo::Undo;
 use crate::model::revision::diff::{Diff, SecretValues};
-use crate::model::status::effect::{Effect, HeldBy};
+use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
 use crate::model::status::observation::Observation;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -71,7 +71,8 @@ pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
     spans
 }
 
-/// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`.
+/// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
+/// how many are replaced at a time.
 #[must_use]
 pub fn effect(effect: &Effect) -> Vec<Span> {
     let (style, line) = effect_line(effect);
@@ -79,7 +80,26 @@ pub fn effect(effect: &Effect) -> Vec<Span> {
     if let Some(details) = effect.update.as_ref().and_then(pod_update::details) {
         spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
     }
+    spans.extend(pace(effect).map(|words| Span::plain(format!("  {words}\n"))));
     spans
+}
+
+/// Returns how many pods are replaced at a time: `at most 1 unavailable and 1 surge pod at a time`.
+fn pace(effect: &Effect) -> Option<String> {
+    let budget = match effect.pace? {
+        UpdatePace::AllAtOnce => {
+            return Some("all of them stop before the updated ones start (Recreate)".to_owned());
+        }
+        UpdatePace::Budget(budget) => budget,
+    };
+    let surge = plural(budget.surge, "surge pod");
+    let words = match (budget.unavailable, budget.surge) {
+        (0, _) => format!("at most {surge} and none unavailable at a time"),
+        (unavailable, 0) => format!("at most {unavailable} unavailable at a time"),
+        (unavailable, _) => format!("at most {unavailable} unavailable and {surge} at a time"),
+    };
+    let is_ordered = effect.pods == PodIdentity::Ordinal;
+    Some(if is_ordered { format!("{words}, the highest ordinal first") } else { words })
 }
 
 fn effect_line(effect: &Effect) -> (Style, String) {
@@ -193,6 +213,7 @@ pub fn counted<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::workload::update_budget::UpdateBudget;
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
         line_with(wanted, replaced, held, held_by, 0)
@@ -214,6 +235,7 @@ mod tests {
             held_by,
             pods: PodIdentity::Ordinal,
             update: None,
+            pace: None,
         })
         .1
     }
@@ -249,6 +271,45 @@ mod tests {
             ),
         ] {
             assert_eq!(effect, text);
+        }
+    }
+
+    #[test]
+    fn a_pace_is_the_update_budget() {
+        let pace = |pods: PodIdentity, pace: UpdatePace| {
+            let effect = Effect {
+                wanted: 3,
+                replaced: None,
+                already: 0,
+                held: Vec::new(),
+                held_by: None,
+                pods,
+                update: None,
+                pace: Some(pace),
+            };
+            super::pace(&effect).unwrap()
+        };
+        let budget = |unavailable, surge| UpdatePace::Budget(UpdateBudget { unavailable, surge });
+        for (words, expected) in [
+            (
+                pace(PodIdentity::Interchangeable, budget(0, 1)),
+                "at most 1 surge pod and none unavailable at a time",
+            ),
+            (
+                pace(PodIdentity::Interchangeable, budget(1, 2)),
+                "at most 1 unavailable and 2 surge pods at a time",
+            ),
+            (pace(PodIdentity::Node, budget(3, 0)), "at most 3 unavailable at a time"),
+            (
+                pace(PodIdentity::Ordinal, budget(1, 0)),
+                "at most 1 unavailable at a time, the highest ordinal first",
+            ),
+            (
+                pace(PodIdentity::Interchangeable, UpdatePace::AllAtOnce),
+                "all of them stop before the updated ones start (Recreate)",
+            ),
+        ] {
+            assert_eq!(words, expected);
         }
     }
 

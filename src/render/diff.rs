@@ -152,7 +152,7 @@ pub fn json(
     with: Option<DiffWith<'_>>,
     diff: &Diff,
     update: &PodUpdate,
-) -> String {
+) -> Value {
     let digest = |digest: Digest| format!("sha256:{}", digest.hex());
     let update = with.is_none().then(|| pod_update::json(update));
     let with = with.map(|with| {
@@ -164,7 +164,7 @@ pub fn json(
             "notCompared": not_compared,
         })
     });
-    let document = json!({
+    json!({
         "apiVersion": "rollout2/v1",
         "kind": "Diff",
         "workload": workload_json(workload),
@@ -175,8 +175,7 @@ pub fn json(
         "toDigest": digest(to_digest),
         "changes": changes(diff),
         "podUpdate": update,
-    });
-    format!("{document:#}\n")
+    })
 }
 
 /// Returns the changes as JSON; `null` means an absent value.

@@ -21,6 +21,7 @@ pub mod live;
 pub mod message_writer;
 pub mod owner_warnings;
 pub mod pod_update;
+pub mod preview;
 pub mod revision_document;
 pub mod screen;
 pub mod status;

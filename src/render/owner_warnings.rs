@@ -27,6 +27,16 @@ pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
     format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())
 }
 
+/// Returns the warning that an owner may revert what `kubectl apply` changes.
+#[must_use]
+pub fn before_an_apply(owner: &ManifestOwner, workload: &Workload) -> String {
+    let (who, _) = introduced(owner);
+    match owner {
+        ManifestOwner::KruiseRollout(_) => before_a_restart(owner, workload),
+        _ => format!("warning: {who} manages {} too and may revert the change", workload.target()),
+    }
+}
+
 /// Returns the warning that an owner drives the rollout that a restart begins.
 #[must_use]
 pub fn before_a_restart(owner: &ManifestOwner, workload: &Workload) -> String {

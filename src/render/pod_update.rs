@@ -6,7 +6,7 @@ use crate::model::revision::diff::TemplatePath;
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::effect::UpdatedPods;
 use crate::model::text::plural::plural;
-use crate::model::workload::pod_update::PodUpdatePolicy;
+use crate::model::workload::kind::PodUpdatePolicy;
 
 /// The most paths in one line.
 const MAX_PATHS: usize = 3;

@@ -228,9 +228,9 @@ impl<'a> Screen<'a> {
     }
 
     /// Prints several lines on stderr.
-    pub fn notes(&mut self, lines: &[String]) {
+    pub fn notes<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
         for line in lines {
-            self.note(line);
+            self.note(line.as_ref());
         }
     }
 
@@ -279,6 +279,11 @@ impl<'a> Screen<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Records that the output cannot be printed as the user wants it. The command then ends as after a failed write.
+    pub fn fail_output(&mut self, error: &Error) {
+        self.remember(Err(io::Error::other(error.sentence())));
     }
 
     /// Remembers a change that was made, to report it where its own line cannot be written.

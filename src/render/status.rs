@@ -144,14 +144,14 @@ pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.is_transient || cause.id.is_hold() { Style::Warning } else { Style::Bad }
 }
 
-/// Returns the status of one workload as one line of JSON. docs/json.md documents the fields.
+/// Returns the status of one workload as JSON. docs/json.md documents the fields.
 #[must_use]
-pub fn json_line(status: &RolloutStatus<'_>) -> String {
+pub fn json(status: &RolloutStatus<'_>) -> Value {
     let RolloutStatus { observed, verdict, causes } = status;
     let workload = &observed.workload;
     let running = observed.revisions.current();
     let counts = Counts::of(workload);
-    let document = json!({
+    json!({
         "apiVersion": "rollout2/v1",
         "kind": "Status",
         "workload": workload_json(workload),
@@ -162,8 +162,7 @@ pub fn json_line(status: &RolloutStatus<'_>) -> String {
         "pods": pods_json(counts),
         "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": unknown(status),
-    });
-    format!("{document}\n")
+    })
 }
 
 /// Returns the identity of a workload as JSON.
@@ -183,7 +182,7 @@ pub(in crate::render) fn workload_json(workload: &Workload) -> Value {
 pub(super) fn pods_json(counts: Counts) -> Value {
     json!({
         "wanted": counts.wanted,
-        "expectedUpdated": counts.expected_updated,
+        "expectedUpdated": counts.released,
         "total": counts.total,
         "updated": counts.updated,
         "ready": counts.ready,

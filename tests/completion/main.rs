@@ -1,7 +1,7 @@
 //! Shell completion: from snapshots and clusters, through kubectl and in real shells.
 
-#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
-#![expect(clippy::print_stderr, reason = "a test that skips says what it skips")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+#![expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 
 mod answers;
 mod clusters;

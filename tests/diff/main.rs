@@ -1,6 +1,6 @@
 //! `diff`: the binary with recorded and constructed objects.
 
-#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod elsewhere;
 mod errors;

@@ -44,18 +44,18 @@ fn adjacent_pairs(revisions: &[String]) -> Vec<(&str, &str)> {
 
 #[test]
 fn every_recorded_pair_matches_its_snapshot() {
-    let mut seen = 0;
+    let mut compared = 0;
     for namespace in ["shop", "broken", "quota"] {
         for (target, revisions) in histories(namespace) {
             let pairs = adjacent_pairs(&revisions);
-            seen += pairs.len();
+            compared += pairs.len();
             if !pairs.is_empty() {
                 let name = format!("{namespace}-{}", target.replace('/', "-"));
                 insta::assert_snapshot!(name, transcript(namespace, &target, &pairs));
             }
         }
     }
-    assert_eq!(seen, 24);
+    assert_eq!(compared, 24);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn three_pairs_of_fifty_five_revisions_match_their_snapshot() {
 
 #[test]
 fn applying_the_json_changes_to_the_first_template_gives_the_second() {
-    let mut seen = 0;
+    let mut compared = 0;
     for namespace in ["shop", "broken", "quota", "many"] {
         for (target, revisions) in histories(namespace) {
             for (from, to) in adjacent_pairs(&revisions) {
@@ -79,11 +79,11 @@ fn applying_the_json_changes_to_the_first_template_gives_the_second() {
                 let [from, to] = [from, to].map(|revision| template(namespace, &target, revision));
                 let applied = Template::new(&apply(&from.canonical(), &read(&changes_in(&document))));
                 assert_eq!(changes(&applied, &to), [], "{target}");
-                seen += 1;
+                compared += 1;
             }
         }
     }
-    assert_eq!(seen, 24 + 2 * 54);
+    assert_eq!(compared, 24 + 2 * 54);
 }
 
 /// Reads a list of changes as another program would.

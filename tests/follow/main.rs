@@ -2,7 +2,7 @@
 
 // The futures of whole commands nest deeper than the compiler's default limit.
 #![recursion_limit = "256"]
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod broken_workloads;
 mod limits_and_stability;

@@ -97,10 +97,10 @@ async fn the_last_log_lines_of_a_crash_follow_its_cause() {
     assert_eq!(log.len(), 10, "{}", output.transcript);
     assert!(log[0].ends_with(" app| line 22"), "{}", output.transcript);
     assert!(log[9].ends_with(" app| panic: DB_URL is not set^[[31m"), "{}", output.transcript);
-    let asked: Vec<_> =
+    let log_requests: Vec<_> =
         cluster.sim.requests().into_iter().filter(|request| request.path.ends_with("/log")).collect();
-    assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0].query.get("previous"), "false");
+    assert_eq!(log_requests.len(), 1);
+    assert_eq!(log_requests[0].query.get("previous"), "false");
 }
 
 #[tokio::test(start_paused = true)]

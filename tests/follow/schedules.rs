@@ -35,9 +35,9 @@ static RESOURCES: [&Resource; 6] = [&DEPLOYMENTS, &REPLICASETS, &PODS, &EVENTS, 
 /// Runs every second schedule, so that two threads share them.
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 fn run(half: u64) {
-    let asked = std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok());
+    let requested = std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok());
     let mut ends = [0; 6];
-    for seed in (half..asked.unwrap_or(SCHEDULES)).step_by(2) {
+    for seed in (half..requested.unwrap_or(SCHEDULES)).step_by(2) {
         let builder = &mut tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build().unwrap();
         ends[usize::from(runtime.block_on(run_schedule(seed)))] += 1;

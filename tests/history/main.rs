@@ -1,6 +1,6 @@
 //! `history`: the binary with recorded objects.
 
-#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod bad_input;
 mod cases;

@@ -112,8 +112,8 @@ fn fifty_five_revisions_are_all_shown() {
 
 #[test]
 fn compat_can_be_set_in_the_environment() {
-    let asked = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "kubectl").run();
-    assert_eq!(asked, history("shop", &["deploy/web", "--compat"]).run());
+    let compat = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "kubectl").run();
+    assert_eq!(compat, history("shop", &["deploy/web", "--compat"]).run());
     let other = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "").run();
     assert_eq!(other, history("shop", &["deploy/web"]).run());
 }

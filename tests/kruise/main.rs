@@ -1,7 +1,8 @@
 //! The kinds of OpenKruise: recordings of real controllers, and a simulated cluster.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
+mod foretold;
 mod history;
 mod live;
 mod pod_updates;

@@ -1,10 +1,11 @@
 //! `list`: the rollouts of snapshots and of simulated clusters.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod arguments;
 mod clusters;
 mod documents;
 mod objects;
 mod tables;
+mod templates;
 mod watching;

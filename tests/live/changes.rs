@@ -551,7 +551,8 @@ async fn a_restart_that_restarts_no_pods_prints_a_warning() {
     let output = run(&server, &["restart", "statefulset/db"]).await;
     assert_eq!(
         output.stderr,
-        "statefulset.apps/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n"
+        "statefulset.apps/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n  \
+         at most 1 unavailable at a time, the highest ordinal first\n"
     );
     let server = TestServer::of("broken");
     let output = server.run(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;

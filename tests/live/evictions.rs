@@ -90,7 +90,7 @@ async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
     let pod = uid(&cluster, "db-4");
     let failure = connect_as(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
     assert_eq!((failure.outcome, uid(&cluster, "db-4").is_empty()), (WriteOutcome::Unknown, true));
-    let evictions = cluster.requests().iter().filter(|asked| asked.line().contains("eviction")).count();
+    let evictions = cluster.requests().iter().filter(|request| request.line().contains("eviction")).count();
     assert_eq!(evictions, 1);
 }
 

@@ -1,6 +1,6 @@
 //! Commands against an API server on a real socket: TLS, kubeconfigs, credentials, proxies, faults.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod changes;
 mod connection_flags;

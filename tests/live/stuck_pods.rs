@@ -102,7 +102,7 @@ async fn a_stuck_pod_is_replaced_after_the_change() {
 async fn the_lowest_stuck_pod_is_replaced_first() {
     let (server, mut controllers) = broken();
     server.cluster.store(|store| {
-        store.delete(&pod(0), &Deletion::default(), &Author::new("somebody")).map(drop).unwrap();
+        store.delete(&pod(0), &Deletion::default(), &Author::new("colleague")).map(drop).unwrap();
     });
     controllers.run_for(&server.cluster, Duration::from_secs(120));
     assert_eq!(images(&server.cluster), ["db:2.0-bad", "db:1.0", "db:1.0", "db:2.0-bad"]);

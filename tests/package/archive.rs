@@ -110,8 +110,8 @@ fn invalid_input_is_not_packed() {
         (&["--binary"], "needs a value"),
     ] {
         let output = Command::new(root().join("krew/pack")).args(args).current_dir(&here).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains(why), "{args:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(why), "{args:?}: {stderr}");
     }
 }
 

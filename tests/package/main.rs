@@ -1,8 +1,8 @@
 //! The package: the files of a release, and their installation with krew.
 
 #![cfg(unix)] // the scripts are for Unix; archives for Windows are packed there too
-#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
-#![expect(clippy::print_stderr, reason = "a test that skips says what it skips")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+#![expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 
 mod archive;
 mod krew_install;

@@ -47,12 +47,12 @@ pub(crate) fn broken_rules(manifest: &Value, archives: &[&Path]) -> Vec<String> 
     let platforms =
         manifest.pointer("/spec/platforms").and_then(Value::as_array).cloned().unwrap_or_default();
     rule(platforms.len() == archives.len(), "a platform for each archive");
-    let mut seen = BTreeSet::new();
+    let mut covered = BTreeSet::new();
     for (platform, archive) in platforms.iter().zip(archives) {
         let text = |pointer: &str| platform.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (os, arch) = (text("/selector/matchLabels/os"), text("/selector/matchLabels/arch"));
-        rule(PLATFORMS.contains(&(os, arch)), "a platform that krew knows");
-        rule(seen.insert((os.to_owned(), arch.to_owned())), "no two platforms overlap");
+        rule(PLATFORMS.contains(&(os, arch)), "a platform of krew");
+        rule(covered.insert((os.to_owned(), arch.to_owned())), "no two platforms overlap");
         let labels = platform.pointer("/selector/matchLabels").and_then(Value::as_object);
         rule(labels.is_some_and(|labels| labels.len() == 2), "a selector by os and arch only");
         let fields: Vec<_> = platform.as_object().unwrap().keys().map(String::as_str).collect();
@@ -60,7 +60,7 @@ pub(crate) fn broken_rules(manifest: &Value, archives: &[&Path]) -> Vec<String> 
         let (uri, name) = (text("/uri"), archive.file_name().unwrap().to_string_lossy());
         rule(uri == format!("https://forge.example/files/{name}"), "an address");
         rule([".tar.gz", ".zip"].iter().any(|end| uri.ends_with(end)), "a .tar.gz or a .zip");
-        rule(text("/sha256") == sha256(archive), "the archive's own checksum, in small letters");
+        rule(text("/sha256") == sha256(archive), "the checksum of the archive, in lower case");
         rule(
             (text("/bin") == "kubectl-rollout2.exe") == (os == "windows"),
             "an .exe for Windows and nowhere else",
@@ -101,7 +101,7 @@ fn a_manifest_of_all_platforms_is_valid() {
     assert_eq!(broken_rules(&manifest, &archives), [""; 0], "{manifest:#}");
     std::fs::write(archives[0], "altered").unwrap();
     let broken = broken_rules(&manifest, &archives);
-    assert_eq!(broken, ["the archive's own checksum, in small letters"]);
+    assert_eq!(broken, ["the checksum of the archive, in lower case"]);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn archives_of_two_versions_or_with_unknown_names_are_refused() {
         (&[Path::new("/does/not/exist")], "there is no"),
         (&[], "which archives"),
     ] {
-        let (code, said) = render(archives);
-        assert!(code == Some(2) && said.contains(why), "{archives:?}: {said}");
+        let (code, stderr) = render(archives);
+        assert!(code == Some(2) && stderr.contains(why), "{archives:?}: {stderr}");
     }
 }

@@ -81,7 +81,7 @@ fn no_job_has_more_permissions_than_it_needs() {
     for (name, text, workflow) in workflows() {
         for (job, steps) in workflow["jobs"].as_object().unwrap() {
             let permissions =
-                steps["permissions"].as_object().unwrap_or_else(|| panic!("{name}: {job} says none"));
+                steps["permissions"].as_object().unwrap_or_else(|| panic!("{name}: {job} has none"));
             let may_write = permissions.values().any(|access| access != "read");
             assert!(!may_write || job == "release", "{name}: {job} may {permissions:?}");
             for step in steps["steps"].as_array().into_iter().flatten() {
@@ -108,10 +108,11 @@ fn every_cargo_call_is_locked() {
     let texts = files.map(|file| (file.to_owned(), std::fs::read_to_string(root().join(file)).unwrap()));
     let workflows = workflows().into_iter().map(|(name, text, _)| (name, text));
     let resolves = ["test", "build", "run", "check", "clippy", "doc", "install", "tree", "metadata", "deny"];
-    let says = |line: &str| ["#", "echo ", "["].iter().any(|start| line.trim_start().starts_with(start));
+    let is_no_call =
+        |line: &str| ["#", "echo ", "["].iter().any(|start| line.trim_start().starts_with(start));
     let mut wrong = Vec::new();
     for (name, text) in texts.into_iter().chain(workflows) {
-        for line in text.lines().filter(|line| !says(line)) {
+        for line in text.lines().filter(|line| !is_no_call(line)) {
             let calls = line.split("cargo ").skip(1).filter(|rest| {
                 let verb = rest.split(' ').next().unwrap_or_default();
                 resolves.contains(&verb) && !rest.contains("--version >")

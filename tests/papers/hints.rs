@@ -11,11 +11,11 @@ use crate::generated::root;
 fn every_printed_command_parses() {
     let mut files = Vec::new();
     sources(&root().join("src"), &mut files);
-    let (mut seen, mut wrong) = (0, Vec::new());
+    let (mut parsed, mut wrong) = (0, Vec::new());
     for file in files {
         for line in fs::read_to_string(&file).unwrap().lines() {
             for command in commands(line) {
-                seen += 1;
+                parsed += 1;
                 let args = command.split_whitespace();
                 match definition().try_get_matches_from(std::iter::once("kubectl-rollout2").chain(args)) {
                     Err(mistake) if mistake.use_stderr() => {
@@ -27,7 +27,7 @@ fn every_printed_command_parses() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(seen >= 25, "only {seen} were found; are they written in another way now?");
+    assert!(parsed >= 25, "found only {parsed} commands; has their form changed?");
 }
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {

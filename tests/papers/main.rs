@@ -1,8 +1,8 @@
 //! The documentation: man pages, README, CONTRIBUTING, pictures and roles. It is generated from the program
 //! or compared with it.
 
-#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
-#![expect(clippy::print_stderr, reason = "a test that skips says what it skips")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+#![expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 
 mod contributing;
 mod generated;

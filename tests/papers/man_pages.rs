@@ -96,7 +96,7 @@ const FORMATTERS: [(&str, &[&str]); 3] = [
 
 #[test]
 fn pages_are_rendered_without_warnings() {
-    let mut seen = 0;
+    let mut rendered = 0;
     for (formatter, args) in FORMATTERS {
         for path in pages().into_keys() {
             let started = Command::new(formatter)
@@ -110,13 +110,13 @@ fn pages_are_rendered_without_warnings() {
                 eprintln!("skipped: {formatter} is not there");
                 break;
             };
-            let said = [output.stdout, output.stderr].concat();
-            let said = String::from_utf8_lossy(&said);
+            let printed = [output.stdout, output.stderr].concat();
+            let printed = String::from_utf8_lossy(&printed);
             // The pages have no date, so that they are reproducible. mandoc warns about that.
-            let said: Vec<_> = said.lines().filter(|line| !line.contains("missing date")).collect();
-            assert!(said.is_empty(), "{formatter} {path}:\n{}", said.join("\n"));
-            seen += 1;
+            let printed: Vec<_> = printed.lines().filter(|line| !line.contains("missing date")).collect();
+            assert!(printed.is_empty(), "{formatter} {path}:\n{}", printed.join("\n"));
+            rendered += 1;
         }
     }
-    eprintln!("{seen} renderings without a warning");
+    eprintln!("{rendered} renderings without a warning");
 }

@@ -9,7 +9,7 @@ use crate::generated::root;
 use crate::setup::{Right, TestedCluster, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, &[(TestedCluster, &str)]); 9] = [
+const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
     (
         "list",
         &[
@@ -35,6 +35,7 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 9] = [
             (TestedCluster::Shop, "diff sts/db"),
         ],
     ),
+    ("preview", &[(TestedCluster::Shop, "preview --applied tests/data/preview/shop.json")]),
     (
         "status",
         &[
@@ -82,6 +83,7 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 9] = [
             (TestedCluster::PausedShop, "resume ds/agent"),
             (TestedCluster::PausedShop, "resume sts/db"),
             (TestedCluster::PausedShop, "resume all"),
+            (TestedCluster::LostPlan, "resume deployment/web --release-all"),
         ],
     ),
     (

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::{Output, Run, data};
 use serde_json::{Value, json};
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Builder, Controllers, Finalization, Key, Rule, SimCluster, User};
 
@@ -39,6 +39,8 @@ pub(crate) enum TestedCluster {
     Shop,
     /// The recorded shop with every workload paused.
     PausedShop,
+    /// The recorded shop, with a Deployment whose plan has lost its annotation.
+    LostPlan,
     /// A StatefulSet that waits for a pod that cannot start, with running controllers.
     StuckSet,
     /// A StatefulSet that waits for a crashing pod, without running controllers.
@@ -68,6 +70,7 @@ pub(crate) async fn run_as_user(
     let (cluster, mut controllers) = match cluster {
         TestedCluster::Shop => (shop(user).build(), None),
         TestedCluster::PausedShop => (paused_shop(user).await, None),
+        TestedCluster::LostPlan => (lost_plan(user), None),
         TestedCluster::StuckSet => broken_set(user, "db:2.0-bad"),
         TestedCluster::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
         TestedCluster::Changed => changed(user, "app:2.0").await,
@@ -104,6 +107,31 @@ async fn paused_shop(user: User) -> SimCluster {
     let client = kube::Client::new(cluster.service_for("admin"), "shop");
     let paused = Run::of(["pause", "all", "-n", "shop"]).run_against(client).await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
+    cluster
+}
+
+/// The fields of a plan are left on the Deployment `web`, and a copy of its annotation on its ReplicaSets.
+fn lost_plan(user: User) -> SimCluster {
+    let cluster = shop(user).build();
+    let author = Author::new("kubectl-rollout2");
+    let set = json!({"minReadySeconds": 2_147_483_646, "progressDeadlineSeconds": 2_147_483_647});
+    let hold =
+        json!({"version": 1, "reason": "plan", "set": set, "strategy": {"progressDeadlineSeconds": 600}});
+    cluster.store(|store| {
+        let web = Key::new(&DEPLOYMENTS, "shop", "web");
+        let hold_web = |web: &mut Value| {
+            web["spec"]["minReadySeconds"] = set["minReadySeconds"].clone();
+            web["spec"]["progressDeadlineSeconds"] = set["progressDeadlineSeconds"].clone();
+        };
+        store.edit(&web, Part::Object, &author, hold_web).map(drop).unwrap();
+        let sets: Vec<Key> = store.list(&REPLICASETS, Some("shop")).map(|(key, _)| key.clone()).collect();
+        for key in sets.iter().filter(|key| key.name.starts_with("web-")) {
+            let copy = |set: &mut Value| {
+                set["metadata"]["annotations"]["kubectl-rollout2/held"] = hold.to_string().into();
+            };
+            store.edit(key, Part::Object, &author, copy).map(drop).unwrap();
+        }
+    });
     cluster
 }
 

@@ -1,6 +1,6 @@
 //! The output of the renderers, compared with the output of kubectl.
 
-#![expect(clippy::expect_used, reason = "a test says what it expected")]
+#![expect(clippy::expect_used, reason = "a panic message describes the expectation")]
 
 mod cases;
 mod json;

@@ -4,7 +4,7 @@
 //! the simulated cluster. `ROLLOUT2_TEST_KUBECONFIG` is the path of the kubeconfig of a real one, whose nodes must
 //! interpret the image tags.
 
-#![expect(clippy::unwrap_used, reason = "a scenario that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod daemon_set;
 mod failing;

@@ -129,9 +129,9 @@ async fn another_template_is_detected() {
     let changed = cluster.rollout2(&["step", db.name]).await;
     print_output("step, when another template is there", &changed);
     assert_eq!(changed.exit, 5, "{}", changed.transcript);
-    let anew = cluster.rollout2(&["step", db.name, "--new-plan", "--all"]).await;
-    print_output("step --new-plan --all", &anew);
-    assert_eq!(anew.exit, 0, "{}", anew.transcript);
+    let new_plan = cluster.rollout2(&["step", db.name, "--new-plan", "--all"]).await;
+    print_output("step --new-plan --all", &new_plan);
+    assert_eq!(new_plan.exit, 0, "{}", new_plan.transcript);
     assert_eq!(images(&cluster).await, ["app:3.0"; 5]);
     cluster.delete_namespace().await;
 }

@@ -1,6 +1,6 @@
 //! `status`: verdicts and causes of recorded and constructed objects.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that finds nothing to unwrap has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod causes;
 mod compat;

@@ -73,9 +73,9 @@ fn escape_sequences_are_escaped_on_one_line() {
     let evil = "\x1b]0;owned\x07 first\r line\u{202e}";
     let objects = [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crash(evil))];
     for color in ["never", "always"] {
-        let seen = on_terminal(&objects, 200, color);
-        assert!(seen.contains("^[]0;owned^G first\\r line\\u{202e}"), "{seen:?}");
-        assert_eq!(seen.lines().count(), 2);
+        let printed = on_terminal(&objects, 200, color);
+        assert!(printed.contains("^[]0;owned^G first\\r line\\u{202e}"), "{printed:?}");
+        assert_eq!(printed.lines().count(), 2);
     }
     let piped = status("Deployment", &objects, &[]);
     assert_eq!(piped.stderr.lines().count(), 1, "{:?}", piped.stderr);

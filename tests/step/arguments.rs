@@ -115,9 +115,9 @@ fn compat_has_no_effect() {
 #[test]
 fn the_help_matches_its_snapshot() {
     let output = Run::of(["step", "--help"]).run();
-    let own = output.stdout.split("Options for every verb:").next().unwrap();
+    let own_options = output.stdout.split("Options for every verb:").next().unwrap();
     let below = output.stdout.split("\nExamples:\n").nth(1).unwrap();
-    insta::assert_snapshot!(format!("{own}...\n\nExamples:\n{below}"));
+    insta::assert_snapshot!(format!("{own_options}...\n\nExamples:\n{below}"));
 }
 
 #[tokio::test(start_paused = true)]

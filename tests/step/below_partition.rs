@@ -33,8 +33,8 @@ fn assert_strategy_and_pods_are_restored(cluster: &TestCluster, db: &Key, transc
 #[tokio::test(start_paused = true)]
 async fn a_failure_below_the_partition_is_rolled_back_before_it_is_reported() {
     let (cluster, db, output) = Box::pin(run_with_failing_check("undo")).await;
-    let said = "error: rolled back to revision 1";
-    assert!(output.stderr.contains(said), "{}", output.transcript);
+    let message = "error: rolled back to revision 1";
+    assert!(output.stderr.contains(message), "{}", output.transcript);
     assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
 }
 
@@ -49,7 +49,7 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
         "hint: to finish the rollback and restore the strategy: \
          kubectl rollout2 step statefulset/db -n default",
     ] {
-        assert!(undone.stderr.lines().any(|said| said == line), "{line}: {}", undone.transcript);
+        assert!(undone.stderr.lines().any(|printed| printed == line), "{line}: {}", undone.transcript);
     }
     let history = cluster.run("history statefulset/db").await;
     let held = "rolling back, until kubectl rollout2 step statefulset/db";

@@ -36,7 +36,7 @@ async fn a_check_gets_variables_and_its_output_goes_to_stderr() {
         "    check| ROLLOUT2_NAMESPACE=default",
         "    check| bad ^[[31mwords",
     ] {
-        assert!(output.stderr.lines().any(|said| said == line), "{line}: {}", output.transcript);
+        assert!(output.stderr.lines().any(|printed| printed == line), "{line}: {}", output.transcript);
     }
 }
 

@@ -57,8 +57,8 @@ async fn the_original_partition_is_reported_with_a_hint() {
     let (cluster, db) = changed(3, &spec).await;
     let output = cluster.run("step statefulset/db --all").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    let said = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
-    assert!(output.stdout.contains(said), "{}", output.transcript);
+    let message = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
+    assert!(output.stdout.contains(message), "{}", output.transcript);
     let below = "to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     assert_eq!(hints(&output.transcript), [below]);
     let output = cluster.run("step statefulset/db --to 100%").await;

@@ -1,7 +1,7 @@
 //! `step` as a user sees it: the complete program against an API server and controllers in the same process, on a
 //! clock that advances when every task waits.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod arguments;
 mod below_partition;

@@ -148,8 +148,8 @@ async fn the_rollback_marker_is_completed_or_removed() {
 
     let cluster = killed_during_rollback().await;
     cluster.editor().set_image(&Key::new(&STATEFULSETS, "default", "db"), "app:3.0");
-    let anew = cluster.run("step statefulset/db --all").await;
-    assert!(!anew.stderr.contains("the hold of"), "{}", anew.transcript);
+    let continued = cluster.run("step statefulset/db --all").await;
+    assert!(!continued.stderr.contains("the hold of"), "{}", continued.transcript);
 }
 
 /// Another client applies the old manifest during a plan. The pods that were not released run its template.

@@ -25,8 +25,8 @@ async fn a_new_plan_reports_the_pods_released_before_it() {
         (&json!(false), &json!("5s"))
     );
     let output = cluster.run("step statefulset/db --new-plan").await;
-    let said = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
-    assert_eq!((output.exit, output.stderr.contains(said)), (0, true), "{}", output.transcript);
+    let message = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
+    assert_eq!((output.exit, output.stderr.contains(message)), (0, true), "{}", output.transcript);
     assert!(output.stdout.contains("batch 1: db-2 released\n"), "{}", output.transcript);
     let plan = plan(&cluster, &db)["pace"].clone();
     assert_eq!((&plan["canary"], &plan["soak"]), (&json!(true), &json!("10s")), "{plan}");
@@ -40,8 +40,8 @@ async fn a_new_plan_for_another_template_reports_the_pods_that_have_it() {
     cluster.editor().set_image(&db, "app:3.0");
     cluster.advance(60).await;
     let output = cluster.run("step statefulset/db --new-plan").await;
-    let said = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
-    assert_eq!((output.exit, output.stderr.contains(said)), (0, true), "{}", output.transcript);
+    let message = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
+    assert_eq!((output.exit, output.stderr.contains(message)), (0, true), "{}", output.transcript);
 }
 
 /// The process died after it wrote the plan and before the first batch.
@@ -53,8 +53,8 @@ async fn a_new_plan_without_released_pods_is_reported_too() {
     let killed = tokio::time::timeout(Duration::from_secs(15), cluster.run("step statefulset/db")).await;
     assert!(killed.is_err(), "the write of the batch gets no answer");
     let output = cluster.run("step statefulset/db --new-plan").await;
-    let said = "note: a new plan replaces the existing one\n";
-    assert_eq!((output.exit, output.stderr.contains(said)), (0, true), "{}", output.transcript);
+    let message = "note: a new plan replaces the existing one\n";
+    assert_eq!((output.exit, output.stderr.contains(message)), (0, true), "{}", output.transcript);
     assert!(output.stdout.contains("batch 1 (canary): db-2\n"), "{}", output.transcript);
 }
 

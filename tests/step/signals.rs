@@ -137,8 +137,8 @@ async fn the_lease_is_released_and_the_same_command_continues() {
         assert_eq!(served.hold()["lease"]["by"], "ada@laptop");
         step.signal(signal);
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
-        let said = format!("{word}: statefulset.apps/db: it stays held");
-        assert!(step.err().contains(&said), "{}", step.err());
+        let message = format!("{word}: statefulset.apps/db: it stays held");
+        assert!(step.err().contains(&message), "{}", step.err());
         assert!(
             step.err().contains("hint: continue the plan: kubectl rollout2 step statefulset/db"),
             "{}",
@@ -178,8 +178,8 @@ async fn a_waiting_step_reports_the_lease_holder() {
     second.wait_for_text("note: ada@laptop steps statefulset/db").await;
     second.signal("-INT");
     assert_eq!(second.wait().await, Some(130), "{}", second.err());
-    let said = "interrupted: statefulset.apps/db: it stays held, and is stepped by ada@laptop";
-    assert!(second.err().contains(said), "{}", second.err());
+    let message = "interrupted: statefulset.apps/db: it stays held, and is stepped by ada@laptop";
+    assert!(second.err().contains(message), "{}", second.err());
     assert_eq!(served.hold()["lease"]["by"], "ada@laptop", "the first process still holds the lease");
     let mut third = served.start("step statefulset/db --take-over", "third");
     third.wait_for_text("note: took the lease of statefulset/db over from ada@laptop").await;
@@ -197,9 +197,9 @@ async fn an_interrupted_rollback_is_reported() {
     step.wait_for_text("rolls back to revision 1").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.err());
-    let said: Vec<String> = step.err().lines().rev().take(3).map(str::to_owned).collect();
+    let last_lines: Vec<String> = step.err().lines().rev().take(3).map(str::to_owned).collect();
     assert_eq!(
-        said,
+        last_lines,
         [
             "hint: wait for the rollback: kubectl rollout2 step statefulset/db -n default",
             "interrupted: statefulset.apps/db: the rollback to revision 1 continues in the cluster",

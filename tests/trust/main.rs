@@ -1,8 +1,8 @@
 //! Untrusted input: no text from the cluster controls a terminal, no secret is printed, and the inputs that fuzzing
 //! found cause no panic.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
-#![expect(clippy::panic, reason = "what is fuzzed says what is wrong by a panic")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
+#![expect(clippy::panic, reason = "a fuzz target reports a defect by a panic")]
 
 mod build_logs;
 mod commands;

@@ -267,7 +267,7 @@ fn stepped() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn plan_members_are_escaped_in_every_verb() {
-    for (args, is_told) in [
+    for (args, is_printed) in [
         ("history statefulset/db", true),
         ("status statefulset/db --watch=false", false), // its pods are as expected
         ("pause statefulset/db --dry-run=server", false),
@@ -281,7 +281,7 @@ async fn plan_members_are_escaped_in_every_verb() {
             let origin = Origin::Cluster(cluster(&stepped(), "out of luck"));
             let output = origin.run(args, to).await.unwrap();
             assert_safe(args, OutputFormat::Text, &output);
-            assert!(!is_told || output.transcript.contains(MARK), "{args}: {}", output.transcript);
+            assert!(!is_printed || output.transcript.contains(MARK), "{args}: {}", output.transcript);
         }
     }
 }
@@ -305,4 +305,65 @@ async fn check_output_is_escaped() {
         run.env("PATH", path).at(harness::test_cluster::START.parse().unwrap()).run_against(client).await;
     assert!(output.stderr.contains(MARK), "{}", output.transcript);
     assert_safe("a check", OutputFormat::Text, &output);
+}
+
+/// The objects that `preview` reads, which another program made.
+#[tokio::test(start_paused = true)]
+async fn applied_objects_are_escaped() {
+    let applied = std::fs::read_to_string(harness::data().join("preview/shop.json")).unwrap();
+    let mut applied: Value = serde_json::from_str(&applied).unwrap();
+    for item in applied["items"].as_array_mut().unwrap() {
+        item["metadata"]["labels"] = json!({hostile(): hostile()});
+        item["metadata"]["annotations"] = json!({hostile(): hostile()});
+        if item["kind"] == "Service" {
+            item["kind"] = hostile().into();
+            continue;
+        }
+        let container = &mut item["spec"]["template"]["spec"]["containers"][0];
+        container["image"] = hostile().into();
+        container["env"] = json!([{"name": hostile(), "value": hostile()}]);
+    }
+    let path = file("applied.json", &applied.to_string());
+    let origin = Origin::Cluster(cluster(&shop(), "out of luck"));
+    for to in [StreamKind::Pipe, StreamKind::Terminal] {
+        for (more, form) in
+            [("", OutputFormat::Text), (" --diff", OutputFormat::Text), (" -o yaml", OutputFormat::Exact)]
+        {
+            let words = format!("preview --applied {}{more}", path.display());
+            let ended = origin.run(&words, to).await.unwrap();
+            if to == StreamKind::Terminal || form == OutputFormat::Text {
+                assert_safe(&words, form, &ended);
+            }
+            assert!(ended.transcript.contains(MARK), "{words}");
+        }
+    }
+}
+
+/// The messages of kubectl, and its reason for a refusal.
+#[cfg(unix)]
+#[tokio::test]
+async fn messages_of_kubectl_are_escaped() {
+    let message = file("message", &hostile());
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": hostile(), "namespace": hostile()}});
+    let manifest = file("manifest.json", &manifest.to_string());
+    for script in
+        ["cat MESSAGE >&2; exit 1", "case $1 in create) cat MANIFEST;; *) cat MESSAGE >&2; exit 1;; esac"]
+    {
+        let script = script
+            .replace("MESSAGE", &message.display().to_string())
+            .replace("MANIFEST", &manifest.display().to_string());
+        let program = file("kubectl", &format!("#!/bin/sh\n{script}\n"));
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, executable).unwrap();
+        let cluster = cluster(&shop(), "out of luck");
+        for to in [StreamKind::Pipe, StreamKind::Terminal] {
+            let run =
+                Run::of(["preview", "-f", "x.yaml"]).env("KUBECTL", &program).env("PATH", "/usr/bin:/bin");
+            let run =
+                if to == StreamKind::Terminal { run.env("TERM", "xterm").terminal(100, 40) } else { run };
+            let ended = run.run_against(kube::Client::new(cluster.service(), "shop")).await;
+            assert_safe(&script, OutputFormat::Text, &ended);
+            assert!(ended.transcript.contains(MARK) && ended.exit == 1, "{}", ended.transcript);
+        }
+    }
 }

@@ -76,13 +76,15 @@ fn cluster_with_secrets() -> SimCluster {
 }
 
 /// Command lines with our own output formats.
-const OWN_FORMATS: [&str; 21] = [
+const OWN_FORMATS: [&str; 23] = [
     "history deployment/crash -o wide",
     "history deployment/crash -o json",
     "diff deployment/crash",
     "diff deployment/crash --stat",
     "diff deployment/crash -o json",
     "diff deployment/crash previous live",
+    "preview --applied tests/data/preview/crash.json --diff",
+    "preview --applied tests/data/preview/crash.json -o json",
     "list -o wide",
     "list -o json",
     "status deployment/crash --watch=false",

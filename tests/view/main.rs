@@ -1,6 +1,6 @@
 //! The live display in a terminal emulator: frames at several sizes, and redraws.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod emulator;
 mod frames;

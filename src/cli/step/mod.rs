@@ -168,11 +168,7 @@ impl StepArgs {
         {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
-        let scope = TargetScope {
-            targets: vec![target],
-            namespace: common.access.namespace.clone(),
-            ..TargetScope::default()
-        };
+        let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request {
             scope,
             plan,

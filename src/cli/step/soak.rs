@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::duration::{Timeout, duration, timeout};
+use crate::cli::duration::duration;
+use crate::cli::timeout::{Timeout, timeout};
 use crate::error::Result;
 
 /// The soaks and the time limit.

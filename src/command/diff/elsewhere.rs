@@ -1,14 +1,15 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
-use super::{ComparedTemplates, LabelledTemplate, OtherWorkload, Request, TemplateRef};
+use super::comparison::{ComparedTemplates, OtherWorkload};
+use super::template_ref::{LabelledTemplate, TemplateRef};
 use crate::cluster::access::{Access, SnapshotPath};
 use crate::cluster::listener::Listener;
 use crate::cluster::source::Source;
 use crate::command::targets::target_words::TargetWord;
-use crate::command::targets::{find_named, observe_revisions};
+use crate::command::targets::{TargetScope, find_named, observe_revisions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::revision::Revisions;
-use crate::model::revision::diff::Diff;
+use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::revision::elsewhere::{ComparableTemplates, ServerDefaults};
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::workload::Workload;
@@ -75,18 +76,27 @@ impl Elsewhere {
     }
 }
 
-/// Compares the workload of a request with one elsewhere. Both are read concurrently.
+/// The templates to compare, and how.
+#[derive(Clone, Copy)]
+pub(super) struct SidesToCompare<'a> {
+    pub(super) from: &'a TemplateRef,
+    pub(super) to: &'a TemplateRef,
+    pub(super) secrets: SecretValues,
+}
+
+/// Compares the workload of a scope with one elsewhere. Both are read concurrently.
 pub(super) async fn compare(
-    request: &Request,
+    scope: &TargetScope,
+    sides: SidesToCompare<'_>,
     elsewhere: &Elsewhere,
     source: &Source,
     other_source: &Source,
 ) -> Result<ComparedTemplates> {
-    let [target] = request.scope.targets.as_slice() else {
+    let [target] = scope.targets.as_slice() else {
         return Err(Error::usage("exactly one workload must be named"));
     };
-    let namespace = request.scope.namespace.as_deref();
-    let this = async { read(find_named(target, namespace, source).await?, &request.from, source).await };
+    let namespace = scope.namespace.as_deref();
+    let this = async { read(find_named(target, namespace, source).await?, sides.from, source).await };
     let other = async {
         let other_target = elsewhere.workload.as_ref().unwrap_or(target);
         let other = match (&elsewhere.origin, other_source) {
@@ -99,11 +109,11 @@ pub(super) async fn compare(
             }
             _ => find_named(other_target, elsewhere.namespace.as_deref().or(namespace), other_source).await,
         };
-        read(other?, &request.to, other_source).await
+        read(other?, sides.to, other_source).await
     };
     let (this, other) = tokio::join!(biased; this, other);
     let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
-    Ok(joined(request, elsewhere, this, other))
+    Ok(joined(sides, elsewhere, this, other))
 }
 
 /// A workload and the template of it to compare.
@@ -134,7 +144,7 @@ fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Wor
     })
 }
 
-fn joined(request: &Request, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
+fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
     let defaults = match elsewhere.origin {
         Origin::File(_) => ServerDefaults::LeftOut,
         Origin::Same | Origin::Context(_) => ServerDefaults::Compared,
@@ -151,7 +161,7 @@ fn joined(request: &Request, elsewhere: &Elsewhere, this: Side, other: Side) -> 
         from,
         to,
         digests: [templates.from.digest(), templates.to.digest()],
-        diff: Diff::between(&templates.from, &templates.to, request.secrets),
+        diff: Diff::between(&templates.from, &templates.to, sides.secrets),
         pod_update: PodUpdate::None,
         with: Some(OtherWorkload {
             workload: other.workload,

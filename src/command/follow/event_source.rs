@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::stop_signals::StopSignals;
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::{Observer, WatchScope};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::model::follow::{FollowerEvent, LogLines, LogRef, Now, TargetEvent, TargetId};
 use crate::model::workload::Workload;
 use crate::world::Signals;
@@ -118,7 +118,7 @@ impl<'a> EventSource<'a> {
 /// Returns the event for a log, without lines if it cannot be read; a forbidden one gives a note.
 fn received_log(read: Option<(TargetId, LogRef, Result<Vec<String>, Error>)>) -> Received {
     let Some((target, LogRef { pod, container, .. }, lines)) = read else { return Received::default() };
-    let is_withheld = lines.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotReadable);
+    let is_withheld = lines.as_ref().is_err_and(Error::is_withheld);
     let log = LogLines { pod, container, lines: lines.unwrap_or_default() };
     Received {
         events: if is_withheld {

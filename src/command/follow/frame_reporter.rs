@@ -54,7 +54,7 @@ impl<'w, P: FrameSource<Engine, Event>, Engine, Event> Reporter<'w, Engine, Even
 
     fn report(&mut self, engine: &Engine, event: &Event, now: Now) {
         self.outdated = true;
-        self.screen.notes(&self.frames.record(engine, event, now));
+        self.screen.notes(self.frames.record(engine, event, now));
     }
 
     fn note_once(&mut self, line: &str) {

@@ -1,5 +1,7 @@
 //! Prints the reports of a follower as lines of text or JSON.
 
+use serde_json::Value;
+
 use super::event_loop::Reporter;
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::{
@@ -9,6 +11,7 @@ use crate::model::status::verdict::Verdict;
 use crate::render::follow::{json, lines};
 use crate::render::screen::Screen;
 use crate::render::status::{NameContext, colored};
+use crate::render::yaml;
 
 /// The output format of a followed rollout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum ReportFormat {
     Lines,
     /// One line of JSON for each change.
     Json,
+    /// A YAML document for each change.
+    Yaml,
     /// A live frame, redrawn in place.
     Frames,
     /// kubectl's lines and nothing else. Its errors are printed together at the end.
@@ -55,26 +60,25 @@ impl<'a, 'w> LineReporter<'a, 'w> {
             }
             Report::Status { verdict, line_changed: true, .. } => {
                 let line = lines::rollback_line(tracker, verdict, names);
-                self.screen.notes(&line.into_iter().collect::<Vec<_>>());
+                self.screen.notes(line);
             }
             Report::Status { .. } | Report::Request(_) => {}
             Report::Cause { cause, change, .. } => {
                 let line = tracker
                     .verdict()
                     .and_then(|verdict| lines::cause(tracker, verdict, cause, *change, names));
-                self.screen.notes(&line.into_iter().collect::<Vec<_>>());
+                self.screen.notes(line);
                 if *change == CauseChange::Appeared {
-                    self.screen
-                        .notes(&lines::blocked_rollback(tracker, cause).into_iter().collect::<Vec<_>>());
+                    self.screen.notes(lines::blocked_rollback(tracker, cause));
                 }
             }
-            Report::Log { log, .. } => self.screen.notes(&lines::log(log)),
+            Report::Log { log, .. } => self.screen.notes(lines::log(log)),
             Report::Waiting { reason, .. } => self.screen.note(&lines::waiting(tracker, reason)),
             Report::RollbackStarted { result, revision, .. } => {
-                self.screen.notes(&lines::rollback_started(tracker, result, revision, names));
+                self.screen.notes(lines::rollback_started(tracker, result, revision, names));
             }
             Report::Ended { result, .. } => {
-                self.screen.notes(&lines::result(tracker, result, tracker.rollback().is_some(), names));
+                self.screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names));
             }
         }
     }
@@ -112,9 +116,9 @@ impl<'w> Reporter<'w, Follower, Report> for LineReporter<'_, 'w> {
         if self.format == ReportFormat::Kubectl {
             return self.as_kubectl(event);
         }
-        if self.format == ReportFormat::Json {
-            if let Some(line) = json::line(follower, event, now.elapsed) {
-                self.screen.exact(&line);
+        if matches!(self.format, ReportFormat::Json | ReportFormat::Yaml) {
+            if let Some(document) = json::event(follower, event, now.elapsed) {
+                print_document(&document, self.format, self.screen);
             }
             return;
         }
@@ -132,6 +136,14 @@ impl<'w> Reporter<'w, Follower, Report> for LineReporter<'_, 'w> {
         if self.format != ReportFormat::Kubectl {
             self.screen.note_once(line);
         }
+    }
+}
+
+/// Prints a document as JSON on one line, or as YAML.
+pub(super) fn print_document(document: &Value, format: ReportFormat, screen: &mut Screen<'_>) {
+    match format {
+        ReportFormat::Yaml => screen.document(&yaml::yaml(document)),
+        _ => screen.exact(&format!("{document}\n")),
     }
 }
 

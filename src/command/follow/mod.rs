@@ -15,7 +15,7 @@ use super::CommandOutcome;
 use super::change::{ChangeOptions, Output, TargetResults};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::follow::line_reporter::{LineReporter, ReportFormat};
+use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
 use crate::model::follow::{FollowOptions, Follower, Now, Report};
 use crate::model::workload::Workload;
@@ -52,9 +52,9 @@ pub async fn run(
     let groups: Vec<Vec<Workload>> = match request.format {
         ReportFormat::Kubectl => found.into_iter().map(|workload| vec![workload]).collect(),
         ReportFormat::Frames => return draw(request, found, cluster, screen).await,
-        ReportFormat::Lines | ReportFormat::Json => vec![found],
+        ReportFormat::Lines | ReportFormat::Json | ReportFormat::Yaml => vec![found],
     };
-    let mut outcome = CommandOutcome { exit: Exit::Done, errors: Vec::new() };
+    let mut outcome = CommandOutcome::from(Exit::Done);
     for group in groups {
         let mut reporter = LineReporter::new(screen, request.format, request.names);
         let follower =
@@ -64,7 +64,7 @@ pub async fn run(
         outcome.exit = outcome.exit.worst(exit);
         if !screen.is_read() {
             let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
-            screen.notes(&unfinished.map(lines::without_reader).collect::<Vec<_>>());
+            screen.notes(unfinished.map(lines::without_reader));
         }
         finish(request.format, &follower, exit.worst(so_far), started, screen);
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
@@ -115,9 +115,9 @@ async fn draw(
         reporter.finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        screen.notes(&lines::result(tracker, result, false, names));
+        screen.notes(lines::result(tracker, result, false, names));
     }
-    CommandOutcome { exit: worst_exit(&follower), errors: Vec::new() }
+    worst_exit(&follower).into()
 }
 
 /// Renders the frames of followed rollouts.
@@ -132,7 +132,8 @@ impl FrameSource<Follower, Report> for RolloutFrames {
 }
 
 fn finish(format: ReportFormat, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
-    if format == ReportFormat::Json {
-        screen.exact(&json::summary(follower, exit.code(), started.elapsed()));
+    if matches!(format, ReportFormat::Json | ReportFormat::Yaml) {
+        let summary = json::summary(follower, exit.code(), started.elapsed());
+        print_document(&summary, format, screen);
     }
 }

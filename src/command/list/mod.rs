@@ -37,7 +37,7 @@ pub async fn run(
         Ok(found) => found,
         Err(error) => return error.into(),
     };
-    screen.notes(found.nothing_found.as_slice());
+    screen.notes(&found.nothing_found);
     let exit = found.exit(&request.scope, screen.is_compat());
     let mut outcome = CommandOutcome { exit, errors: found.errors };
     let is_empty = found.workloads.is_empty();

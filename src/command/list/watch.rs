@@ -10,7 +10,6 @@ use crate::cluster::live::Cluster;
 use crate::cluster::observe::{CollectionObserver, CollectionScope};
 use crate::command::CommandOutcome;
 use crate::command::follow::stop_signals::StopSignals;
-use crate::command::outcome::is_withheld;
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::ErrorKind;
 use crate::exit::Exit;
@@ -61,7 +60,7 @@ pub(super) async fn run(
         pause: EVALUATION_PAUSE,
         is_stale: false,
         draws,
-        outcome: CommandOutcome { exit: Exit::Done, errors: Vec::new() },
+        outcome: Exit::Done.into(),
     };
     watch.run(StopSignals::new(signals), screen).await;
     watch.outcome
@@ -86,7 +85,7 @@ async fn scope(
             TargetWord::All(TargetType::IfServed(kind)) => {
                 match cluster.list_as(kind.type_(), namespace.as_deref(), &selector, |_| ()).await {
                     Ok(_) => kinds.push(kind),
-                    Err(error) if error.kind() == ErrorKind::NotFound || is_withheld(&error) => {}
+                    Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
                     Err(error) if error.kind() == ErrorKind::Refused => {
                         screen.note(&format!("note: {}", error.sentence()));
                     }

@@ -1,7 +1,6 @@
 //! Finds PodDisruptionBudgets that never allow an eviction, before a plan begins.
 
 use crate::cluster::source::Source;
-use crate::command::outcome::is_withheld;
 use crate::command::targets::disruption_budgets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
@@ -27,7 +26,7 @@ pub(super) async fn check(
     }
     let budgets = match disruption_budgets(source, workload.object().namespace()).await {
         Ok(budgets) => budgets,
-        Err(error) if is_withheld(&error) => {
+        Err(error) if error.is_withheld() => {
             let consequence = "so budgets that allow no eviction are not reported before the plan begins";
             screen.note_once(&format!("note: {}, {consequence}", error.sentence()));
             return Ok(());

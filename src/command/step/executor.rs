@@ -4,8 +4,8 @@ use std::future::Future;
 
 use super::check::{Checker, variables};
 use super::nodes;
-use super::pending_requests::all;
 use super::request::{Caller, Request};
+use crate::cluster::concurrently;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
@@ -110,17 +110,14 @@ impl Executor {
                 Ok(_) => Some(DeletionResult::Superseded),
                 Err(error) => Some(DeletionResult::Refused(transient(&error))),
             };
-            let mut results = Vec::new();
-            for wave in pods.chunks(CONCURRENT_DELETIONS) {
-                let deletions = wave.iter().map(|pod| async {
-                    match &blocked {
-                        None => remove_pod(pod, object.namespace(), evict, &source).await,
-                        Some(why) => why.clone(),
-                    }
-                });
-                results.extend(wave.iter().cloned().zip(all(deletions).await));
-            }
-            vec![StepEvent::Deleted(results)]
+            let deletions = pods.iter().map(|pod| async {
+                match &blocked {
+                    None => remove_pod(pod, object.namespace(), evict, &source).await,
+                    Some(why) => why.clone(),
+                }
+            });
+            let results = concurrently::at_most(CONCURRENT_DELETIONS, deletions).await;
+            vec![StepEvent::Deleted(pods.iter().cloned().zip(results).collect())]
         }
     }
 

@@ -134,7 +134,7 @@ async fn show_plan(
         }
         Output::Json => screen.exact(&json::plan(workload, &view)),
     }
-    Ok(CommandOutcome { exit: Exit::Done, errors: Vec::new() })
+    Ok(Exit::Done.into())
 }
 
 /// Prints the outcome. Errors are printed by the caller.
@@ -157,7 +157,7 @@ fn end(
 fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     match outcome {
         StepOutcome::Error(error) => error.into(),
-        _ => CommandOutcome { exit, errors: Vec::new() },
+        _ => exit.into(),
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::cluster::source::Source;
-use crate::command::outcome::is_withheld;
 use crate::command::targets::nodes;
 use crate::error::Result;
 use crate::model::api::node::Node;
@@ -44,7 +43,7 @@ pub(super) async fn read_if_needed(
     }
     match nodes(source).await {
         Ok(nodes) => Ok(Some(nodes)),
-        Err(error) if is_withheld(&error) => {
+        Err(error) if error.is_withheld() => {
             let consequence = "so nodes that are not ready are not recognised";
             messages.note_once(&format!("note: {}, {consequence}", error.sentence()));
             Ok(None)

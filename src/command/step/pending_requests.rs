@@ -32,19 +32,3 @@ impl PendingRequests {
         events
     }
 }
-
-/// Runs futures concurrently, and returns their results in the same order.
-pub(super) async fn all<T>(futures: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    let mut pending: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
-    poll_fn(|context| {
-        for (future, answer) in pending.iter_mut().filter(|(_, answer)| answer.is_none()) {
-            if let Poll::Ready(ready) = future.as_mut().poll(context) {
-                *answer = Some(ready);
-            }
-        }
-        let is_done = pending.iter().all(|(_, answer)| answer.is_some());
-        if is_done { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    pending.into_iter().filter_map(|(_, answer)| answer).collect()
-}

@@ -20,7 +20,6 @@ use crate::command::targets::namespace_scope::NamespaceScope;
 
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::source::Source;
-use crate::command::outcome::is_withheld;
 
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{Error, ErrorKind, Result};
@@ -78,7 +77,7 @@ pub async fn find_workloads_with(
             (word, Err(error)) if is_optional(word) && error.kind() == ErrorKind::Refused => {
                 screen.note(&format!("note: {}", error.sentence()));
             }
-            (TargetWord::All(_), Err(error)) if is_withheld(&error) && scope.targets.len() > 1 => {
+            (TargetWord::All(_), Err(error)) if error.is_withheld() && scope.targets.len() > 1 => {
                 screen.note(&format!("note: {}", error.sentence()));
             }
             (_, Err(error)) => found.errors.push(error),
@@ -135,7 +134,7 @@ fn is_optional(word: &TargetWord) -> bool {
 
 /// Whether the server or the snapshot has no objects of a type at all.
 fn is_absent(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound || is_withheld(error)
+    error.kind() == ErrorKind::NotFound || error.is_withheld()
 }
 
 /// Refuses types without rollouts. With `--compat` the object is read first, as in kubectl.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::cluster::source::Source;
-use crate::command::outcome::is_withheld;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::DisruptionBudget;
 use crate::model::api::node::Node;
@@ -194,7 +193,7 @@ pub(super) fn or_note<T>(
 ) -> Result<Option<Vec<T>>> {
     match listed {
         Ok(objects) => Ok(Some(objects)),
-        Err(error) if is_withheld(&error) => {
+        Err(error) if error.is_withheld() => {
             screen.note_once(&format!("note: {consequence}: {}", error.sentence()));
             Ok(None)
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::observe::{Details, Owned, list_revisions};
 use crate::cluster::source::Source;
-use crate::command::outcome::is_withheld;
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
@@ -74,7 +73,7 @@ impl OwnedObjects {
 
     fn unless_withheld<T>(&mut self, type_: &'static ResourceType, listed: Result<Vec<T>>) -> Result<Vec<T>> {
         match listed {
-            Err(error) if is_withheld(&error) => {
+            Err(error) if error.is_withheld() => {
                 self.withheld.push((type_, error));
                 Ok(Vec::new())
             }

@@ -31,6 +31,12 @@ pub struct TargetScope {
 }
 
 impl TargetScope {
+    /// Returns the scope of one target.
+    #[must_use]
+    pub fn of(target: TargetWord, namespace: Option<String>) -> Self {
+        Self { targets: vec![target], namespace, ..Self::default() }
+    }
+
     /// Whether a target is a type without a name, so that it may match several workloads.
     #[must_use]
     pub fn is_selection(&self) -> bool {

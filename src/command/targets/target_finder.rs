@@ -1,7 +1,6 @@
 //! Finds workloads by type and name, and all workloads of a type.
 
 use crate::cluster::source::Source;
-use crate::command::outcome::is_withheld;
 use crate::command::targets::namespace_scope::NamespaceScope;
 use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,7 +53,7 @@ impl TargetFinder<'_> {
         let object = self.source.get(type_.type_(), namespace, name).await;
         // A snapshot may lack the whole type. For a type without rollouts report "not found", as kubectl does.
         let object = match object {
-            Err(error) if is_withheld(&error) && matches!(type_, TargetType::Other(_)) => None,
+            Err(error) if error.is_withheld() && matches!(type_, TargetType::Other(_)) => None,
             object => object?,
         };
         let Some(object) = object else {

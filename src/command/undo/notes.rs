@@ -29,7 +29,7 @@ pub(in crate::command) fn warn_of_owners(
     options: &UndoOptions,
     screen: &mut Screen<'_>,
 ) {
-    for owner in owners(workload, &FieldPath::of(["spec", "template"])) {
+    for owner in owners(workload, &FieldPath::template()) {
         let is_synced = owner == ManifestOwner::Apply && options.sync_last_applied;
         if !is_synced {
             screen.note_once(&warnings::before_an_undo(&owner, workload));

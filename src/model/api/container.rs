@@ -159,14 +159,10 @@ fn text(value: &Value, field: &str) -> String {
 
 /// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
 fn is_sidecar(pod: &Value, name: &str) -> bool {
-    let field = |container: &Value, field: &str| {
-        container.get(field).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
-    };
     let containers = pod.pointer("/spec/initContainers").and_then(Value::as_array);
+    let mut containers = containers.into_iter().flatten();
     containers
-        .into_iter()
-        .flatten()
-        .any(|container| field(container, "name") == name && field(container, "restartPolicy") == "Always")
+        .any(|container| text(container, "name") == name && text(container, "restartPolicy") == "Always")
 }
 
 #[cfg(test)]

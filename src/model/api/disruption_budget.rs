@@ -20,7 +20,7 @@ pub struct DisruptionBudget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HealthyPods {
     pods: i64,
-    healthy: i64,
+    wanted: i64,
 }
 
 impl DisruptionBudget {
@@ -37,7 +37,7 @@ impl DisruptionBudget {
             sync_error: failed.map(|condition| condition.message),
             counts: is_counted.then(|| HealthyPods {
                 pods: count("/status/expectedPods"),
-                healthy: count("/status/desiredHealthy"),
+                wanted: count("/status/desiredHealthy"),
             }),
         }
     }
@@ -59,9 +59,9 @@ impl DisruptionBudget {
         if let Some(reason) = &self.sync_error {
             return Some(format!("PodDisruptionBudget {name} cannot be counted by its controller: {reason}"));
         }
-        let counts = self.counts.filter(|counts| counts.pods > 0 && counts.healthy >= counts.pods)?;
-        let (healthy, pods) = (counts.healthy, counts.pods);
-        Some(format!("PodDisruptionBudget {name} wants {healthy} healthy pods, and it selects {pods} in all"))
+        let counts = self.counts.filter(|counts| counts.pods > 0 && counts.wanted >= counts.pods)?;
+        let (wanted, pods) = (counts.wanted, counts.pods);
+        Some(format!("PodDisruptionBudget {name} wants {wanted} healthy pods, and it selects {pods} in all"))
     }
 }
 

@@ -16,6 +16,18 @@ impl FieldPath {
         Self(members.into_iter().map(Into::into).collect())
     }
 
+    /// Returns the path of the uid, which identifies an object.
+    #[must_use]
+    pub fn uid() -> Self {
+        Self::of(["metadata", "uid"])
+    }
+
+    /// Returns the path of the pod template of a workload.
+    #[must_use]
+    pub fn template() -> Self {
+        Self::of(["spec", "template"])
+    }
+
     /// Returns the path of an annotation.
     #[must_use]
     pub fn annotation(name: &str) -> Self {

@@ -1,4 +1,4 @@
-//! The field manager that changed a field last, from `managedFields`.
+//! The field managers of an object and what they own, from `managedFields`.
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub struct Authorship {
 /// the server does not keep managed fields.
 #[must_use]
 pub fn last_template_author(workload: &Object) -> Option<Authorship> {
-    last_author(workload, &FieldPath::of(["spec", "template"]))
+    last_author(workload, &FieldPath::template())
 }
 
 /// Returns the manager that owns fields at or below a path and wrote last.
@@ -45,14 +45,38 @@ pub fn author_of_change(object: &Object, path: &FieldPath, before: Option<&Value
 
 /// The manager that wrote last of those whose owned fields at a place are as wanted.
 fn last_owner(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Option<Authorship> {
-    let entries = object.at("/metadata/managedFields")?.as_array()?;
-    let authors = entries.iter().filter_map(|entry| {
-        let fields = path.members().iter().map(|member| format!("f:{member}"));
-        let owned = fields.fold(entry.get("fieldsV1"), |owned, field| owned?.get(&field))?;
+    let authors = entries(object).filter_map(|entry| {
+        let owned = owned_fields(entry, path)?;
         let time = entry.get("time").and_then(Value::as_str)?.parse().ok().filter(|_| is_wanted(owned))?;
-        Some(Authorship { manager: entry.get("manager")?.as_str()?.to_owned(), time })
+        Some(Authorship { manager: manager(entry)?.to_owned(), time })
     });
     authors.max_by_key(|author| author.time)
+}
+
+/// Returns all field managers of an object.
+pub fn managers(object: &Object) -> impl Iterator<Item = &str> {
+    entries(object).filter_map(manager)
+}
+
+/// Returns the managers that own fields at a path by server-side apply. Their next apply reverts a change or fails
+/// with a conflict.
+pub fn appliers<'a>(object: &'a Object, path: &FieldPath) -> impl Iterator<Item = &'a str> {
+    let applies = |entry: &&Value| entry.get("operation").and_then(Value::as_str) == Some("Apply");
+    entries(object).filter(applies).filter(|entry| owned_fields(entry, path).is_some()).filter_map(manager)
+}
+
+fn entries(object: &Object) -> impl Iterator<Item = &Value> {
+    object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn manager(entry: &Value) -> Option<&str> {
+    entry.get("manager")?.as_str()
+}
+
+/// Returns the part of `fieldsV1` at or below a path, if the entry has one.
+fn owned_fields<'a>(entry: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+    let mut fields = path.members().iter().map(|member| format!("f:{member}"));
+    fields.try_fold(entry.get("fieldsV1")?, |owned, field| owned.get(&field))
 }
 
 /// Whether a field that differs between two values is among owned ones (`fieldsV1`): `f:NAME` is a member,
@@ -117,7 +141,7 @@ mod tests {
             let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "managedFields": entries}, "spec": {"template": template("x:2")}});
             let author = author_of_change(
                 &Object::read(object).unwrap(),
-                &FieldPath::of(["spec", "template"]),
+                &FieldPath::template(),
                 Some(&template("x:1")),
             );
             assert_eq!(author.map(|author| author.manager).as_deref(), Some("kubectl-set"));

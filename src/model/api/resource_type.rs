@@ -206,8 +206,8 @@ static REFUSED: [&ResourceType; 17] = [
     &other("Rollout", ["rollout", "rollouts", "rollouts"], "rollouts.kruise.io"),
 ];
 
-/// The group of `OpenKruise`, of which only some kinds have rollouts.
-const KRUISE: &str = "apps.kruise.io";
+/// The group of OpenKruise, of which only some kinds have rollouts.
+pub(in crate::model) const KRUISE: &str = "apps.kruise.io";
 
 /// The type without rollouts that a word means, if it is one that kubectl knows everywhere.
 #[must_use]

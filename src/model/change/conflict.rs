@@ -25,9 +25,9 @@ impl Conflict {
     #[must_use]
     pub fn of(patch: &Patch, now: &Object) -> Option<Self> {
         let broken: Vec<&Precondition> = patch.failed_preconditions(now).collect();
-        let recreated = broken.iter().any(|precondition| precondition.path == uid());
+        let recreated = broken.iter().any(|precondition| precondition.path == FieldPath::uid());
         let changed: Vec<&&Precondition> =
-            broken.iter().filter(|precondition| precondition.path != uid()).collect();
+            broken.iter().filter(|precondition| precondition.path != FieldPath::uid()).collect();
         let author = changed
             .iter()
             .filter_map(|one| author_of_change(now, &one.path, one.expected.as_ref()))
@@ -38,10 +38,6 @@ impl Conflict {
             changes: changed.iter().flat_map(|precondition| describe(precondition, now)).collect(),
         })
     }
-}
-
-fn uid() -> FieldPath {
-    FieldPath::of(["metadata", "uid"])
 }
 
 fn describe(precondition: &Precondition, now: &Object) -> Vec<String> {
@@ -95,7 +91,7 @@ mod tests {
     #[test]
     fn a_conflict_has_the_manager_and_the_changes() {
         let mut patch = Patch::of(&deployment("web:1", "u", false));
-        patch.set(FieldPath::of(["spec", "template"]), json!({}));
+        patch.set(FieldPath::template(), json!({}));
         assert_eq!(Conflict::of(&patch, &deployment("web:1", "u", true)), None);
         let conflict = Conflict::of(&patch, &deployment("web:2", "u", false)).unwrap();
         assert_eq!(

@@ -1,9 +1,9 @@
 //! Tools that own a manifest of a workload and may revert a change.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::patch::FieldPath;
-use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::managed_fields::{LAST_APPLIED, appliers, managers};
 use crate::model::api::object::Object;
 use crate::model::workload::Workload;
 
@@ -29,13 +29,12 @@ pub enum ManifestOwner {
 #[must_use]
 pub fn owners(workload: &Workload, path: &FieldPath) -> Vec<ManifestOwner> {
     let object = workload.object();
-    let appliers = [argo_cd(object), flux(object), helm(object), kruise_rollout(object)];
+    let tools = [argo_cd(object), flux(object), helm(object), kruise_rollout(object)];
     let mut owners: Vec<ManifestOwner> =
         object.annotation(LAST_APPLIED).map(|_| ManifestOwner::Apply).into_iter().collect();
-    owners.extend(appliers.into_iter().flatten());
+    owners.extend(tools.into_iter().flatten());
     let known = ["argocd", "kustomize-controller", "helm-controller", "helm"];
-    let others =
-        appliers_of(object, path).filter(|manager| !known.iter().any(|name| manager.starts_with(name)));
+    let others = appliers(object, path).filter(|manager| !known.iter().any(|name| manager.starts_with(name)));
     owners.extend(others.map(|manager| ManifestOwner::ServerSideApply(manager.to_owned())));
     owners
 }
@@ -48,11 +47,7 @@ pub fn driver(workload: &Workload) -> Option<String> {
         let name = name.map(|name| format!(" {name}")).unwrap_or_default();
         return Some(format!("the Kruise Rollout{name}"));
     }
-    let is_marked = ["/metadata/annotations", "/metadata/labels"].iter().any(|map| {
-        let marks = object.at(map).and_then(Value::as_object);
-        marks.is_some_and(|marks| marks.keys().any(|key| key.starts_with("rollout.argoproj.io/")))
-    });
-    let is_driven = is_marked || is_managed_by(object, "rollouts-controller");
+    let is_driven = is_marked(object, "rollout.argoproj.io/") || is_managed_by(object, "rollouts-controller");
     is_driven.then(|| "Argo Rollouts".to_owned())
 }
 
@@ -81,46 +76,25 @@ fn helm(object: &Object) -> Option<ManifestOwner> {
 /// Kruise adds annotations and labels to a Deployment that it drives. `in-progressing` contains
 /// JSON with the name of the Rollout.
 fn kruise_rollout(object: &Object) -> Option<ManifestOwner> {
-    const PREFIX: &str = "rollouts.kruise.io/";
-    let marks = |map: &str| {
-        object
-            .at(map)
-            .and_then(Value::as_object)
-            .is_some_and(|marks| marks.keys().any(|key| key.starts_with(PREFIX)))
-    };
     let progress = object.annotation("rollouts.kruise.io/in-progressing");
     let progress: Option<Value> = progress.and_then(|text| serde_json::from_str(text).ok());
     let name = progress.as_ref().and_then(|progress| progress.get("rolloutName")?.as_str());
-    (marks("/metadata/annotations") || marks("/metadata/labels"))
-        .then(|| ManifestOwner::KruiseRollout(named(name)))
+    is_marked(object, "rollouts.kruise.io/").then(|| ManifestOwner::KruiseRollout(named(name)))
 }
 
 fn named(name: Option<&str>) -> Option<String> {
     name.filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-fn entries(object: &Object) -> impl Iterator<Item = &Value> {
-    object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
-}
-
 fn is_managed_by(object: &Object, prefix: &str) -> bool {
-    entries(object).filter_map(manager).any(|manager| manager.starts_with(prefix))
+    managers(object).any(|manager| manager.starts_with(prefix))
 }
 
-fn manager(entry: &Value) -> Option<&str> {
-    entry.get("manager")?.as_str()
-}
-
-/// Returns the managers that own fields at a path by server-side apply. Their next apply reverts a
-/// change or fails with a conflict.
-fn appliers_of<'a>(object: &'a Object, path: &FieldPath) -> impl Iterator<Item = &'a str> {
-    let fields = path.members().iter().map(|member| format!("f:{member}")).collect::<Vec<_>>();
-    let owns = move |entry: &&Value| {
-        let applies = entry.get("operation").and_then(Value::as_str) == Some("Apply");
-        let owned = entry.get("fieldsV1");
-        applies && fields.iter().fold(owned, |owned, field| owned?.get(field)).is_some()
-    };
-    entries(object).filter(owns).filter_map(manager)
+/// Whether the name of a label or an annotation begins with a prefix.
+fn is_marked(object: &Object, prefix: &str) -> bool {
+    let maps = ["/metadata/annotations", "/metadata/labels"].into_iter();
+    let mut marks = maps.filter_map(|map| object.at(map)?.as_object()).flat_map(Map::keys);
+    marks.any(|mark| mark.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -133,7 +107,7 @@ mod tests {
         for (name, value) in metadata.as_object().unwrap() {
             object["metadata"][name] = value.clone();
         }
-        owners(&Workload::of(Object::read(object).unwrap()).unwrap(), &FieldPath::of(["spec", "template"]))
+        owners(&Workload::of(Object::read(object).unwrap()).unwrap(), &FieldPath::template())
     }
 
     #[test]

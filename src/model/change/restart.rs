@@ -6,15 +6,13 @@ use super::patch::{FieldPath, Patch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::revision::CHANGE_CAUSE;
 use crate::model::revision::pod_update::PodUpdate;
+use crate::model::revision::template::RESTARTED_AT;
 use crate::model::status::effect::Effect;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::pod_update::PodUpdatePolicy;
+use crate::model::workload::kind::PodUpdatePolicy;
 use crate::model::workload::strategy;
-
-/// The template annotation whose change makes a new revision.
-pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
 /// Returns the patch that restarts a workload.
 ///

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::event::TargetId;
 use super::fatal_causes::ends_container;
-use super::now::TargetId;
 use super::report::{CauseChange, FollowerRequest, LogRef, Report};
 use crate::model::status::cause::{Cause, CauseId};
 

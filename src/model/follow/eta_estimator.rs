@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::model::status::observation::Observation;
 use crate::model::status::verdict::Counts;
-use crate::model::workload::strategy;
 
 /// The fewest pods that must become ready before there is an estimate. The first one may have
 /// waited for an image, or for the start of the follower.
@@ -66,8 +65,7 @@ fn ready_and_goal(observation: &Observation) -> (u32, u32) {
     let current = observation.revisions.current();
     let ready_pods = current.and_then(|current| observation.pod_count(current)).map(|count| count.ready);
     let ready_and_goal = ready_pods.map_or_else(|| u32::try_from(counts.updated), u32::try_from);
-    let released = counts.wanted - strategy::partition(&observation.workload).min(counts.wanted);
-    (ready_and_goal.unwrap_or_default(), u32::try_from(released).unwrap_or_default())
+    (ready_and_goal.unwrap_or_default(), u32::try_from(counts.released).unwrap_or_default())
 }
 
 #[cfg(test)]

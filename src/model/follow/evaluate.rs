@@ -1,5 +1,7 @@
 //! Evaluates a target: reports what changed, and decides whether the target is finished.
 
+use std::time::Duration;
+
 use super::decision::{FollowDecision, Judgement};
 use super::goal::GoalState;
 use super::now::Now;
@@ -12,7 +14,7 @@ use super::target_tracker::{FINAL_REFRESH_TIMEOUT, TargetTracker};
 use crate::error::Result;
 use crate::model::follow::expected_revision::{ExpectedRevision, RevisionMatch};
 use crate::model::status::cause::causes;
-use crate::model::status::verdict::{Counts, RolloutState, verdict};
+use crate::model::status::verdict::{Counts, RolloutState, Verdict, verdict};
 
 impl TargetTracker {
     /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
@@ -80,48 +82,92 @@ impl TargetTracker {
         let Some(observation) = self.observation.observation() else {
             return FollowDecision::Continue;
         };
-        let elapsed = now.elapsed;
-        let (verdict, counts) = (verdict(observation), Counts::of(&observation.workload));
-        self.progress.record(&observation.workload, elapsed);
-        // Scripts wait for kubectl's line of success, so it must not be printed before the success is certain.
-        let is_uncertain = verdict.state == RolloutState::Complete
-            && self.may_still_fail(observation, options, now.server_time);
+        let verdict = verdict(observation);
+        self.progress.record(&observation.workload, now.elapsed);
+        self.report_verdict(&verdict, now, options, reports);
+        self.record_revision(now.elapsed);
+        let has_causes = self.report_causes(verdict.state, now, options, reports);
+        self.decide_by_goal(&verdict, has_causes, now, options, reports)
+    }
+
+    /// Reports the verdict and the counters if they changed. Scripts wait for kubectl's line of success, so it is
+    /// held back until the success is certain.
+    fn report_verdict(
+        &mut self,
+        verdict: &Verdict,
+        now: Now,
+        options: &FollowOptions,
+        reports: &mut Vec<Report>,
+    ) {
+        let counts = Counts::of(self.workload());
+        let may_fail = |observation| self.may_still_fail(observation, options, now.server_time);
+        let is_uncertain =
+            verdict.state == RolloutState::Complete && self.observation().is_some_and(may_fail);
         let line_changed = if is_uncertain {
             self.lines.hold_back();
             false
         } else {
-            self.lines.record(&verdict, self.progress.last_progress(), elapsed)
+            self.lines.record(verdict, self.progress.last_progress(), now.elapsed)
         };
-        if line_changed || self.verdict.as_ref() != Some(&verdict) || self.counts != counts {
-            let verdict = verdict.clone();
+        if line_changed || self.verdict.as_ref() != Some(verdict) || self.counts != counts {
             let (target, is_rollback) = (self.id, self.rollback.is_some());
+            let verdict = verdict.clone();
             reports.push(Report::Status { target, verdict, counts, line_changed, is_rollback });
         }
         (self.verdict, self.counts) = (Some(verdict.clone()), counts);
+    }
+
+    /// Records the current revision and its progress. Another revision gets its own grace periods and estimate.
+    fn record_revision(&mut self, now: Duration) {
+        let Some(observation) = self.observation.observation() else { return };
         let revision = observation.revisions.current().map(|current| current.name.clone());
         if revision != self.revision {
-            self.fatal_causes.reset(); // a new revision gets its own grace periods
+            self.fatal_causes.reset();
             self.eta.reset();
             self.revision = revision;
         }
-        self.eta.record(observation, elapsed);
-        let is_unfinished = !matches!(verdict.state, RolloutState::Complete | RolloutState::Unobserved);
-        let has_time = options.timeout.is_none_or(|limit| elapsed < limit);
-        let lacks_warnings = is_unfinished && has_time && self.warnings.are_awaited(elapsed);
-        if !lacks_warnings {
-            let causes = causes(observation, now.server_time);
-            self.causes.record(self.id, &causes, elapsed, reports);
-            self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
+        self.eta.record(observation, now);
+    }
+
+    /// Reports the causes that changed. Returns false while the first warnings are awaited, because they may show
+    /// other causes.
+    fn report_causes(
+        &mut self,
+        state: RolloutState,
+        now: Now,
+        options: &FollowOptions,
+        reports: &mut Vec<Report>,
+    ) -> bool {
+        let Some(observation) = self.observation.observation() else { return false };
+        let is_unfinished = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
+        let has_time = options.timeout.is_none_or(|limit| now.elapsed < limit);
+        if is_unfinished && has_time && self.warnings.are_awaited(now.elapsed) {
+            return false;
         }
-        let reached = options.goal.state(observation, &verdict) == GoalState::Reached;
+        let causes = causes(observation, now.server_time);
+        self.causes.record(self.id, &causes, now.elapsed, reports);
+        self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
+        true
+    }
+
+    /// Decides whether the target is finished, once its causes are known, and reports what the goal still needs.
+    fn decide_by_goal(
+        &mut self,
+        verdict: &Verdict,
+        has_causes: bool,
+        now: Now,
+        options: &FollowOptions,
+        reports: &mut Vec<Report>,
+    ) -> FollowDecision {
+        let Some(observation) = self.observation.observation() else { return FollowDecision::Continue };
+        let is_reached = options.goal.state(observation, verdict) == GoalState::Reached;
         let before = self.stability.take();
-        self.stability = reached.then(|| Stability::extend_or_restart(before, observation, elapsed));
-        let remainder = options.goal.remainder(observation, &verdict);
-        // The causes must be reported before the result.
-        let decision = if lacks_warnings {
-            FollowDecision::Continue
+        self.stability = is_reached.then(|| Stability::extend_or_restart(before, observation, now.elapsed));
+        let remainder = options.goal.remainder(observation, verdict);
+        let decision = if has_causes {
+            self.decide(&Judgement { observation, verdict, now }, options)
         } else {
-            self.decide(&Judgement { observation, verdict: &verdict, now }, options)
+            FollowDecision::Continue
         };
         if let Some(remainder) = remainder {
             self.report_waiting(remainder, reports);

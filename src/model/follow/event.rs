@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use super::container_logs::LogLines;
-use super::now::TargetId;
 use crate::error::Error;
 use crate::model::api::event::Events;
 use crate::model::api::pod::Pod;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
+
+/// The index of a target of a [`Follower`](super::Follower).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetId(pub usize);
 
 /// One event of the follower.
 #[derive(Clone, Debug)]

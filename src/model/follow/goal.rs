@@ -90,8 +90,8 @@ impl Goal {
         let counts = Counts::of(&observation.workload);
         let reached = match self {
             Self::Success => is_success,
-            Self::Updated => is_updated(&observation.workload, counts),
-            Self::Available => is_updated(&observation.workload, counts) && is_available(counts),
+            Self::Updated => is_updated(counts),
+            Self::Available => is_updated(counts) && is_available(counts),
             Self::Complete => is_success && is_all_new(&observation.workload, counts),
             Self::OldGone if is_success && is_all_new(&observation.workload, counts) => {
                 match outdated_pods_gone(observation) {
@@ -111,9 +111,8 @@ impl Goal {
 }
 
 /// Whether every pod that the partition releases is updated.
-fn is_updated(workload: &Workload, counts: Counts) -> bool {
-    let released = counts.wanted - strategy::partition(workload).min(counts.wanted);
-    counts.updated >= released && (released > 0 || counts.outdated() == 0)
+fn is_updated(counts: Counts) -> bool {
+    counts.updated >= counts.released && (counts.released > 0 || counts.outdated() == 0)
 }
 
 /// Whether the updated pods are available even if every outdated pod is available too.

@@ -38,12 +38,13 @@ pub(super) use observation_builder::ObservationBuilder;
 pub(super) use progress_clock::ProgressClock;
 
 pub use container_logs::{ContainerLogs, LogLines};
-pub use event::{FollowerEvent, StopSignal, TargetEvent};
+pub use event::{FollowerEvent, StopSignal, TargetEvent, TargetId};
 pub use goal::Goal;
-pub use now::{Now, TargetId};
+pub use now::Now;
 pub use options::{FollowMode, FollowOptions};
 pub use report::{CauseChange, FollowerRequest, LogRef, PodRef, Report};
-pub use result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
+pub use result::{Outcome, RollbackResult, RolloutFailure, TargetResult};
+pub use rollback::Rollback;
 pub use start_state::StartState;
 pub use target_tracker::TargetTracker;
 

@@ -1,4 +1,4 @@
-//! The time of an event, and the id of its target.
+//! The time of an event.
 
 use std::time::Duration;
 
@@ -20,7 +20,3 @@ impl Now {
         Timestamp::from_second(self.server_time.as_second()).unwrap_or(self.server_time).to_string()
     }
 }
-
-/// The index of a target of a [`Follower`](super::Follower).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TargetId(pub usize);

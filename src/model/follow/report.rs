@@ -1,7 +1,7 @@
 //! The output of the follower: reports for the user, and requests for its driver.
 
 use super::container_logs::LogLines;
-use super::now::TargetId;
+use super::event::TargetId;
 use super::result::TargetResult;
 use crate::model::api::pod::Pod;
 use crate::model::status::cause::Cause;

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::diff::{PathStep, RESTARTED_AT, TemplatePath};
-use super::template::Template;
+use super::diff::{PathStep, TemplatePath};
+use super::template::{RESTARTED_AT, Template};
 use super::template_defaults::without_defaults;
 
 /// The metadata that servers and controllers write. A template has a namespace only if a manifest sets it, and no

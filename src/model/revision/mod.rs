@@ -4,6 +4,7 @@ pub mod controller_hash;
 pub mod diff;
 pub mod digest;
 pub mod elsewhere;
+pub mod foretold;
 mod list;
 pub mod pod_update;
 mod pods;
@@ -12,7 +13,7 @@ pub mod redaction;
 mod revision_object;
 mod revision_word;
 pub mod template;
-mod template_defaults;
+pub(in crate::model) mod template_defaults;
 
 pub use list::Revisions;
 pub use revision_word::RevisionWord;

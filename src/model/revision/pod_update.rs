@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::diff::{Diff, PathStep, SecretValues, TemplatePath, key_values};
 use super::template::Template;
-use crate::model::workload::pod_update::PodUpdatePolicy;
+use crate::model::workload::kind::PodUpdatePolicy;
 
 /// What a change of the template does to a pod that runs the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,9 @@ use super::digest::Digest;
 use crate::model::api::quantity::Quantity;
 use crate::model::workload::Workload;
 
+/// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
+pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+
 /// The labels that controllers add to templates and pods to distinguish revisions.
 pub const HASH_LABELS: [&str; 3] =
     ["pod-template-hash", "controller-revision-hash", "pod-template-generation"];

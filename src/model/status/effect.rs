@@ -11,8 +11,9 @@ use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
-use crate::model::workload::pod_update::PodUpdatePolicy;
+use crate::model::workload::kind::PodUpdatePolicy;
 use crate::model::workload::strategy;
+use crate::model::workload::update_budget::UpdateBudget;
 
 /// The effect of a change on the pods of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,23 @@ pub struct Effect {
     pub pods: PodIdentity,
     /// What happens to the replaced pods; none for a kind that always replaces them by others.
     pub update: Option<UpdatedPods>,
+    /// How many pods are replaced at a time; none if none is replaced.
+    pub pace: Option<UpdatePace>,
+}
+
+/// How many pods a controller replaces at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdatePace {
+    /// `Recreate`: all outdated pods stop before the first updated one starts.
+    AllAtOnce,
+    /// As many as the update budget allows.
+    Budget(UpdateBudget),
+}
+
+impl UpdatePace {
+    fn of(after: &Workload) -> Self {
+        if strategy::is_rolling(after) { Self::Budget(after.update_budget()) } else { Self::AllAtOnce }
+    }
 }
 
 /// What happens to the pods that a change updates, where the controller may update them in place.
@@ -126,6 +144,8 @@ impl Effect {
         let update = may_stay.then(|| UpdatedPods::of(&replaced, observation, after));
         held.sort_by_key(|pod| (strategy::partition_index(after, &pod.name), &pod.node, &pod.name));
         let pods = after.kind().pods;
+        let keeps_all = matches!(held_by, Some(HeldBy::Paused | HeldBy::OnDelete));
+        let may_replace = !replaced.is_empty() || (observation.pods.is_none() && !keeps_all);
         let names = |list: Vec<&Pod>| list.into_iter().map(|pod| pod_name(pods, pod)).collect::<Vec<_>>();
         Self {
             wanted: after.wanted(),
@@ -135,6 +155,7 @@ impl Effect {
             held_by,
             pods,
             update,
+            pace: may_replace.then(|| UpdatePace::of(after)),
         }
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::action::{Action, Decision, Purpose};
 use super::between_batches::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
-use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
+use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
+use super::lease::foreign_lease;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::report::{Beginning, StepReport};
 use super::situation::{Situation, StepCommand};
@@ -14,7 +15,7 @@ use super::state::PlanState;
 use super::timers::Timers;
 use crate::error::Result;
 use crate::model::api::managed_fields::last_author;
-use crate::model::change::hold::{HOLD_ANNOTATION, LEASE_DURATION, Lease, PlanRecord};
+use crate::model::change::hold::{HOLD_ANNOTATION, Lease};
 use crate::model::change::patch::FieldPath;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -25,7 +26,7 @@ const NOT_BACK: &str = "the controller has not replaced every pod yet";
 /// Decides what to do while this process does not hold the lease.
 pub(super) fn acquire(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let observed = situation.observed;
-    let existing = match find(&command.request, observed) {
+    let existing = match find_plan(&command.request, observed) {
         Ok(existing) => existing,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
@@ -49,7 +50,7 @@ fn begin(
         return Ok(Decision::wait_for("the controller to observe the change"));
     }
     if existing.record.plan.is_releasing() {
-        slots.kind.check_observation(&slots.observation)?;
+        slots.kind.check_observation(&slots.context)?;
         let is_outdated = slots.all.iter().any(PodSlot::is_outdated);
         let is_free = matches!(existing.origin, Origin::Free { .. });
         if let Some(rollback) = rolled_back(situation.observed, timers, is_outdated).filter(|_| is_free) {
@@ -135,22 +136,6 @@ fn already_updated(situation: &Situation<'_>, existing: &ExistingPlan) -> Result
     Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }
 
-/// Returns the lease of another process, unless it has expired or this command takes it over. A lease has expired
-/// when this process saw it unchanged for the duration of a lease.
-fn foreign_lease(
-    command: &StepCommand,
-    situation: &Situation<'_>,
-    timers: &Timers,
-    record: &PlanRecord,
-) -> Option<Lease> {
-    let lease = record.lease.as_ref().filter(|lease| lease.holder != command.identity.holder)?;
-    let has_expired = timers
-        .other_lease
-        .as_ref()
-        .is_some_and(|(other, since)| other == lease && situation.now.elapsed >= *since + LEASE_DURATION);
-    (!command.request.take_over && !has_expired).then(|| lease.clone())
-}
-
 /// Returns how the plan that this process waited for was rolled back; none if it was not. Its annotation is gone then,
 /// and the live template is that of the revision that it began from.
 fn rolled_back(observed: &Observation, timers: &Timers, is_outdated: bool) -> Option<RollbackOutcome> {
@@ -162,9 +147,12 @@ fn rolled_back(observed: &Observation, timers: &Timers, is_outdated: bool) -> Op
         plan.template != current.digest.hex() && plan.from.as_ref() == Some(&current.name)
     };
     let revision = current.label();
-    is_back.then(|| match is_outdated {
-        false => RollbackOutcome::Done { revision },
-        true => RollbackOutcome::Unfinished { revision, why: NOT_BACK.to_owned() },
+    is_back.then(|| {
+        if is_outdated {
+            RollbackOutcome::Unfinished { revision, why: NOT_BACK.to_owned() }
+        } else {
+            RollbackOutcome::Done { revision }
+        }
     })
 }
 

@@ -22,7 +22,7 @@ pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
 pub(super) fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
-    let observation = state.observation();
+    let context = state.context();
     let in_batch: Vec<_> = state.all().iter().filter(|slot| state.is_in_batch(slot)).collect();
     let status = format!(
         "batch {}: {} of {} pods available, {} of {} unavailable",
@@ -32,10 +32,10 @@ pub(super) fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
         state.unavailable(),
         state.allowed(),
     );
-    match state.slots.kind.release(observation, state.all(), batch, state.free()) {
+    match state.slots.kind.release(context, state.all(), batch, state.free()) {
         Some(Release::Strategy { set, slots }) => {
-            let record = observation.record.renewed(observation.now.stamp());
-            let patch = record.patch(&observation.observed.workload, Some(set));
+            let record = context.record.renewed(context.now.stamp());
+            let patch = record.patch(context.workload(), Some(set));
             let why = format!("{status}: release {}", slots.join(" "));
             let reports = released(batch.number, slots);
             return Decision::write(Purpose::ReleaseSlots, patch, reports, why);
@@ -72,21 +72,21 @@ pub(super) fn in_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
 fn is_wave_due(state: &PlanState<'_>, in_batch: &[&PodSlot<'_>], size: usize) -> bool {
     let left = in_batch.iter().filter(|slot| !slot.is_released && slot.unready_node.is_none()).count();
     let is_large = size >= left.min(state.allowed().div_ceil(2));
-    let now = state.observation().now.elapsed;
+    let now = state.context().now.elapsed;
     is_large || state.timers.last_wave.is_none_or(|last| now >= last + WAVE_PAUSE)
 }
 
 /// Records that the batch soaked and passed its check.
 fn finish_batch(state: &PlanState<'_>, batch: &BatchRecord) -> Decision {
-    let observation = state.observation();
-    let mut record = observation.record.renewed(observation.now.stamp());
+    let context = state.context();
+    let mut record = context.record.renewed(context.now.stamp());
     if let Some(batch) = &mut record.plan.batch {
         batch.done = true;
     }
     if record.plan.reach == Some(Reach::Next) {
         record.plan.reach = None; // the goal of the command is reached
     }
-    let patch = record.patch(&observation.observed.workload, None);
+    let patch = record.patch(context.workload(), None);
     let reports = vec![StepReport::Batch(finished_batch(state, batch))];
     Decision::write(Purpose::FinishBatch, patch, reports, format!("batch {}: done", batch.number))
 }
@@ -108,7 +108,7 @@ pub(super) fn failed(state: &PlanState<'_>, batch: &BatchRecord) -> Option<Decis
 pub(super) fn fatal_cause(state: &PlanState<'_>) -> Option<(CauseId, Vec<String>)> {
     let is_required =
         |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
-    let mut fatal = state.timers.causes.fatal(state.observation().now.elapsed);
+    let mut fatal = state.timers.causes.fatal(state.context().now.elapsed);
     fatal.find(|(_, pods)| pods.is_empty() || pods.iter().any(is_required))
 }
 
@@ -129,7 +129,7 @@ fn past_timeout(state: &PlanState<'_>, batch: usize) -> Decision {
     let is_other = |slot: &&PodSlot<'_>| is_full && !state.is_required(slot) && !state.is_in_batch(slot);
     let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
     if !others.is_empty() {
-        let pods = reasons(others, state.observation());
+        let pods = reasons(others, state.context());
         let outcome = StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: state.allowed() });
         return Decision::finish(outcome, format!("{why}, for pods of no batch: stop"));
     }

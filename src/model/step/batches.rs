@@ -33,7 +33,7 @@ pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
 pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
     match reach {
         None => true,
-        Some(Reach::To(amount)) => updated(slots) >= amount.of(slots.len()),
+        Some(Reach::To(amount)) => updated(slots) >= amount.pods_of(slots.len()),
         Some(Reach::Next | Reach::All) => false,
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn next(
     let canary = pace.canary && updated == 0;
     let goal = if canary { 1 } else { goal(pace, updated, wanted) };
     let goal = match reach {
-        Some(Reach::To(amount)) => goal.min(amount.of(wanted)),
+        Some(Reach::To(amount)) => goal.min(amount.pods_of(wanted)),
         _ => goal,
     };
     let mut names = Vec::new();
@@ -94,9 +94,9 @@ pub(super) fn next(
 /// Returns how many pods run the new revision after the next batch.
 fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
     match &pace.batches {
-        Batches::By(amount) => updated.saturating_add(amount.of(wanted)),
+        Batches::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
         Batches::Until(goals) => {
-            let mut goals = goals.iter().map(|goal| goal.of(wanted));
+            let mut goals = goals.iter().map(|goal| goal.pods_of(wanted));
             goals.find(|goal| *goal > updated).unwrap_or(wanted)
         }
     }

@@ -68,7 +68,7 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
 /// Whether an unavailable pod was created recently or is within its grace period. After another change of the
 /// template, the pods of a batch may be replaced once more.
 fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
-    let now = state.observation().now.server_time;
+    let now = state.context().now.server_time;
     slot.pod.is_some_and(|pod| {
         let age = pod.created.map(|created| now.duration_since(created));
         let is_young = age.is_some_and(|age| age < GRACE.try_into().unwrap_or_default());
@@ -80,7 +80,7 @@ fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
 fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let patience = state.pace().batch_timeout;
     let is_young = slot.pod.is_none_or(|pod| {
-        let age = pod.created.map(|created| state.observation().now.server_time.duration_since(created));
+        let age = pod.created.map(|created| state.context().now.server_time.duration_since(created));
         pod.terminating || age.is_some_and(|age| age < patience.try_into().unwrap_or_default())
     });
     let is_hopeless = fatal_cause(state).is_some();
@@ -89,8 +89,8 @@ fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
 
 /// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
 fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
-    let observation = state.observation();
-    let mut record = observation.record.renewed(observation.now.stamp());
+    let context = state.context();
+    let mut record = context.record.renewed(context.now.stamp());
     let mut reports = Vec::new();
     match record.plan.batch.take() {
         Some(_) if state.is_back_to_canary() => {
@@ -103,7 +103,7 @@ fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
         }
         None => {}
     }
-    let set = match state.slots.kind.release(observation, state.all(), &next, state.free()) {
+    let set = match state.slots.kind.release(context, state.all(), &next, state.free()) {
         Some(Release::Strategy { set, slots }) => {
             reports.extend(released(next.number, slots));
             Some(set)
@@ -112,20 +112,20 @@ fn begin_batch(state: &PlanState<'_>, next: BatchRecord) -> Decision {
     };
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
     record.plan.batch = Some(next);
-    Decision::write(Purpose::BeginBatch, record.patch(&observation.observed.workload, set), reports, why)
+    Decision::write(Purpose::BeginBatch, record.patch(context.workload(), set), reports, why)
 }
 
 /// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
 /// then restores the original strategy.
 fn finish_plan(state: &PlanState<'_>) -> Decision {
-    let observation = state.observation();
+    let context = state.context();
     if state.is_moving() {
         let failure = state.plan().batch.as_ref().map(|last| failed(state, last));
         return match failure {
             Some(Some(failure)) => failure,
             None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, slot)) => {
                 let missing = state.required().filter(|slot| !slot.is_ready());
-                let pods = reasons(missing, observation);
+                let pods = reasons(missing, context);
                 let reason = StopReason::Unhealthy { pods, allowed: state.allowed() };
                 Decision::finish(StepOutcome::Stopped(reason), "a released pod stays unavailable: stop")
             }
@@ -139,11 +139,11 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     if state.all().iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Decision::finish(state.only_skipped_left(), "all that is left is skipped: end");
     }
-    if state.slots.kind.is_settled(observation).is_some() {
+    if state.slots.kind.is_settled(context).is_some() {
         return restore_fields(state);
     }
-    if state.slots.kind.is_complete(observation) {
-        let patch = observation.record.ending(&observation.observed.workload);
+    if state.slots.kind.is_complete(context) {
+        let patch = context.record.ending(context.workload());
         let why = "the update is complete: restore the original strategy";
         let reports = gone_batch(state).into_iter().collect();
         return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, reports, why);

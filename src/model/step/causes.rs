@@ -34,7 +34,7 @@ impl Causes {
         }
         self.progress.record(&observed.workload, now.elapsed);
         let mut causes = causes(observed, now.server_time);
-        causes.retain(|cause| !is_hold(cause));
+        causes.retain(|cause| !cause.id.is_hold()); // step holds every workload that it steps
         let mut events = Vec::new();
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
@@ -64,15 +64,15 @@ impl Causes {
 /// Returns why each of these slots has no available pod, as a clause.
 pub(super) fn reasons<'s>(
     slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
-    observation: &PlanContext<'_>,
+    context: &PlanContext<'_>,
 ) -> Vec<(String, String)> {
-    let causes = causes(observation.observed, observation.now.server_time);
-    slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, observation))).collect()
+    let causes = causes(context.observed, context.now.server_time);
+    slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, context))).collect()
 }
 
-fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -> String {
+fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> String {
     let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
-    let cause = causes.iter().find(|cause| !is_hold(cause) && cause.pods.contains(&pod.name));
+    let cause = causes.iter().find(|cause| !cause.id.is_hold() && cause.pods.contains(&pod.name));
     if slot.is_available && slot.awaits_deletion {
         return "it is about to be replaced".to_owned();
     }
@@ -80,9 +80,9 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -
         (Some(cause), _) => cause.summary.clone(),
         (None, Some(node)) => format!("its node {node} is not ready"),
         (None, None) => {
-            let hold = &observation.record.hold;
-            let min_ready_seconds = hold.own_min_ready_seconds(&observation.observed.workload);
-            PodStage::of(pod, min_ready_seconds, observation.now.server_time).word().to_owned()
+            let hold = &context.record.hold;
+            let min_ready_seconds = hold.own_min_ready_seconds(context.workload());
+            PodStage::of(pod, min_ready_seconds, context.now.server_time).word().to_owned()
         }
     }
 }
@@ -90,11 +90,6 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], observation: &PlanContext<'_>) -
 /// Returns the last lines of a container without secrets.
 pub(super) fn redacted(log: LogLines, observed: Option<&Observation>) -> LogLines {
     LogLines { lines: without_secrets_of(observed, &log.lines), ..log }
-}
-
-/// Whether a cause is a hold. `step` does not report holds, because it holds every workload that it steps.
-fn is_hold(cause: &Cause) -> bool {
-    matches!(cause.id, CauseId::Paused | CauseId::Partition | CauseId::OnDelete)
 }
 
 fn output(report: follow::Report) -> Option<StepperOutput> {

@@ -1,6 +1,6 @@
 //! The latest state of the cluster, from watches and refreshes.
 
-use super::existing::find;
+use super::existing::find_plan;
 use super::kind_lookup::step_kind;
 use super::request::Request;
 use super::situation::Situation;
@@ -50,7 +50,7 @@ impl ClusterView {
     /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
     pub(super) fn record_to_show(&self, request: &Request) -> Option<PlanRecord> {
         let known = self.last_record.clone();
-        known.or_else(|| find(request, self.observed()?).ok().map(|existing| existing.record))
+        known.or_else(|| find_plan(request, self.observed()?).ok().map(|existing| existing.record))
     }
 
     /// Returns the situation; none before the first refresh.

@@ -12,9 +12,9 @@ use super::state::PlanState;
 
 /// Restores the original fields, except a pause.
 pub(super) fn restore_fields(state: &PlanState<'_>) -> Decision {
-    let observation = state.observation();
-    let record = observation.record.renewed(observation.now.stamp());
-    let patch = record.completing(&observation.observed.workload);
+    let context = state.context();
+    let record = context.record.renewed(context.now.stamp());
+    let patch = record.completing(context.workload());
     Decision::write(
         Purpose::RestoreFields,
         patch,
@@ -25,18 +25,18 @@ pub(super) fn restore_fields(state: &PlanState<'_>) -> Decision {
 
 /// Waits until the controller reports the update as complete, and ends the plan.
 pub(super) fn continue_completing(state: &PlanState<'_>) -> Decision {
-    let observation = state.observation();
+    let context = state.context();
     // `kubectl rollout undo` may have brought this annotation back while a later plan held the workload.
-    let is_held = observation.record.hold.is_in_force(&observation.observed.workload);
-    if is_held || state.slots.kind.is_settled(observation) != Some(false) {
-        let patch = observation.record.ending(&observation.observed.workload);
+    let is_held = context.record.hold.is_in_force(context.workload());
+    if is_held || state.slots.kind.is_settled(context) != Some(false) {
+        let patch = context.record.ending(context.workload());
         let why = "the controller reports the update as complete: end the plan";
         return Decision::write(Purpose::EndPlan(StepOutcome::Complete), patch, Vec::new(), why);
     }
     let (since, limit) = (state.timers.rollback.since, state.pace().batch_timeout);
-    if since.is_some_and(|since| observation.now.elapsed >= since.saturating_add(limit)) {
+    if since.is_some_and(|since| context.now.elapsed >= since.saturating_add(limit)) {
         let missing = state.all().iter().filter(|slot| !PodSlot::is_ready(slot));
-        let reason = StopReason::Unhealthy { pods: reasons(missing, observation), allowed: state.allowed() };
+        let reason = StopReason::Unhealthy { pods: reasons(missing, context), allowed: state.allowed() };
         return Decision::finish(StepOutcome::Stopped(reason), "the update is not complete in time: stop");
     }
     Decision::new(

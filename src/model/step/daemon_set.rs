@@ -44,12 +44,12 @@ impl StepKind for DaemonSets {
     }
 
     /// Refuses flags that need node labels when listing nodes is forbidden, and a selector that matches no node.
-    fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()> {
-        let pace = observation.pace();
+    fn check_observation(&self, context: &PlanContext<'_>) -> Result<()> {
+        let pace = context.pace();
         let flags = [("--order", &pace.order), ("--node-selector", &pace.node_selector)];
         let flag =
             flags.into_iter().find(|(_, label)| label.as_deref().is_some_and(|label| !label.is_empty()));
-        match (flag, observation.nodes) {
+        match (flag, context.nodes) {
             (Some((flag, _)), None) => Err(Error::new(
                 ErrorKind::Refused,
                 format!(
@@ -58,7 +58,7 @@ impl StepKind for DaemonSets {
             )
             .hint("request permission to list nodes with a ClusterRoleBinding, or leave the flag out")),
             (Some(_), Some(nodes)) => {
-                let fleet = Fleet::of(observation);
+                let fleet = Fleet::of(context);
                 if nodes.iter().any(|node| fleet.selects(&node.name)) {
                     return Ok(());
                 }
@@ -75,20 +75,20 @@ impl StepKind for DaemonSets {
 
     /// Returns a slot for each node with a pod, and for each node of the batch whose pod is missing. If the controller
     /// counts more missing pods, further slots have no known node: only the controller knows which nodes need a pod.
-    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
-        let (fleet, last_batch) = (Fleet::of(observation), observation.last_batch());
+    fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
+        let (fleet, last_batch) = (Fleet::of(context), context.last_batch());
         let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
-        for pod in observation.observed.own_pods() {
+        for pod in context.observed.own_pods() {
             by_node.entry(node_of(pod)).or_default().push(pod);
         }
-        let (mut missing, is_whole) = missing(observation, by_node.len());
+        let (mut missing, is_whole) = missing(context, by_node.len());
         for node in last_batch.iter().filter(|node| fleet.has(node)) {
             if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());
                 missing = missing.saturating_sub(1);
             }
         }
-        let slot = |node: &str, pods: &[&'a Pod]| slot(observation, &fleet, &last_batch, node, pods);
+        let slot = |node: &str, pods: &[&'a Pod]| slot(context, &fleet, &last_batch, node, pods);
         let mut slots: Vec<_> = by_node.iter().map(|(node, pods)| slot(node, pods)).collect();
         // A stable sort: within a group they stay in the order of their names.
         slots.sort_by(|one, other| {
@@ -102,7 +102,7 @@ impl StepKind for DaemonSets {
     /// pod uses none.
     fn release(
         &self,
-        observation: &PlanContext<'_>,
+        context: &PlanContext<'_>,
         slots: &[PodSlot<'_>],
         batch: &BatchRecord,
         free: Option<usize>,
@@ -112,7 +112,7 @@ impl StepKind for DaemonSets {
         let mut wave = Vec::new();
         let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
         for slot in slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
-            let cost = usize::from(slot.is_available && slot.counts(observation.pace()));
+            let cost = usize::from(slot.is_available && slot.counts(context.pace()));
             if let (Some(pod), Some(rest)) = (slot.pod, free.checked_sub(cost)) {
                 free = rest;
                 wave.push((slot.name.clone(), PodRef::of(pod)));
@@ -125,8 +125,8 @@ impl StepKind for DaemonSets {
         true
     }
 
-    fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
-        observation.observed.is_observed()
+    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
+        context.observed.is_observed()
     }
 }
 
@@ -139,9 +139,9 @@ fn surges(strategy: &Value) -> bool {
 
 /// Returns the number of nodes without their pod, and whether the controller counts none. Pods also run on nodes that
 /// were tainted later, where the controller wants none.
-fn missing(observation: &PlanContext<'_>, nodes_with_pods: usize) -> (usize, bool) {
+fn missing(context: &PlanContext<'_>, nodes_with_pods: usize) -> (usize, bool) {
     let status = |name: &str| {
-        let count = observation.observed.workload.object().int(&format!("/status/{name}"));
+        let count = context.workload().object().int(&format!("/status/{name}"));
         usize::try_from(count.unwrap_or_default()).unwrap_or_default()
     };
     let wanted = status("desiredNumberScheduled");
@@ -151,16 +151,16 @@ fn missing(observation: &PlanContext<'_>, nodes_with_pods: usize) -> (usize, boo
 
 /// Returns the slot of a node. Of several pods, one that is not terminating wins, then an updated one.
 fn slot<'a>(
-    observation: &PlanContext<'a>,
+    context: &PlanContext<'a>,
     fleet: &Fleet<'a>,
     last_batch: &BTreeSet<&str>,
     node: &str,
     pods: &[&'a Pod],
 ) -> PodSlot<'a> {
-    let pod = pods.iter().copied().max_by_key(|pod| (pod.is_active(), observation.is_updated(pod)));
-    let is_updated = pod.is_some_and(|pod| observation.is_updated(pod));
+    let pod = pods.iter().copied().max_by_key(|pod| (pod.is_active(), context.is_updated(pod)));
+    let is_updated = pod.is_some_and(|pod| context.is_updated(pod));
     let stays = pod.is_some_and(Pod::is_active);
-    let is_rolling = !strategy::is_on_delete(&observation.observed.workload);
+    let is_rolling = !strategy::is_on_delete(context.workload());
     let is_in_last_batch = last_batch.contains(node);
     PodSlot {
         name: node.to_owned(),
@@ -169,12 +169,12 @@ fn slot<'a>(
         is_updated,
         is_in_last_batch,
         soaks: is_in_last_batch, // in a large cluster, some node or pod changes during every soak
-        is_available: pod.is_some_and(|pod| observation.is_available(pod)),
+        is_available: pod.is_some_and(|pod| context.is_available(pod)),
         is_released: is_updated || !stays || is_rolling,
         awaits_deletion: stays && !is_updated && is_rolling,
         excluded: (!fleet.selects(node)).then_some(ExcludedBy::Selector),
         unready_node: fleet.is_unready(node).then(|| node.to_owned()),
-        group: observation.pace().order.as_ref().and_then(|key| fleet.label(node, key)).map(str::to_owned),
+        group: context.pace().order.as_ref().and_then(|key| fleet.label(node, key)).map(str::to_owned),
     }
 }
 
@@ -190,10 +190,10 @@ struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    fn of(observation: &PlanContext<'a>) -> Self {
+    fn of(context: &PlanContext<'a>) -> Self {
         let by_name = |nodes: &'a [Node]| nodes.iter().map(|node| (node.name.as_str(), node)).collect();
-        let selector = observation.pace().node_selector.as_deref().unwrap_or_default();
-        Self { nodes: observation.nodes.map(by_name), selector: Selector::parse(selector).ok() }
+        let selector = context.pace().node_selector.as_deref().unwrap_or_default();
+        Self { nodes: context.nodes.map(by_name), selector: Selector::parse(selector).ok() }
     }
 
     fn node(&self, name: &str) -> Option<&'a Node> {

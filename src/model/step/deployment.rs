@@ -49,13 +49,13 @@ impl StepKind for Deployments {
 
     /// The updated pods fill the first slots, the oldest first. Outdated pods fill those that are not released, the
     /// available ones first; others are surge pods.
-    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
-        let workload = &observation.observed.workload;
-        let (updated, mut outdated) = pods(observation);
+    fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
+        let workload = context.workload();
+        let (updated, mut outdated) = pods(context);
         let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-        let released = as_count(released(observation, updated.len()));
-        outdated.sort_by_key(|pod| Reverse(observation.is_available(pod)));
-        let (last_batch, nodes) = (observation.last_batch(), observation.nodes.unwrap_or_default());
+        let released = as_count(released(context, updated.len()));
+        outdated.sort_by_key(|pod| Reverse(context.is_available(pod)));
+        let (last_batch, nodes) = (context.last_batch(), context.nodes.unwrap_or_default());
         let slot = |index: usize| {
             let name = (index + 1).to_string();
             let is_updated = index < updated.len();
@@ -72,7 +72,7 @@ impl StepKind for Deployments {
                 name,
                 pod,
                 is_updated,
-                is_available: pod.is_some_and(|pod| observation.is_available(pod)),
+                is_available: pod.is_some_and(|pod| context.is_available(pod)),
                 is_released,
                 awaits_deletion: false,
                 excluded: None,
@@ -86,52 +86,52 @@ impl StepKind for Deployments {
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows.
     fn release(
         &self,
-        observation: &PlanContext<'_>,
+        context: &PlanContext<'_>,
         slots: &[PodSlot<'_>],
         batch: &BatchRecord,
         free: Option<usize>,
     ) -> Option<Release> {
         let last = slots.iter().rposition(|slot| batch.slots.contains(&slot.name))?;
         let released = slots.iter().filter(|slot| slot.is_released).count();
-        let budget = raise(observation, released, last + 1, free)?;
+        let budget = raise(context, released, last + 1, free)?;
         let names = slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
-        let count = as_count(budget.updated(observation.observed.workload.wanted())).saturating_sub(released);
+        let count = as_count(budget.updated(context.workload().wanted())).saturating_sub(released);
         Some(Release::Strategy { set: budget.fields(false), slots: names.take(count).collect() })
     }
 
     fn can_release(
         &self,
-        observation: &PlanContext<'_>,
+        context: &PlanContext<'_>,
         slots: &[PodSlot<'_>],
         _: &PodSlot<'_>,
         free: Option<usize>,
     ) -> bool {
         let released = slots.iter().filter(|slot| slot.is_released).count();
-        !is_counted(observation.observed) || raise(observation, released, released + 1, free).is_some()
+        !is_counted(context.observed) || raise(context, released, released + 1, free).is_some()
     }
 
     /// None where a surge pod can take the place of each pod that is removed: with a budget of none of its own, and
     /// for the only pod.
-    fn allowed(&self, observation: &PlanContext<'_>, wanted: usize) -> usize {
-        match observation.pace().max_unavailable {
-            None if wanted <= 1 || own_budget(observation).unavailable == 0 => 0,
-            _ => max_unavailable(observation.pace(), wanted),
+    fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
+        match context.pace().max_unavailable {
+            None if wanted <= 1 || own_budget(context).unavailable == 0 => 0,
+            _ => max_unavailable(context.pace(), wanted),
         }
     }
 
     /// Available pods beyond the wanted ones stand in for unavailable ones.
-    fn missing(&self, observation: &PlanContext<'_>) -> Option<usize> {
-        Some(as_count(held_pods(observation).missing()))
+    fn missing(&self, context: &PlanContext<'_>) -> Option<usize> {
+        Some(as_count(held_pods(context).missing()))
     }
 
     /// As `kubectl rollout status` judges it.
-    fn is_settled(&self, observation: &PlanContext<'_>) -> Option<bool> {
-        let workload = &observation.observed.workload;
+    fn is_settled(&self, context: &PlanContext<'_>) -> Option<bool> {
+        let workload = context.workload();
         let counts = Counts::of(workload);
         let is_complete = [counts.total, counts.updated, counts.available.unwrap_or_default()]
             .iter()
             .all(|count| *count == counts.wanted);
-        Some(observation.observed.is_observed() && is_complete)
+        Some(context.observed.is_observed() && is_complete)
     }
 
     fn counts_pods(&self) -> bool {
@@ -142,8 +142,8 @@ impl StepKind for Deployments {
         false
     }
 
-    fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
-        observation.observed.is_observed()
+    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
+        context.observed.is_observed()
     }
 }
 
@@ -162,13 +162,8 @@ pub(super) fn standing_hold(observed: &Observation) -> Value {
     budget.unwrap_or(HeldBudget::BESIDE).fields(true)
 }
 
-fn raise(
-    observation: &PlanContext<'_>,
-    released: usize,
-    goal: usize,
-    free: Option<usize>,
-) -> Option<HeldBudget> {
-    let observed = observation.observed;
+fn raise(context: &PlanContext<'_>, released: usize, goal: usize, free: Option<usize>) -> Option<HeldBudget> {
+    let observed = context.observed;
     if !is_counted(observed) {
         return None;
     }
@@ -176,7 +171,7 @@ fn raise(
     let now =
         now.as_ref().and_then(|now| HeldBudget::read(now.get("strategy")?)).unwrap_or(HeldBudget::BESIDE);
     let (released, goal, free) = (as_number(released), as_number(goal), as_number(free?));
-    held_pods(observation).raise(now, released, goal, surge(observation), free)
+    held_pods(context).raise(now, released, goal, surge(context), free)
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written.
@@ -188,45 +183,45 @@ fn is_counted(observed: &Observation) -> bool {
 }
 
 /// Returns how many pods may be beside the wanted ones: at least one where none may be unavailable.
-fn surge(observation: &PlanContext<'_>) -> i64 {
-    let wanted = observation.observed.workload.wanted();
-    let own = own_budget(observation).surge;
-    let surge = observation.pace().surge.map_or(own, |surge| as_number(surge.of(as_count(wanted))));
-    let is_needed = Deployments.allowed(observation, as_count(wanted)) == 0;
+fn surge(context: &PlanContext<'_>) -> i64 {
+    let wanted = context.workload().wanted();
+    let own = own_budget(context).surge;
+    let surge = context.pace().surge.map_or(own, |surge| as_number(surge.pods_of(as_count(wanted))));
+    let is_needed = Deployments.allowed(context, as_count(wanted)) == 0;
     surge.max(i64::from(is_needed))
 }
 
-fn own_budget(observation: &PlanContext<'_>) -> UpdateBudget {
-    let own = observation.record.hold.original().and_then(|own| own.get("strategy"));
-    budget_of(own, observation.observed.workload.wanted())
+fn own_budget(context: &PlanContext<'_>) -> UpdateBudget {
+    let own = context.record.hold.original().and_then(|own| own.get("strategy"));
+    budget_of(own, context.workload().wanted())
 }
 
 /// Returns how many pods the budget releases.
-fn released(observation: &PlanContext<'_>, updated: usize) -> i64 {
-    let workload = &observation.observed.workload;
+fn released(context: &PlanContext<'_>, updated: usize) -> i64 {
+    let workload = context.workload();
     if workload.is_paused() {
         return as_number(updated);
     }
-    let budget = observation.record.hold.is_in_force(workload).then(|| plan_fields::live(workload)).flatten();
+    let budget = context.record.hold.is_in_force(workload).then(|| plan_fields::live(workload)).flatten();
     let budget = budget.and_then(|live| HeldBudget::read(live.get("strategy")?));
     budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
 }
 
 /// Returns the updated pods, oldest first, and the outdated ones.
-fn pods<'a>(observation: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
-    let active = observation.observed.own_pods().filter(|pod| pod.is_active());
-    let (mut updated, outdated): (Vec<_>, Vec<_>) = active.partition(|pod| observation.is_updated(pod));
+fn pods<'a>(context: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
+    let active = context.observed.own_pods().filter(|pod| pod.is_active());
+    let (mut updated, outdated): (Vec<_>, Vec<_>) = active.partition(|pod| context.is_updated(pod));
     updated.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
     (updated, outdated)
 }
 
-fn held_pods(observation: &PlanContext<'_>) -> HeldPods {
-    let (updated, outdated) = pods(observation);
+fn held_pods(context: &PlanContext<'_>) -> HeldPods {
+    let (updated, outdated) = pods(context);
     let all_outdated = as_number(outdated.len());
     let available =
-        |pods: Vec<&Pod>| as_number(pods.into_iter().filter(|pod| observation.is_available(pod)).count());
+        |pods: Vec<&Pod>| as_number(pods.into_iter().filter(|pod| context.is_available(pod)).count());
     HeldPods {
-        wanted: observation.observed.workload.wanted(),
+        wanted: context.workload().wanted(),
         updated_available: available(updated),
         outdated: all_outdated,
         outdated_available: available(outdated),

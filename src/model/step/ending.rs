@@ -108,8 +108,8 @@ impl Stepper {
         if let Some(state) = situation.as_ref().and_then(|situation| situation.state(timers)) {
             if state.plan().is_releasing() {
                 // After an external change, or a failure, there is no stage to report.
-                let workload = &state.observation().observed.workload;
-                if timers.failure.is_none() && state.observation().record.hold.is_in_force(workload) {
+                let workload = state.context().workload();
+                if timers.failure.is_none() && state.context().record.hold.is_in_force(workload) {
                     self.reporter.stage(&state, out);
                 }
                 let soaked = (!state.is_moving()).then(|| now.elapsed.saturating_add(state.soak_left()));

@@ -62,7 +62,7 @@ impl ExistingPlan {
 ///
 /// # Errors
 /// The outcome of a command that ends before it writes anything.
-pub(super) fn find(request: &Request, observed: &Observation) -> Result<ExistingPlan, StepOutcome> {
+pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<ExistingPlan, StepOutcome> {
     let workload = &observed.workload;
     check(request, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
@@ -120,7 +120,11 @@ fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord
     let pace = request.pace.apply_to(Pace::default());
     let from = observed.stable_at_start().map(|stable| stable.name.clone());
     let plan = Plan::new(&template, from, pace, reach);
-    PlanRecord { hold, plan: Plan { below_partition: is_whole(request.reach), ..plan }, lease: None }
+    PlanRecord {
+        hold,
+        plan: Plan { below_partition: goes_below_partition(request.reach), ..plan },
+        lease: None,
+    }
 }
 
 /// Continues the plan in force, unless it is paused or is for another template.
@@ -143,7 +147,7 @@ fn continue_plan(
             let plan = Plan {
                 pace: request.pace.apply_to(plan.pace.clone()),
                 reach: Some(request.reach.or(plan.reach).unwrap_or(Reach::Next)),
-                below_partition: plan.below_partition || is_whole(request.reach),
+                below_partition: plan.below_partition || goes_below_partition(request.reach),
                 ..plan.clone()
             };
             let record = PlanRecord { plan, ..record }.adopting(workload);
@@ -196,7 +200,7 @@ fn is_replaced(observed: &Observation, name: &str) -> bool {
 }
 
 /// Whether the command also releases pods below the original partition.
-fn is_whole(reach: Option<Reach>) -> bool {
+fn goes_below_partition(reach: Option<Reach>) -> bool {
     matches!(reach, Some(Reach::To(Amount::PerCent(100))))
 }
 

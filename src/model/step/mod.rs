@@ -28,6 +28,7 @@ mod deployment;
 mod ending;
 mod existing;
 mod kind_lookup;
+mod lease;
 mod on_event;
 mod outcome;
 mod ownership;

@@ -157,7 +157,7 @@ impl Stepper {
 
     fn apply_pod_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, out: &mut Vec<StepperOutput>) {
         let ClusterRequest::Wave(wave) = request else {
-            self.timers.healing.record(&pod.uid);
+            self.timers.stuck_pods.record(&pod.uid);
             self.timers.replaced.insert(pod.name.clone());
             return;
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::batches::{self, Next};
-use super::existing::{ExistingPlan, Origin, find, nothing_to_release};
+use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::request::Request;
 use super::situation::Situation;
@@ -32,7 +32,7 @@ pub fn preview(
     nodes: Option<&[Node]>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let existing = find(request, observed)?;
+    let existing = find_plan(request, observed)?;
     if existing.record.plan.is_completing() {
         return Err(StepOutcome::NothingOutdated);
     }
@@ -43,7 +43,7 @@ pub fn preview(
     let observed = held.as_ref().unwrap_or(observed);
     let situation = Situation { observed, nodes, record: None, slots: None, now };
     let slots = situation.slots_of(&existing.record).map_err(StepOutcome::Error)?;
-    slots.kind.check_observation(&slots.observation).map_err(StepOutcome::Error)?;
+    slots.kind.check_observation(&slots.context).map_err(StepOutcome::Error)?;
     if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&slots.all, &existing.record));
     }
@@ -80,8 +80,8 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
     let (coming, has_more_batches) = coming(state);
     let soaking = coming.len() + usize::from(state.batch().is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
-    let observation = state.observation();
-    let revisions = &observation.observed.revisions;
+    let context = state.context();
+    let revisions = &context.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let mut batches = earlier(state, seen);
     if let Some(record) = &plan.batch {
@@ -107,10 +107,10 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         soaks: soaks.saturating_add(pace.final_soak),
         skipped: skipped(state.all(), pace),
         is_worse_by_nodes: unavailable(state.all(), &ignoring) < unavailable(state.all(), pace),
-        lease: observation.record.lease.clone(),
-        is_paused: observation.record.hold.is_paused(),
+        lease: context.record.lease.clone(),
+        is_paused: context.record.hold.is_paused(),
         stops: None,
-        end_by_hand: observation.record.hold.end_by_hand(&observation.observed.workload),
+        end_by_hand: context.record.hold.end_by_hand(context.workload()),
         causes: state.timers.causes.current().cloned().collect(),
     }
 }
@@ -166,7 +166,7 @@ fn earlier(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String>>) -> Vec<Ba
 
 /// Returns how long these slots have been ready, by the timestamps of their pods.
 fn healthy(state: &PlanState<'_>, slots: &[&PodSlot<'_>]) -> Duration {
-    let healthy = Soak::default().healthy(slots.iter().copied(), state.observation().now);
+    let healthy = Soak::default().healthy(slots.iter().copied(), state.context().now);
     Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
 }
 

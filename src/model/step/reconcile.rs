@@ -1,16 +1,17 @@
 //! Decides what `step` does next, from the plan, an observation and the timers. A pure function.
 
 use super::acquire::acquire;
-use super::action::{Action, Decision, Purpose};
+use super::action::{Action, Decision};
 use super::batch_in_progress::{failed, in_batch};
 use super::between_batches::between_batches;
 use super::completing::continue_completing;
+use super::lease::release_lease;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
 use super::situation::{Situation, StepCommand};
 use super::state::PlanState;
-use super::timers::{Leaving, Timers};
-use crate::model::change::hold::{OnFailure, PlanRecord, RENEW_EVERY};
+use super::timers::Timers;
+use crate::model::change::hold::OnFailure;
 use crate::model::follow::PodRef;
 
 /// Decides what to do next. The first rule that applies wins:
@@ -29,7 +30,7 @@ use crate::model::follow::PodRef;
 /// 12. A batch is in progress: [continue](in_batch) it.
 /// 13. Otherwise: [end, or begin the next batch](between_batches).
 ///
-/// Every patch renews the lease. When there is nothing else to write, [`renewal`] renews it.
+/// Every patch renews the lease. When there is nothing else to write, [`renewal`](super::lease::renewal) renews it.
 pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {
@@ -64,7 +65,7 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
     if !situation.is_observed() {
         return Decision::wait_for("the controller to observe the change");
     }
-    if let Some(pod) = timers.healing.next(situation.observed) {
+    if let Some(pod) = timers.stuck_pods.next(situation.observed) {
         let why = format!("{} is broken, and the controller waits for it: delete it", pod.name);
         return Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why);
     }
@@ -72,34 +73,6 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
         Some(batch) => in_batch(&state, batch),
         None => between_batches(&state),
     }
-}
-
-/// Renews the lease when it is due. After an external change it is not renewed: the patch would make the change look
-/// like one of this process.
-pub(super) fn renewal(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Option<Decision> {
-    let is_ours = timers.ownership.has_acquired() && timers.leaving.is_none();
-    let is_due = timers.renewed.is_none_or(|renewed| situation.now.elapsed >= renewed + RENEW_EVERY);
-    let record = situation.record.filter(|_| is_ours && is_due)?;
-    if timers.ownership.external_change(situation.observed, &command.identity.holder).is_some() {
-        return None;
-    }
-    let patch = record.renewed(situation.now.stamp()).patch(&situation.observed.workload, None);
-    Some(Decision::write(Purpose::RenewLease, patch, Vec::new(), "the lease is due: renew it"))
-}
-
-/// Releases the lease, so that the next process need not wait for it to expire.
-fn release_lease(situation: &Situation<'_>, holder: &str, leaving: &Leaving) -> Decision {
-    let is_ours = |record: &&PlanRecord| record.lease.as_ref().is_some_and(|lease| lease.holder == holder);
-    let Some(record) = situation.record.filter(is_ours) else {
-        return Decision::new(Action::End(leaving.outcome.clone()), "the lease is released: end");
-    };
-    let mut record = record.clone();
-    record.lease = None;
-    if matches!(leaving.outcome, StepOutcome::Reached { .. }) {
-        record.plan.reach = None;
-    }
-    let patch = record.patch(&situation.observed.workload, None);
-    Decision::write(Purpose::ReleaseLease, patch, Vec::new(), "the command ends: release the lease")
 }
 
 /// Stops the plan after an external change.

@@ -61,8 +61,8 @@ impl ChangeReporter {
             report(StepReport::SoakRestarted { pod, why: why.to_owned() }, out);
         }
         // After another client changed the template, pods that never moved may count as updated.
-        let observation = state.observation();
-        let is_for_plan = observation.record.is_for(&observation.observed.workload);
+        let context = state.context();
+        let is_for_plan = context.record.is_for(context.workload());
         let added = if is_for_plan { self.added(state) } else { Vec::new() };
         if !added.is_empty() {
             report(StepReport::AddedByCluster(added), out);

@@ -32,9 +32,9 @@ pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decisi
     if let Some(why) = &state.timers.rollback.blocked {
         return not_started(why.clone());
     }
-    let observation = state.observation();
-    let (observed, workload) = (observation.observed, &observation.observed.workload);
-    let record = observation.record.renewed(observation.now.stamp());
+    let context = state.context();
+    let (observed, workload) = (context.observed, context.workload());
+    let record = context.record.renewed(context.now.stamp());
     let Some(from) = &record.plan.from else {
         return not_started("it is not known which revision served when the plan began".to_owned());
     };
@@ -63,11 +63,11 @@ pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decisi
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
 pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
-    let (observation, timers) = (state.observation(), state.timers);
-    let (observed, workload) = (observation.observed, &observation.observed.workload);
+    let (context, timers) = (state.context(), state.timers);
+    let (observed, workload) = (context.observed, context.workload());
     // The controller gives the revision a new number, but the rollback was reported with this label.
     let reported = timers.rollback.revision.clone();
-    let revision = reported.or(observation.current().map(Revision::label)).unwrap_or_default();
+    let revision = reported.or(context.current().map(Revision::label)).unwrap_or_default();
     let failure = timers.failure.clone().unwrap_or(BatchFailure::Earlier);
     let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
@@ -80,12 +80,12 @@ pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
     if strategy::is_on_delete(workload) {
         return unfinished(ON_DELETE);
     }
-    let returned = Returned::of(observation);
+    let returned = Returned::of(context);
     let is_complete = returned.is_all && observed.is_observed();
-    let is_held = observation.record.hold.is_in_force(workload);
+    let is_held = context.record.hold.is_in_force(workload);
     if is_complete && (!is_held || is_settled(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
-        let patch = observation.record.ending(workload);
+        let patch = context.record.ending(workload);
         return Decision::write(
             Purpose::EndPlan(outcome),
             patch,
@@ -94,12 +94,12 @@ pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
         );
     }
     let limit = state.pace().batch_timeout;
-    if timers.rollback.since.is_some_and(|since| observation.now.elapsed >= since.saturating_add(limit)) {
+    if timers.rollback.since.is_some_and(|since| context.now.elapsed >= since.saturating_add(limit)) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }
     let why = format!("rolling back to revision {revision}: {} pods are back", returned.count);
-    match timers.healing.next(observed) {
+    match timers.stuck_pods.next(observed) {
         Some(pod) => Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why),
         None => Decision::new(Action::Wait, format!("{why}: wait")),
     }
@@ -112,10 +112,10 @@ pub(super) struct Returned {
 }
 
 impl Returned {
-    pub(super) fn of(observation: &PlanContext<'_>) -> Self {
-        let observed = observation.observed;
+    pub(super) fn of(context: &PlanContext<'_>) -> Self {
+        let observed = context.observed;
         let workload = &observed.workload;
-        let is_back = |pod: &&Pod| observation.is_updated(pod) && observation.is_available(pod);
+        let is_back = |pod: &&Pod| context.is_updated(pod) && context.is_available(pod);
         let partition = strategy::partition(workload);
         let is_released = |pod: &&Pod| {
             strategy::partition_index(workload, &pod.name).is_none_or(|index| index >= partition)

@@ -9,6 +9,7 @@ use crate::model::change::hold::{Pace, PlanRecord};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
 
 /// An observation with its nodes and its plan.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,10 @@ pub(super) enum ExcludedBy {
 }
 
 impl<'a> PlanContext<'a> {
+    pub(super) fn workload(&self) -> &'a Workload {
+        &self.observed.workload
+    }
+
     pub(super) fn pace(&self) -> &'a Pace {
         &self.record.plan.pace
     }
@@ -156,7 +161,7 @@ impl PodSlot<'_> {
 /// Returns how many of the wanted pods may be unavailable. It is never all of several pods, also after a scale-down.
 pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
     let most = wanted.saturating_sub(1).max(1);
-    pace.max_unavailable.map_or(1, |amount| amount.of(wanted)).min(most)
+    pace.max_unavailable.map_or(1, |amount| amount.pods_of(wanted)).min(most)
 }
 
 /// Counts the slots that are unavailable.

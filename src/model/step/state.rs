@@ -13,7 +13,7 @@ use crate::model::change::hold::{BatchRecord, Pace, Plan};
 
 /// The slots of an observation.
 pub(super) struct Slots<'a> {
-    pub(super) observation: PlanContext<'a>,
+    pub(super) context: PlanContext<'a>,
     pub(super) kind: &'static dyn StepKind,
     pub(super) all: Vec<PodSlot<'a>>,
     /// The existing slots of the present batch.
@@ -27,25 +27,25 @@ pub(super) struct PlanState<'a> {
 }
 
 impl<'a> Slots<'a> {
-    pub(super) fn of(kind: &'static dyn StepKind, observation: PlanContext<'a>) -> Self {
-        let slots = kind.slots(&observation);
-        let batch = observation.record.plan.batch_in_progress();
+    pub(super) fn of(kind: &'static dyn StepKind, context: PlanContext<'a>) -> Self {
+        let slots = kind.slots(&context);
+        let batch = context.record.plan.batch_in_progress();
         let mut batch: HashSet<&str> =
             batch.into_iter().flat_map(|batch| &batch.slots).map(String::as_str).collect();
         if !slots.iter().any(|slot| batch.contains(slot.name.as_str())) {
             batch.clear();
         }
-        Self { observation, kind, all: slots, batch }
+        Self { context, kind, all: slots, batch }
     }
 }
 
 impl<'a> PlanState<'a> {
-    pub(super) fn observation(&self) -> &PlanContext<'a> {
-        &self.slots.observation
+    pub(super) fn context(&self) -> &PlanContext<'a> {
+        &self.slots.context
     }
 
     pub(super) fn plan(&self) -> &'a Plan {
-        &self.slots.observation.record.plan
+        &self.slots.context.record.plan
     }
 
     pub(super) fn pace(&self) -> &'a Pace {
@@ -97,7 +97,7 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many pods may be unavailable.
     pub(super) fn allowed(&self) -> usize {
-        self.slots.kind.allowed(self.observation(), self.all().len())
+        self.slots.kind.allowed(self.context(), self.all().len())
     }
 
     /// Returns how many more pods may become unavailable; none when too many are unavailable already.
@@ -107,7 +107,7 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
-        let Some(missing) = self.slots.kind.missing(self.observation()) else {
+        let Some(missing) = self.slots.kind.missing(self.context()) else {
             return unavailable(self.counted(), self.pace());
         };
         let is_excused = |slot: &&PodSlot<'_>| !slot.is_available && self.timers.excused.contains(&slot.name);
@@ -134,13 +134,13 @@ impl<'a> PlanState<'a> {
 
     /// Returns how long the soaking slots have been ready; zero when there are none.
     pub(super) fn healthy(&self) -> Duration {
-        let healthy = self.timers.soak.healthy(self.soaking(), self.observation().now);
+        let healthy = self.timers.soak.healthy(self.soaking(), self.context().now);
         Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
     }
 
     /// Returns the rest of the soak.
     pub(super) fn soak_left(&self) -> Duration {
-        self.timers.soak.left(self.soaking(), self.soak(), self.observation().now)
+        self.timers.soak.left(self.soaking(), self.soak(), self.context().now)
     }
 
     /// Whether every batch is done, so that only the final soak and the end of the plan remain.
@@ -158,10 +158,10 @@ impl<'a> PlanState<'a> {
     /// Returns the reason if the next batch may not begin, because its first pod would make too many pods unavailable.
     pub(super) fn too_many_unavailable(&self, next: &BatchRecord) -> Option<StopReason> {
         let first = self.all().iter().find(|slot| next.slots.contains(&slot.name))?;
-        let can_release = self.slots.kind.can_release(self.observation(), self.all(), first, self.free());
+        let can_release = self.slots.kind.can_release(self.context(), self.all(), first, self.free());
         let allowed = self.allowed();
         (!can_release).then(|| {
-            let pods = reasons(self.unavailable_slots(), self.observation());
+            let pods = reasons(self.unavailable_slots(), self.context());
             StopReason::Unhealthy { pods, allowed }
         })
     }

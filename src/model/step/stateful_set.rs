@@ -21,20 +21,20 @@ impl StepKind for StatefulSets {
     }
 
     /// Returns a slot for each ordinal, highest first.
-    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
-        let workload = &observation.observed.workload;
+    fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
+        let workload = context.workload();
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
-        let (partition, own) = (released_from(workload), own_partition(observation));
-        let (last_batch, nodes) = (observation.last_batch(), observation.nodes.unwrap_or_default());
+        let (partition, own) = (released_from(workload), own_partition(context));
+        let (last_batch, nodes) = (context.last_batch(), context.nodes.unwrap_or_default());
         let mut pods: Vec<_> =
-            observation.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
+            context.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
         pods.sort_by_key(|(ordinal, _)| *ordinal);
         let slot = |index: i64| {
             let ordinal = start.saturating_add(index);
             let pod = pods.binary_search_by_key(&ordinal, |(ordinal, _)| *ordinal).ok();
             let pod = pod.and_then(|found| Some(pods.get(found)?.1));
             let node = pod.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));
-            let is_updated = pod.is_some_and(|pod| observation.is_updated(pod));
+            let is_updated = pod.is_some_and(|pod| context.is_updated(pod));
             let is_released = index >= partition;
             let name = format!("{}-{ordinal}", workload.name());
             PodSlot {
@@ -43,7 +43,7 @@ impl StepKind for StatefulSets {
                 name,
                 pod,
                 is_updated,
-                is_available: pod.is_some_and(|pod| observation.is_available(pod)),
+                is_available: pod.is_some_and(|pod| context.is_available(pod)),
                 is_released,
                 awaits_deletion: is_released && !is_updated,
                 excluded: (index < own).then_some(ExcludedBy::OwnPartition),
@@ -60,16 +60,16 @@ impl StepKind for StatefulSets {
     /// would then delete it in addition to the others.
     fn release(
         &self,
-        observation: &PlanContext<'_>,
+        context: &PlanContext<'_>,
         slots: &[PodSlot<'_>],
         batch: &BatchRecord,
         free: Option<usize>,
     ) -> Option<Release> {
-        let workload = &observation.observed.workload;
+        let workload = context.workload();
         let last = slots.iter().rposition(|slot| batch.slots.contains(&slot.name))?;
         let (mut free, mut released) = (free?, Vec::new());
         for slot in slots.get(..=last)?.iter().filter(|slot| !slot.is_released) {
-            let costs_one = slot.is_available && !slot.is_updated && slot.counts(observation.pace());
+            let costs_one = slot.is_available && !slot.is_updated && slot.counts(context.pace());
             match free.checked_sub(usize::from(costs_one)) {
                 Some(rest) => free = rest,
                 None => break,
@@ -86,10 +86,10 @@ impl StepKind for StatefulSets {
 
     /// If the original partition excludes no pod, the controller must report the new revision as the current one.
     /// Until then it would create pods below a partition from the old revision.
-    fn is_complete(&self, observation: &PlanContext<'_>) -> bool {
-        let object = observation.observed.workload.object();
+    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
+        let object = context.workload().object();
         let is_current = object.text("/status/currentRevision") == object.text("/status/updateRevision");
-        observation.observed.is_observed() && (own_partition(observation) > 0 || is_current)
+        context.observed.is_observed() && (own_partition(context) > 0 || is_current)
     }
 }
 
@@ -99,7 +99,7 @@ fn released_from(workload: &Workload) -> i64 {
 }
 
 /// Returns the ordinal below which the plan releases no pod.
-fn own_partition(observation: &PlanContext<'_>) -> i64 {
-    let record = observation.record;
+fn own_partition(context: &PlanContext<'_>) -> i64 {
+    let record = context.record;
     if record.plan.below_partition { 0 } else { record.hold.own_partition() }
 }

@@ -15,16 +15,16 @@ pub(super) trait StepKind {
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
 
     /// Refuses a plan that needs objects that could not be read.
-    fn check_observation(&self, observation: &PlanContext<'_>) -> Result<()>;
+    fn check_observation(&self, context: &PlanContext<'_>) -> Result<()>;
 
     /// Returns the slots in the order of release.
-    fn slots<'a>(&self, observation: &PlanContext<'a>) -> Vec<PodSlot<'a>>;
+    fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>>;
 
     /// Returns how to release more slots of a batch, if any can be released now. `free` is how many more pods may
     /// become unavailable; none when too many are unavailable already.
     fn release(
         &self,
-        observation: &PlanContext<'_>,
+        context: &PlanContext<'_>,
         slots: &[PodSlot<'_>],
         batch: &BatchRecord,
         free: Option<usize>,
@@ -33,18 +33,18 @@ pub(super) trait StepKind {
     /// Whether the first slot of a batch can be released. `free` is how many more pods may become unavailable.
     fn can_release(
         &self,
-        observation: &PlanContext<'_>,
+        context: &PlanContext<'_>,
         _: &[PodSlot<'_>],
         first: &PodSlot<'_>,
         free: Option<usize>,
     ) -> bool {
-        let cost = usize::from(first.is_available && first.counts(observation.pace()));
+        let cost = usize::from(first.is_available && first.counts(context.pace()));
         free.is_some_and(|free| cost <= free)
     }
 
     /// Returns how many of the wanted pods may be unavailable.
-    fn allowed(&self, observation: &PlanContext<'_>, wanted: usize) -> usize {
-        max_unavailable(observation.pace(), wanted)
+    fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
+        max_unavailable(context.pace(), wanted)
     }
 
     /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.
@@ -67,7 +67,7 @@ pub(super) trait StepKind {
     fn skips_unready_nodes(&self) -> bool;
 
     /// Whether the controller considers the update complete, so that the original strategy can be restored.
-    fn is_complete(&self, observation: &PlanContext<'_>) -> bool;
+    fn is_complete(&self, context: &PlanContext<'_>) -> bool;
 }
 
 /// A way to release the next slots of a batch.

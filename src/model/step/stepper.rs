@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
+use super::lease::renewal;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::preview::{batch, plan_view};
-use super::reconcile::{reconcile, renewal};
+use super::reconcile::reconcile;
 use super::report::StepReport;
 use super::reporter::{ChangeReporter, report};
 use super::request::{Identity, Request};
@@ -160,8 +161,8 @@ impl Stepper {
         let timers = &mut self.timers;
         timers.causes.observe(situation.observed, now, out);
         let Some(slots) = &situation.slots else { return };
-        if !slots.observation.record.plan.is_releasing() {
-            return timers.rollback.observe(Returned::of(&slots.observation).count, now.elapsed);
+        if !slots.context.record.plan.is_releasing() {
+            return timers.rollback.observe(Returned::of(&slots.context).count, now.elapsed);
         }
         let mut soak = std::mem::take(&mut timers.soak);
         let state = PlanState { slots, timers };

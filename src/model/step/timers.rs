@@ -33,7 +33,7 @@ pub(super) struct Timers {
     pub(super) failure: Option<BatchFailure>,
     pub(super) rollback: RollbackProgress,
     /// The stuck pods that this process deleted, by uid.
-    pub(super) healing: StuckPodDeletions,
+    pub(super) stuck_pods: StuckPodDeletions,
     /// The same pods by name.
     pub(super) replaced: BTreeSet<String>,
     /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.

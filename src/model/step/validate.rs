@@ -14,14 +14,14 @@ pub(super) fn check_numbers(request: &Request, workload: &Workload) -> Result<()
     }
     let target = workload.target();
     if let Some(amount) = request.pace.max_unavailable.filter(|_| wanted > 1)
-        && amount.of(wanted) >= wanted
+        && amount.pods_of(wanted) >= wanted
     {
         return Err(Error::usage(format!(
             "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
         )));
     }
     match (&request.pace.batches, request.reach) {
-        (_, Some(Reach::To(amount))) if amount.of(wanted) > wanted => {
+        (_, Some(Reach::To(amount))) if amount.pods_of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
             Err(Error::usage(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
                 .hint("all of them are --to 100%, or --all"))
@@ -34,13 +34,13 @@ pub(super) fn check_numbers(request: &Request, workload: &Workload) -> Result<()
 /// Refuses a goal below the one before it. With few replicas two goals may be equal; then the second batch is skipped.
 fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
     let fall = goals.windows(2).find_map(|pair| match pair {
-        [before, after] if after.of(wanted) < before.of(wanted) => Some((before, after)),
+        [before, after] if after.pods_of(wanted) < before.pods_of(wanted) => Some((before, after)),
         _ => None,
     });
     let Some((before, after)) = fall else { return Ok(()) };
     let counted = |goal: &Amount| match goal {
         Amount::Pods(_) => goal.to_string(),
-        Amount::PerCent(_) => format!("{goal}, which is {} of {wanted} here,", goal.of(wanted)),
+        Amount::PerCent(_) => format!("{goal}, which is {} of {wanted} here,", goal.pods_of(wanted)),
     };
     let sentence = format!("{} comes after {}", counted(after), counted(before));
     let sentence = sentence.trim_end_matches(',');

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::counts::Counts;
-use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::kind::{
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+};
 use super::kruise::{self, field};
-use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::IntOrPercent;
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -85,8 +86,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         );
     }
     let counts = Counts::of(workload);
-    let released = counts.wanted - strategy::partition(workload);
-    let status = status_of_counts(workload.name(), counts, released);
+    let status = status_of_counts(workload.name(), counts);
     if is_held_by_selector(workload, counts) {
         return Verdict::new(RolloutState::Held, status.line);
     }
@@ -108,8 +108,8 @@ fn is_held_by_selector(workload: &Workload, counts: Counts) -> bool {
 }
 
 /// Returns the line for the counters, in the order and the words of kubectl's lines for DaemonSets.
-fn status_of_counts(name: &str, counts: Counts, released: i64) -> KubectlStatus {
-    let Counts { wanted, updated, .. } = counts;
+fn status_of_counts(name: &str, counts: Counts) -> KubectlStatus {
+    let Counts { wanted, updated, released, .. } = counts;
     let available = counts.available.unwrap_or_default();
     let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
     if updated < released {

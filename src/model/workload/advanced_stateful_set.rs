@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::counts::Counts;
-use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::kind::{
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+};
 use super::kruise;
-use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
@@ -85,8 +86,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         );
     }
     let counts = Counts::of(workload);
-    let released = counts.wanted - strategy::partition(workload);
-    let status = status_of_counts(workload, counts, released);
+    let status = status_of_counts(workload, counts);
     match kruise::hold_state(workload, facts, counts) {
         Some(state) => Verdict::new(state, status.line),
         None => status.into(),
@@ -94,8 +94,8 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
 }
 
 /// Returns the line for the counters, in kubectl's words for StatefulSets.
-fn status_of_counts(workload: &Workload, counts: Counts, released: i64) -> KubectlStatus {
-    let Counts { wanted, updated, .. } = counts;
+fn status_of_counts(workload: &Workload, counts: Counts) -> KubectlStatus {
+    let Counts { wanted, updated, released, .. } = counts;
     if updated < released {
         return KubectlStatus::waiting(format!(
             "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."

@@ -5,9 +5,10 @@
 use serde_json::Value;
 
 use super::counts::Counts;
-use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
+use super::kind::{
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+};
 use super::kruise::{self, field};
-use super::pod_update::PodUpdatePolicy;
 use super::strategy;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
@@ -111,8 +112,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         return Verdict::new(RolloutState::Unobserved, "Waiting for cloneset spec update to be observed...");
     }
     let counts = Counts::of(workload);
-    let released = counts.wanted - strategy::partition(workload);
-    let status = status_of_counts(workload, counts, released);
+    let status = status_of_counts(workload, counts);
     if let Some(state) = kruise::hold_state(workload, facts, counts) {
         return Verdict::new(state, status.line);
     }
@@ -125,8 +125,8 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
 
 /// Returns the line for the counters, in the order and the words of kubectl's lines for Deployments and for
 /// partitioned StatefulSets.
-fn status_of_counts(workload: &Workload, counts: Counts, released: i64) -> KubectlStatus {
-    let Counts { wanted, total, updated, .. } = counts;
+fn status_of_counts(workload: &Workload, counts: Counts) -> KubectlStatus {
+    let Counts { wanted, total, updated, released, .. } = counts;
     let available = workload.object().int("/status/updatedAvailableReplicas").unwrap_or_default();
     let finishing = format!("Waiting for cloneset {:?} rollout to finish:", workload.name());
     let is_partitioned = released < wanted;

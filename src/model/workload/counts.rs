@@ -10,7 +10,7 @@ pub struct Counts {
     /// All pods; for a DaemonSet, the nodes that have one.
     pub total: i64,
     /// How many pods the rollout updates: all wanted pods but those that a partition keeps.
-    pub expected_updated: i64,
+    pub released: i64,
     /// The updated pods.
     pub updated: i64,
     /// The ready pods.
@@ -29,7 +29,7 @@ impl Counts {
         let wanted = workload.wanted();
         Self {
             wanted,
-            expected_updated: (wanted - strategy::partition(workload)).max(0),
+            released: (wanted - strategy::partition(workload)).max(0),
             total: count(names.total),
             updated: count(names.updated),
             ready: count(names.ready),

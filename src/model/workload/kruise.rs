@@ -4,12 +4,10 @@ use serde_json::Value;
 
 use super::Workload;
 use super::counts::Counts;
-use super::pod_update::PodUpdatePolicy;
+use super::kind::PodUpdatePolicy;
 use super::strategy::{is_on_delete, partition, update_strategy};
 use super::verdict::{RolloutFacts, RolloutState};
-
-/// The API group.
-pub(super) const GROUP: &str = "apps.kruise.io";
+pub(super) use crate::model::api::resource_type::KRUISE as GROUP;
 
 /// Why `step` refuses these kinds.
 pub(super) const NO_STEP: &str = "step does not support the kinds of OpenKruise yet";

@@ -12,7 +12,6 @@ pub mod deployment;
 pub mod kind;
 mod kruise;
 pub mod plan_fields;
-pub mod pod_update;
 mod reserved_ordinals;
 pub mod rolling_hold;
 pub mod stateful_set;
@@ -28,8 +27,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use self::kind::{Counters, HoldBy, PodIdentity, RevisionStore, StepBy, StrategyField, VersionedPath};
-use self::pod_update::PodUpdatePolicy;
+use self::kind::{
+    Counters, HoldBy, PodIdentity, PodUpdatePolicy, RevisionStore, StepBy, StrategyField, VersionedPath,
+};
 use self::update_budget::UpdateBudget;
 use self::verdict::{KubectlStatus, RolloutFacts, Verdict};
 use crate::model::api::condition::Condition;

@@ -66,7 +66,7 @@ pub fn partition_field(strategy: &Value) -> i64 {
 const ROLLING: [&str; 4] = ["RollingUpdate", "ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
 
 /// Whether the controller replaces outdated pods gradually, which is the API's default.
-pub(super) fn is_rolling(workload: &Workload) -> bool {
+pub(in crate::model) fn is_rolling(workload: &Workload) -> bool {
     let type_ = update_strategy(workload).and_then(|strategy| strategy.get("type")?.as_str());
     type_.is_none_or(|type_| ROLLING.contains(&type_))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::kind::{Counters, HoldBy, PodIdentity, PodLabelValue, RevisionStore, StrategyField};
-use super::strategy::{self, limit};
+use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{KubectlStatus, RolloutFacts, RolloutState, Verdict};
 use super::{KindSpec, Workload};
@@ -79,7 +79,7 @@ fn update_budget(workload: &Workload) -> UpdateBudget {
 
 fn verdict(workload: &Workload, _: &RolloutFacts<'_>) -> Verdict {
     let counts = Counts::of(workload);
-    let released = counts.wanted - strategy::partition(workload);
+    let released = counts.released;
     let line = format!("{} of {released} pods have been updated", counts.updated);
     let is_held = counts.outdated() > 0 && (workload.is_paused() || released == 0);
     let state = match is_held {

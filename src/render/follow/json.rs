@@ -1,4 +1,4 @@
-//! The reports of a follower as JSON: one line for each change, and a last line with the results.
+//! The reports of a follower as JSON: one document for each change, and a last one with the results.
 //!
 //! docs/json.md documents the fields.
 
@@ -15,9 +15,9 @@ use crate::model::status::verdict::{Counts, Verdict};
 use crate::model::text::secret::without_secrets;
 use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown, workload_json};
 
-/// Returns one report as one line of JSON; none for a request of the follower.
+/// Returns one report; none for a request of the follower.
 #[must_use]
-pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<String> {
+pub fn event(follower: &Follower, event: &Report, elapsed: Duration) -> Option<Value> {
     let (target, kind, facts) = match event {
         Report::Status { target, verdict, counts, is_rollback, .. } => {
             let mut facts = status(follower, *target, verdict, *counts);
@@ -41,16 +41,16 @@ pub fn line(follower: &Follower, event: &Report, elapsed: Duration) -> Option<St
     let mut document = document(kind, elapsed);
     document["workload"] = workload_json(tracker.workload());
     merge(&mut document, facts);
-    Some(format!("{document}\n"))
+    Some(document)
 }
 
-/// Returns the last line: the result of every target, and the exit code.
+/// Returns the last document: the result of every target, and the exit code.
 #[must_use]
-pub fn summary(follower: &Follower, exit: u8, elapsed: Duration) -> String {
+pub fn summary(follower: &Follower, exit: u8, elapsed: Duration) -> Value {
     let mut document = document("summary", elapsed);
     document["exitCode"] = json!(exit);
     document["workloads"] = follower.targets().iter().map(target_summary).collect();
-    format!("{document}\n")
+    document
 }
 
 fn target_summary(tracker: &TargetTracker) -> Value {

@@ -25,7 +25,7 @@ pub fn one(data: &[u8]) {
         let line = status::cause_line(cause, &rollout_status, names, None);
         assert!(!line.contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }
-    let line = status::json_line(&rollout_status);
+    let line = status::json(&rollout_status).to_string();
     assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
 }
 

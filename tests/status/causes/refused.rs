@@ -37,10 +37,10 @@ fn rejected_pods_are_reported() {
             json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3"}]}}}});
         let replica_set = with(with(crate::objects::revision("Deployment", 3), &template), &replica_set);
         let deployment = with(workload("Deployment"), &template);
-        let seen = document("Deployment", &[deployment, replica_set]);
-        assert_eq!(only(&seen), expected);
+        let status = document("Deployment", &[deployment, replica_set]);
+        assert_eq!(only(&status), expected);
         assert_eq!(
-            seen["verdict"], "progressing",
+            status["verdict"], "progressing",
             "progressing until the progress deadline of the Deployment"
         );
 
@@ -50,13 +50,13 @@ fn rejected_pods_are_reported() {
             "FailedCreate",
             &format!("create Pod web-2 in StatefulSet web failed error: {message}"),
         );
-        let seen = document("StatefulSet", &[with(workload("StatefulSet"), &missing), printed]);
-        assert_eq!(only(&seen), expected);
+        let status = document("StatefulSet", &[with(workload("StatefulSet"), &missing), printed]);
+        assert_eq!(only(&status), expected);
 
         let missing = json!({"status": {"currentNumberScheduled": 2}});
         let printed = warning("w", "FailedCreate", &format!("Error creating: {message}"));
-        let seen = document("DaemonSet", &[with(workload("DaemonSet"), &missing), printed]);
-        assert_eq!(only(&seen), expected);
+        let status = document("DaemonSet", &[with(workload("DaemonSet"), &missing), printed]);
+        assert_eq!(only(&status), expected);
     }
 }
 

@@ -55,9 +55,9 @@ async fn a_node_that_becomes_ready_is_stepped() {
     nodes.cluster.later(3_000, |editor| set_node_ready(editor, "node-1", "True"));
     let output = nodes.step("--all --soak 5s --ignore-unready-nodes").await;
     ends(&output, 0);
-    let said: Vec<&str> = output.stderr.lines().filter(|line| line.contains("skipped")).collect();
-    let left_out = "note: skipped, because their nodes are NotReady: node-1";
-    assert_eq!(said, [left_out, "note: no pod is skipped any more"], "{}", output.transcript);
+    let skipped: Vec<&str> = output.stderr.lines().filter(|line| line.contains("skipped")).collect();
+    let first_note = "note: skipped, because their nodes are NotReady: node-1";
+    assert_eq!(skipped, [first_note, "note: no pod is skipped any more"], "{}", output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 

@@ -112,7 +112,7 @@ async fn an_older_hold_annotation_restored_by_undo_loses_no_field() {
 async fn an_undo_that_removes_the_annotation_loses_no_field() {
     for end in ["resume deployment/web --release-all", "undo deployment/web --to-revision 2"] {
         let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-        let own = web.replaced_fields();
+        let original = web.replaced_fields();
         web.pause_and_change("app:2.0").await;
         let target = web.web.clone();
         web.cluster.later(40_000, move |editor| {
@@ -137,7 +137,7 @@ async fn an_undo_that_removes_the_annotation_loses_no_field() {
             assert!(refused.stderr.contains(command), "{}", refused.transcript);
         }
         ends(&web.cluster.run(end).await, 0);
-        assert_eq!((web.replaced_fields(), web.hold()), (own, None), "{end}");
+        assert_eq!((web.replaced_fields(), web.hold()), (original, None), "{end}");
         web.cluster.advance(60).await;
         assert!(["1.0 10/10", "2.0 10/10"].contains(&web.pods().as_str()), "{}", web.pods());
     }

@@ -54,7 +54,9 @@ async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
         .cluster
         .sim
         .store(|store| store.list(&REPLICASETS, Some("default")).map(|(key, _)| key.clone()).collect());
-    copies.iter().for_each(|copy| web.cluster.editor().patch(copy, &none));
+    for copy in &copies {
+        web.cluster.editor().patch(copy, &none);
+    }
     let lost = web.step("").await;
     ends(&lost, 1);
     assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);

@@ -29,7 +29,7 @@ impl WorkloadGenerator {
     /// # Panics
     /// If the recording cannot be read.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "test support: without the recording there is nothing to measure")]
+    #[expect(clippy::expect_used, reason = "test support: a missing recording fails the test")]
     pub fn from_recording() -> Self {
         let text = std::fs::read(data().join("shop/snapshot.json")).expect("the recording can be read");
         let list: Value = serde_json::from_slice(&text).expect("the recording is JSON");

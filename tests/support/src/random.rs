@@ -24,7 +24,7 @@ impl Dice {
     }
 
     /// Returns a number below a limit, as an index or a count.
-    #[expect(clippy::cast_possible_truncation, reason = "it is below what was a usize")]
+    #[expect(clippy::cast_possible_truncation, reason = "the number is below a usize")]
     pub fn index(&mut self, limit: usize) -> usize {
         self.below(limit as u64) as usize
     }

@@ -85,7 +85,7 @@ impl Recorded {
     }
 }
 
-#[expect(clippy::expect_used, reason = "test support: without recordings there is no test")]
+#[expect(clippy::expect_used, reason = "test support: missing recordings fail the test")]
 fn texts() -> Vec<PathBuf> {
     let entries = |directory: PathBuf| std::fs::read_dir(directory).into_iter().flatten().flatten();
     let namespaces = std::fs::read_dir(data()).expect("the recordings are there").flatten();

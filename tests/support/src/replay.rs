@@ -1,8 +1,8 @@
 //! Replays a recording of real nodes: objects, Events and logs, each at its recorded time.
 
-#![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
-#![expect(clippy::panic, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
+#![expect(clippy::panic, reason = "a failed setup fails the test")]
 #![expect(clippy::must_use_candidate, reason = "the results are for assertions")]
 
 use std::time::Duration;

@@ -115,7 +115,7 @@ impl Run {
     /// # Panics
     /// If the runtime cannot start.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "test support: without a runtime there is no test")]
+    #[expect(clippy::expect_used, reason = "test support: a missing runtime fails the test")]
     pub fn run(self) -> Output {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime can be started").block_on(self.run_async())

@@ -1,7 +1,7 @@
 //! A simulated cluster with controllers on tokio's clock, and command lines that reach it without a socket.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
-#![expect(clippy::missing_panics_doc, reason = "a test that cannot get ready has failed")]
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
+#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 #![expect(clippy::must_use_candidate, reason = "a test often needs the object, not its key")]
 
 use std::time::Duration;

@@ -18,7 +18,7 @@ pub enum Amount {
 impl Amount {
     /// Returns the number of pods for a number of replicas. Rounds per cent down, at least to 1.
     #[must_use]
-    pub fn of(self, replicas: usize) -> usize {
+    pub fn pods_of(self, replicas: usize) -> usize {
         match self {
             Self::Pods(pods) => pods as usize,
             Self::PerCent(per_cent) => (replicas.saturating_mul(per_cent as usize) / 100).max(1),
@@ -78,7 +78,7 @@ mod tests {
         for (text, replicas, expected) in
             [("2", 5, 2), ("25%", 10, 2), ("25%", 3, 1), ("100%", 7, 7), ("1%", 0, 1)]
         {
-            assert_eq!(text.parse::<Amount>().map(|amount| amount.of(replicas)), Ok(expected), "{text}");
+            assert_eq!(text.parse::<Amount>().map(|amount| amount.pods_of(replicas)), Ok(expected), "{text}");
             assert_eq!(text.parse::<Amount>().map(|amount| amount.to_string()), Ok(text.to_owned()));
         }
     }

@@ -125,7 +125,7 @@ impl PlanRecord {
 #[must_use]
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());
-    patch.require_unchanged(FieldPath::of(["spec", "template"]));
+    patch.require_unchanged(FieldPath::template());
     require_fields(workload, &mut patch);
     patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     patch

@@ -45,7 +45,7 @@ impl Patch {
         let json = object.json();
         let mut patch =
             Self { before: json.clone(), after: json.clone(), preconditions: Vec::new(), edits: Vec::new() };
-        patch.require_unchanged(FieldPath::of(["metadata", "uid"]));
+        patch.require_unchanged(FieldPath::uid());
         patch
     }
 
@@ -100,7 +100,7 @@ impl Patch {
     /// Whether the object already has every value of the patch.
     #[must_use]
     pub fn is_applied_to(&self, now: &Object) -> bool {
-        let uid = FieldPath::of(["metadata", "uid"]);
+        let uid = FieldPath::uid();
         uid.value_in(now.json()) == uid.value_in(&self.before)
             && self.edits.iter().all(|edit| edit.is_applied_to(now.json()))
     }

@@ -22,7 +22,7 @@ fn preconditions_come_first() {
     let object = object(&json!({"metadata": {"annotations": {"a/b": "1"}}, "spec": {"template": {"x": 1}}}));
     let mut patch = Patch::of(&object);
     patch.require_unchanged(FieldPath::of(["spec", "paused"]));
-    patch.set(FieldPath::of(["spec", "template"]), json!({"x": 2}));
+    patch.set(FieldPath::template(), json!({"x": 2}));
     patch.remove(FieldPath::annotation("a/b"));
     assert_eq!(
         lines(&patch),
@@ -67,14 +67,14 @@ fn unchanged_fields_are_tested_and_not_written() {
 #[test]
 fn the_body_has_gos_escapes() {
     let mut patch = Patch::of(&object(&json!({"spec": {"template": {"args": "<a>&"}}})));
-    patch.require_unchanged(FieldPath::of(["spec", "template"]));
+    patch.require_unchanged(FieldPath::template());
     assert!(patch.body().contains(r#"{"args":"\u003ca\u003e\u0026"}"#), "{}", patch.body());
 }
 
 #[test]
 fn failed_preconditions_are_those_whose_field_changed() {
     let mut patch = Patch::of(&object(&json!({"spec": {"template": {"x": 1}}})));
-    patch.set(FieldPath::of(["spec", "template"]), json!({"x": 2}));
+    patch.set(FieldPath::template(), json!({"x": 2}));
     patch.set(FieldPath::annotation("cause"), json!("why"));
     let broken = |now: Value| -> Vec<String> {
         let now = object(&now);

@@ -87,7 +87,7 @@ pub fn undo<'a>(
         }
         patch.remove(strategy::hold_path(workload));
     }
-    patch.set(FieldPath::of(["spec", "template"]), template);
+    patch.set(FieldPath::template(), template);
     let cause = options.cause.as_deref().or(target.cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
     let hold = if options.keep_hold { None } else { hold(workload)?.or_else(|| lost_hold(observation)) };

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::change::Change;
 use super::path::{PathStep, TemplatePath, key_values};
 use super::short_value::{ShortValue, short_element, short_image, short_value};
+use crate::model::revision::template::RESTARTED_AT;
 
 /// The part of the pod that a change is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +43,6 @@ pub(super) struct KnownField {
 const fn field(path: &'static [&'static str], word: &'static str, format: FieldFormat) -> KnownField {
     KnownField { path, word, format }
 }
-
-/// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
-pub(in crate::model::revision) const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
 /// In the order of printing: the most frequent causes and fixes of failures first.
 const KNOWN_FIELDS: [KnownField; 33] = [

@@ -23,7 +23,6 @@ use serde_json::Value;
 
 pub use apply::apply;
 pub use change::{Change, changes};
-pub(super) use field_change::RESTARTED_AT;
 pub use list_keys::fields_of as identity_fields;
 pub use path::{PathError, PathStep, TemplatePath, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, without_secret_env};
@@ -31,6 +30,12 @@ pub use summary::ChangeRow;
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
 use super::template::Template;
+
+/// Returns a value as text for one line, shortened to about 60 characters.
+#[must_use]
+pub fn short_text(value: &Value) -> String {
+    short_value::short_value(value).text
+}
 
 /// The comparison of two templates.
 #[derive(Clone, Debug)]

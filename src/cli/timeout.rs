@@ -1,0 +1,81 @@
+//! The flags `--timeout` and `--fail-fast`, which every verb has that follows rollouts.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::duration::{InvalidDuration, duration};
+use crate::error::{Error, Result};
+use crate::model::follow::FollowOptions;
+
+/// The default grace period of a fatal cause.
+pub(super) const GRACE: &str = "30s";
+
+/// The time limits of following.
+#[derive(Debug, Args)]
+pub(super) struct TimeoutArgs {
+    /// How long to follow, such as 90s or 1h30m; 0 is no limit
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
+    timeout: Option<Timeout>,
+
+    /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
+    ///
+    /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key, a
+    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the
+    /// second restart on a crash, a failing postStart hook, and a kill by a liveness or startup probe; and pods
+    /// rejected by a quota or by admission while nothing moves and no pod terminates.
+    ///
+    /// Success waits until no such cause was present for 10s, and until every restarted container has run for
+    /// 10s longer than before it ended, but for no more than 1m.
+    #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
+    fail_fast: Option<Duration>,
+}
+
+impl TimeoutArgs {
+    /// Whether any of them was given.
+    pub(super) fn are_set(&self) -> bool {
+        self.timeout.is_some() || self.fail_fast.is_some()
+    }
+
+    pub(super) fn lower(&self, compat: bool) -> Result<FollowOptions> {
+        let timeout = self.timeout.map(|timeout| timeout.limit(compat)).transpose()?.flatten();
+        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, ..FollowOptions::default() })
+    }
+}
+
+/// How long to follow.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Timeout {
+    /// At most this long.
+    Limit(Duration),
+    /// No limit: 0.
+    None,
+    /// A negative duration, which is no limit in kubectl.
+    Negative,
+}
+
+impl Timeout {
+    /// Returns the limit.
+    ///
+    /// # Errors
+    /// For a negative duration, unless it is compatible with kubectl.
+    pub(super) fn limit(self, compat: bool) -> Result<Option<Duration>> {
+        match self {
+            Self::Limit(limit) => Ok(Some(limit)),
+            Self::Negative if !compat => {
+                Err(Error::usage("--timeout cannot be negative").hint("for no limit: --timeout 0"))
+            }
+            Self::None | Self::Negative => Ok(None),
+        }
+    }
+}
+
+/// Parses the value of `--timeout`.
+pub(super) fn timeout(word: &str) -> Result<Timeout, InvalidDuration> {
+    let magnitude = duration(word.strip_prefix('-').unwrap_or(word)).map_err(|invalid| invalid.of(word))?;
+    Ok(match magnitude {
+        Duration::ZERO => Timeout::None,
+        _ if word.starts_with('-') => Timeout::Negative,
+        limit => Timeout::Limit(limit),
+    })
+}

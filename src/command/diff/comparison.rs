@@ -1,0 +1,91 @@
+//! Two templates with their differences, and their output.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::command::external_diff::{self, ExternalDiff};
+use crate::error::Result;
+use crate::model::revision::diff::{Diff, TemplatePath};
+use crate::model::revision::digest::Digest;
+use crate::model::revision::pod_update::PodUpdate;
+use crate::model::workload::Workload;
+use crate::render::diff as render;
+use crate::render::pod_update;
+use crate::render::screen::Screen;
+use crate::world::Environment;
+
+/// How long the search for the shortest diff may take. Most take less than a millisecond.
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// Two templates and their differences.
+pub(super) struct ComparedTemplates {
+    pub(super) workload: Workload,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) digests: [Digest; 2],
+    pub(super) diff: Diff,
+    pub(super) pod_update: PodUpdate,
+    pub(super) with: Option<OtherWorkload>,
+}
+
+/// The workload elsewhere of a comparison.
+pub(super) struct OtherWorkload {
+    pub(super) workload: Workload,
+    pub(super) context: Option<String>,
+    pub(super) file: Option<String>,
+    /// The fields that differ and belong to the place.
+    pub(super) not_compared: Vec<TemplatePath>,
+}
+
+impl ComparedTemplates {
+    pub(super) fn show_words(&self, screen: &mut Screen<'_>) {
+        screen.styled(&render::title(&self.workload.reference(), &self.from, &self.to));
+        let words = match &self.with {
+            Some(with) => render::elsewhere(&self.diff, self.digests, &with.not_compared),
+            None if self.diff.is_empty() => render::no_differences(self.diff.reordered()),
+            None => render::rows(&self.diff.rows()),
+        };
+        screen.styled(&words);
+        let is_of_interest = self.workload.kind().pod_update_policy.is_some();
+        let words = pod_update::words(&self.pod_update, self.workload.pod_update_policy());
+        if let Some(words) = words.filter(|_| is_of_interest) {
+            screen.styled(&render::pod_update(&words));
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let with = self.with.as_ref().map(|with| render::DiffWith {
+            workload: &with.workload,
+            context: with.context.as_deref(),
+            file: with.file.as_deref(),
+            not_compared: &with.not_compared,
+        });
+        let sides = [(self.from.as_str(), self.digests[0]), (&self.to, self.digests[1])];
+        render::json(&self.workload, sides, with, &self.diff, &self.pod_update)
+    }
+}
+
+/// Prints the unified diff, or runs the diff program of the environment.
+pub(in crate::command) async fn show_lines(
+    diff: &Diff,
+    workload: &Workload,
+    [from, to]: [&str; 2],
+    context: usize,
+    environment: &Environment,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
+    if diff.is_empty() {
+        return Ok(());
+    }
+    if let Some(program) = ExternalDiff::from_environment(environment) {
+        let (from_template, to_template) = diff.templates();
+        let sides = [(from, from_template), (to, &to_template)];
+        return program.show(&external_diff::file_name(workload), sides, environment, screen).await;
+    }
+    let deadline = (Instant::now() + SEARCH_TIMEOUT).into_std();
+    let hunks = diff.hunks(context, Some(deadline));
+    screen.styled(&render::unified(from, to, &hunks));
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Where the objects come from that the API server would store: kubectl, a file, or standard input.
+
+use std::io::Read;
+
+use super::caller::Caller;
+use super::kubectl::{ApplyFlags, KubectlApply};
+use super::stored::Stored;
+use crate::cluster::access::SnapshotPath;
+use crate::cluster::files::{objects_of, objects_on, read_stdin};
+use crate::error::{Error, Result};
+use crate::model::api::object::Object;
+use crate::render::screen::Screen;
+
+/// Where the applied objects come from.
+#[derive(Clone, Debug)]
+pub enum AppliedObjects {
+    /// `kubectl apply --dry-run=server -o json` prints them.
+    Kubectl {
+        /// The manifests and flags.
+        flags: ApplyFlags,
+        /// Standard input, if it is one of the manifests. Filled by [`AppliedObjects::read_stdin`].
+        stdin: Result<Vec<u8>>,
+    },
+    /// Objects in the form in which that command prints them.
+    Recorded {
+        /// The file.
+        path: SnapshotPath,
+        /// The objects on standard input. Filled by [`AppliedObjects::read_stdin`].
+        stdin: Result<Vec<Object>>,
+    },
+}
+
+impl AppliedObjects {
+    /// Reads standard input if it is needed.
+    pub(super) fn read_stdin(&mut self, input: &mut dyn Read) {
+        match self {
+            Self::Kubectl { flags, stdin } if flags.use_stdin() => *stdin = read_stdin(input),
+            Self::Recorded { path: SnapshotPath::Stdin, stdin } => *stdin = objects_on(input),
+            Self::Kubectl { .. } | Self::Recorded { .. } => {}
+        }
+    }
+
+    /// Returns the field manager of the objects.
+    pub(super) fn field_manager(&self) -> &str {
+        match self {
+            Self::Kubectl { flags, .. } => flags.field_manager(),
+            Self::Recorded { .. } => "kubectl",
+        }
+    }
+
+    /// Returns the objects as the API server would store them.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
+    pub(super) async fn read(&self, caller: &Caller<'_>, screen: &mut Screen<'_>) -> Result<Stored> {
+        let objects = match self {
+            Self::Kubectl { flags, stdin } => {
+                let input = stdin.as_ref().map_err(Error::clone)?;
+                return KubectlApply::new(flags, caller).run(input, screen).await;
+            }
+            Self::Recorded { path: SnapshotPath::Path(path), .. } => objects_of(path)?,
+            Self::Recorded { path: SnapshotPath::Stdin, stdin } => stdin.clone()?,
+        };
+        Ok(Stored { objects, ..Stored::default() })
+    }
+}

@@ -1,0 +1,272 @@
+//! Runs `kubectl apply --dry-run=server -o json`.
+//!
+//! kubectl prints no object if the API server refuses one of them, although a real `apply` applies the others. Then
+//! each object is applied separately.
+
+use std::ffi::OsString;
+
+use super::caller::Caller;
+use super::connection_flags::connection_flags;
+use super::stored::Stored;
+use crate::cluster::concurrently::concurrently;
+use crate::cluster::document::read_objects;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::text::secret::without_secrets;
+use crate::render::screen::Screen;
+use crate::world::Environment;
+use crate::world::captured_program::CapturedOutput;
+use crate::world::program::Program;
+
+/// The environment variable that names the program.
+const VARIABLE: &str = "KUBECTL";
+
+/// The limit of kubectl's output, in bytes.
+const LONGEST_OUTPUT: u64 = 256 << 20;
+
+/// The field manager of `kubectl apply` by default.
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// The flags of `kubectl apply`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApplyFlags {
+    /// The manifests (`-f`).
+    pub files: Vec<String>,
+    /// The kustomization (`-k`).
+    pub kustomize: Option<String>,
+    /// Whether to read subdirectories (`-R`).
+    pub recursive: bool,
+    /// The label selector (`-l`).
+    pub selector: Option<String>,
+    /// Whether the API server merges the fields (`--server-side`).
+    pub server_side: bool,
+    /// Whether to take over fields of other managers (`--force-conflicts`).
+    pub force_conflicts: bool,
+    /// The field manager (`--field-manager`).
+    pub field_manager: Option<String>,
+    /// How to validate (`--validate`).
+    pub validate: Option<String>,
+}
+
+impl ApplyFlags {
+    /// Whether one of the manifests is standard input.
+    #[must_use]
+    pub fn use_stdin(&self) -> bool {
+        self.files.iter().any(|file| file == "-")
+    }
+
+    /// Returns the field manager.
+    pub(super) fn field_manager(&self) -> &str {
+        let default = if self.server_side { "kubectl" } else { CLIENT_SIDE };
+        self.field_manager.as_deref().unwrap_or(default)
+    }
+
+    /// Returns the flags that select the manifests.
+    fn manifests(&self) -> Vec<OsString> {
+        let files = self.files.iter().map(|file| format!("--filename={file}"));
+        let kustomize = self.kustomize.iter().map(|directory| format!("--kustomize={directory}"));
+        let recursive = self.recursive.then(|| "--recursive".to_owned());
+        let selector = self.selector.iter().map(|selector| format!("--selector={selector}"));
+        files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from).collect()
+    }
+
+    /// Returns the flags that say how to apply.
+    fn how(&self) -> Vec<OsString> {
+        let server_side = self.server_side.then(|| "--server-side".to_owned());
+        let force = self.force_conflicts.then(|| "--force-conflicts".to_owned());
+        let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
+        let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
+        server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from).collect()
+    }
+}
+
+/// Runs kubectl for one `preview`.
+pub(super) struct KubectlApply<'a> {
+    program: OsString,
+    flags: &'a ApplyFlags,
+    connection: Vec<OsString>,
+    environment: &'a Environment,
+}
+
+impl<'a> KubectlApply<'a> {
+    pub(super) fn new(flags: &'a ApplyFlags, caller: &'a Caller<'_>) -> Self {
+        let program = caller.environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
+        Self { program, flags, connection: connection_flags(caller.access), environment: caller.environment }
+    }
+
+    /// Returns the objects as the API server would store them.
+    ///
+    /// # Errors
+    /// When kubectl cannot be run, or cannot read the manifests.
+    pub(super) async fn run(&self, input: &[u8], screen: &mut Screen<'_>) -> Result<Stored> {
+        let first = self.apply(self.flags.manifests(), input).await?;
+        if first.code == Some(0) {
+            pass_on(&first.stderr, screen);
+            let objects = objects_in(&first.stdout)?;
+            return Ok(Stored { objects, ..Stored::default() });
+        }
+        let listed = self.list(input).await?;
+        let manifests = match listed.code {
+            Some(0) => objects_in(&listed.stdout)?,
+            _ => Vec::new(),
+        };
+        if manifests.is_empty() {
+            pass_on(&first.stderr, screen);
+            return Err(self.failed(first.code));
+        }
+        let mut applied = Stored::default();
+        let one_by_one = manifests.iter().map(async |manifest| {
+            let input = manifest.json().to_string();
+            self.apply(vec!["--filename=-".into()], input.as_bytes()).await
+        });
+        for (manifest, result) in manifests.iter().zip(concurrently(one_by_one).await) {
+            let result = result?;
+            if result.code == Some(0) {
+                pass_on(&result.stderr, screen);
+                applied.objects.extend(objects_in(&result.stdout)?);
+            } else {
+                let message = refusal(&String::from_utf8_lossy(&result.stderr));
+                applied.refuse(manifest, message);
+            }
+        }
+        Ok(applied)
+    }
+
+    /// Runs `apply`.
+    async fn apply(&self, manifests: Vec<OsString>, input: &[u8]) -> Result<CapturedOutput> {
+        let verb = ["apply", "--dry-run=server", "--output=json"].map(OsString::from);
+        self.kubectl(verb.into_iter().chain(self.flags.how()).chain(manifests), input).await
+    }
+
+    /// Lists the objects of the manifests. `create --dry-run=client` sends none of them.
+    async fn list(&self, input: &[u8]) -> Result<CapturedOutput> {
+        let verb = ["create", "--dry-run=client", "--output=json", "--validate=false"].map(OsString::from);
+        self.kubectl(verb.into_iter().chain(self.flags.manifests()), input).await
+    }
+
+    async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<CapturedOutput> {
+        let args = words.chain(self.connection.iter().cloned()).collect();
+        let program = Program { name: self.program.clone(), args };
+        program.capture(self.environment, input, LONGEST_OUTPUT).await.map_err(|error| self.cannot_run(error))
+    }
+
+    fn cannot_run(&self, error: std::io::Error) -> Error {
+        let name = self.program.to_string_lossy();
+        Error::new(ErrorKind::Program, format!("cannot run {name:?}")).caused_by(error).hint(format!(
+            "set {VARIABLE} to the path of kubectl, or read its output: kubectl apply --dry-run=server -o json ... | \
+             kubectl rollout2 preview --applied -"
+        ))
+    }
+
+    fn failed(&self, code: Option<i32>) -> Error {
+        let name = self.program.to_string_lossy();
+        let how = code.map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit code {code}"));
+        Error::new(ErrorKind::Program, format!("{name} apply --dry-run=server failed: {how}"))
+    }
+}
+
+/// Parses the objects that kubectl printed.
+fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
+    let origin = "the output of kubectl";
+    let not_objects = |error: Error| {
+        Error::new(ErrorKind::Program, format!("cannot use {origin}")).caused_by(error.sentence())
+    };
+    let text = std::str::from_utf8(stdout)
+        .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
+    read_objects(text, origin).map_err(not_objects)
+}
+
+/// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
+fn pass_on(stderr: &[u8], screen: &mut Screen<'_>) {
+    for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
+        screen.note(&format!("kubectl: {}", without_secrets(line)));
+    }
+}
+
+/// Returns why the API server refused one object, from kubectl's messages. kubectl prints the whole patch before the
+/// reason, and the object around it in several forms.
+fn refusal(stderr: &str) -> String {
+    let lines = stderr.lines().filter(|line| !line.starts_with("Warning: ") && !line.trim().is_empty());
+    let text = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    let text = ["error when patching \"STDIN\": ", "error when creating \"STDIN\": "]
+        .iter()
+        .find_map(|phrase| text.split_once(phrase).map(|(_, reason)| reason))
+        .unwrap_or(&text);
+    let reason = text.split_once(" is invalid: ").map_or(text, |(_, reason)| reason);
+    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+    let reason = match reason.strip_prefix("Error from server (").and_then(|rest| rest.split_once("): ")) {
+        Some((_, reason)) => reason,
+        None => reason,
+    };
+    without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_of_apply_are_given_to_kubectl() {
+        let flags = ApplyFlags {
+            files: vec!["a b.yaml".to_owned(), "-".to_owned()],
+            kustomize: None,
+            recursive: true,
+            selector: Some("app=web".to_owned()),
+            server_side: true,
+            force_conflicts: true,
+            field_manager: Some("ci".to_owned()),
+            validate: Some("false".to_owned()),
+        };
+        assert!(flags.use_stdin());
+        assert_eq!(
+            [flags.manifests(), flags.how()].concat(),
+            [
+                "--filename=a b.yaml",
+                "--filename=-",
+                "--recursive",
+                "--selector=app=web",
+                "--server-side",
+                "--force-conflicts",
+                "--field-manager=ci",
+                "--validate=false"
+            ]
+        );
+        assert_eq!(flags.field_manager(), "ci");
+        assert_eq!(ApplyFlags::default().field_manager(), "kubectl-client-side-apply");
+    }
+
+    /// What kubectl 1.36.2 printed.
+    #[test]
+    fn the_reason_of_a_refusal_is_found() {
+        for (stderr, reason) in [
+            (
+                "The Deployment \"web\" is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"x\"}}: field is immutable\n",
+                "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"x\"}}: field is immutable",
+            ),
+            (
+                "Error from server (Invalid): error when applying patch:\n{\"spec\":{\"serviceName\":\"dbx\"}}\nto:\n\
+                 Resource: \"apps/v1, Resource=statefulsets\", GroupVersionKind: \"apps/v1, Kind=StatefulSet\"\n\
+                 Name: \"db\", Namespace: \"preview\"\nfor: \"STDIN\": error when patching \"STDIN\": \
+                 StatefulSet.apps \"db\" is invalid: spec: Forbidden: updates are forbidden\n",
+                "spec: Forbidden: updates are forbidden",
+            ),
+            (
+                "Warning: old\nError from server (Invalid): Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1\n",
+                "spec.replicas: Invalid value: -1",
+            ),
+            (
+                "error: no matches for kind \"Foo\"\nensure CRDs are installed first\n",
+                "no matches for kind \"Foo\" ensure CRDs are installed first",
+            ),
+            ("The Deployment \"w\" is invalid: \n* spec.a: x\n* spec.b: y\n", "* spec.a: x * spec.b: y"),
+            ("error: set env DB_PASSWORD=hunter2 failed\n", "set env DB_PASSWORD=*** failed"),
+            (
+                "Error from server (Forbidden): services \"web\" is forbidden\n",
+                "services \"web\" is forbidden",
+            ),
+            ("", "kubectl printed no reason"),
+        ] {
+            assert_eq!(refusal(stderr), reason, "{stderr}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The preview of what applying objects would do: a block for each workload.
+
+pub mod json;
+
+use std::collections::BTreeMap;
+
+use super::style::{Span, Style};
+use super::{change, diff, escape, owner_warnings};
+use crate::model::change::hold::HoldReason;
+use crate::model::change::preview::{Outcome, Preview, PreviewWarning};
+use crate::model::revision::diff::{Change, short_text};
+use crate::model::text::plural::plural;
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
+
+/// A workload whose object the API server refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedObject {
+    /// `deployment.apps/web`.
+    pub reference: String,
+    /// Its kind: `Deployment`.
+    pub kind: String,
+    /// Its API version.
+    pub api_version: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The API server's message.
+    pub message: String,
+}
+
+/// Returns the block of one workload. `in_namespace` adds its namespace to the name.
+#[must_use]
+pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Span> {
+    let name = preview.after.reference();
+    let mut spans = title(&name, preview.after.object().namespace(), in_namespace, &outcome(preview));
+    if !preview.changes.is_empty() {
+        spans.extend(diff::rows(&preview.changes.rows()));
+    } else if preview.outcome.is_rollout() && !preview.changes.reordered().is_empty() {
+        spans.push(Span::plain("  "));
+        spans.extend(diff::no_differences(preview.changes.reordered()));
+    }
+    spans.extend(preview.fields.iter().map(field));
+    if let Some(effect) = preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()) {
+        spans.extend(change::effect(effect));
+    }
+    spans
+}
+
+/// Returns the block of an object that the API server refuses.
+#[must_use]
+pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Vec<Span> {
+    title(&refused.reference, &refused.namespace, in_namespace, "refused by the API server")
+}
+
+fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Vec<Span> {
+    let place = if in_namespace { format!(" in {namespace}") } else { String::new() };
+    vec![
+        Span::new(Style::Heading, escape::line(name)),
+        Span::plain(format!("{}  {}\n", escape::line(&place), escape::line(words))),
+    ]
+}
+
+fn outcome(preview: &Preview) -> String {
+    let from =
+        preview.from.as_ref().map_or_else(|| "live".to_owned(), |from| format!("revision {}", from.label()));
+    let named = |name: &Option<String>| name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    match &preview.outcome {
+        Outcome::Created { name } => {
+            let pods = match preview.after.wanted() {
+                0 => String::new(),
+                pods => format!(" with {}", change::pods(pods)),
+            };
+            let revision = name.as_ref().map(|name| format!(", revision 1 ({name})")).unwrap_or_default();
+            format!("is created{pods}{revision}")
+        }
+        Outcome::Unchanged => "no change".to_owned(),
+        Outcome::NoRollout => "no rollout".to_owned(),
+        Outcome::Released => format!("{from}, held pods are released"),
+        Outcome::NewRevision { number, name, is_after_pause } => {
+            let when = if *is_after_pause { ", created when it is resumed" } else { "" };
+            format!("{from} -> new revision {number}{}{when}", named(name))
+        }
+        Outcome::Returns { to, number } => {
+            let becomes = match to.number.known() {
+                Some(known) if known == *number => String::new(),
+                _ => format!(", which becomes {number}"),
+            };
+            format!("{from} -> returns to revision {}{becomes}", to.label())
+        }
+    }
+}
+
+fn field(change: &Change) -> Span {
+    let text = match (&change.from, &change.to) {
+        (Some(from), Some(to)) => match (short_text(from), short_text(to)) {
+            (from, to) if from == to => format!("{to} (changed)"),
+            (from, to) => format!("{from} -> {to}"),
+        },
+        (None, Some(to)) => format!("{} added", short_text(to)),
+        (Some(from), None) => format!("{} removed", short_text(from)),
+        (None, None) => String::new(),
+    };
+    let path = change.path.to_string();
+    Span::plain(format!("  {}   {}\n", escape::line(&path), escape::line(&text)))
+}
+
+/// Returns the line of a warning.
+#[must_use]
+pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
+    let target = workload.target();
+    match warning {
+        PreviewWarning::EndsHold(HoldReason::Pause) => format!("warning: it ends the pause of {target}"),
+        PreviewWarning::EndsHold(HoldReason::Plan) => {
+            format!("warning: it ends the plan of step for {target}, and the controller updates all pods")
+        }
+        PreviewWarning::Owner(owner) => owner_warnings::before_an_apply(owner, workload),
+        PreviewWarning::KeepsNoHistory => {
+            format!("warning: revisionHistoryLimit 0 of {target} keeps no revision to go back to")
+        }
+        PreviewWarning::RemovesRevisions { limit, revisions } => {
+            let noun = if revisions.len() == 1 { "revision" } else { "revisions" };
+            format!(
+                "warning: revisionHistoryLimit {limit} of {target} removes {noun} {}",
+                revisions.join(", ")
+            )
+        }
+        PreviewWarning::MovingTag(image) => {
+            format!("warning: the tag of image {image} is not fixed: applying {target} again replaces no pod")
+        }
+        PreviewWarning::StuckPods(pods) => format!(
+            "warning: {} of {target} not ready: the StatefulSet controller waits for {} and does not replace {}",
+            if let [pod] = pods.as_slice() {
+                format!("{pod} is")
+            } else {
+                format!("{} are", change::names(pods))
+            },
+            if pods.len() == 1 { "it" } else { "them" },
+            if pods.len() == 1 { "it" } else { "them" },
+        ),
+        PreviewWarning::BeingDeleted => {
+            format!("warning: {target} is being deleted, so its controller ignores changes")
+        }
+    }
+}
+
+/// Returns the command that rolls out an image whose tag stays.
+#[must_use]
+pub fn moving_tag_hint(workload: &Workload) -> String {
+    command("hint: to pull it again: kubectl rollout2 restart {}", [workload.command_target()])
+}
+
+/// Returns the last line: how many workloads roll out, and the other objects by kind.
+#[must_use]
+pub fn summary(rollouts: usize, workloads: usize, others: &BTreeMap<String, usize>) -> String {
+    let count = match workloads {
+        0 => "no workload".to_owned(),
+        1 => format!("{rollouts} of 1 workload rolls out"),
+        _ => format!(
+            "{rollouts} of {workloads} workloads {}",
+            if rollouts == 1 { "rolls out" } else { "roll out" }
+        ),
+    };
+    if others.is_empty() {
+        return format!("{count}\n");
+    }
+    let kinds: Vec<String> =
+        others.iter().map(|(kind, count)| plural(*count, &kind.to_lowercase())).collect();
+    format!("{count}; without rollouts: {}\n", escape::line(&kinds.join(", ")))
+}

@@ -1,0 +1,225 @@
+//! How kubectl is run, and what happens when it fails, prints something else, or is stopped.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use harness::Run;
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::setup::{Directory, changed, cluster, image, list, preview_with, run_on, shop};
+
+#[tokio::test]
+async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
+    let directory = Directory::new();
+    let program = directory.printing(&[changed("Deployment", "web", image("shop/web:9"))]);
+    let args = [
+        "-f",
+        "a b.yaml",
+        "-f",
+        "dir",
+        "-R",
+        "-l",
+        "app=web",
+        "--server-side",
+        "--force-conflicts",
+        "--field-manager",
+        "ci",
+        "--validate",
+        "false",
+        "--context",
+        "prod",
+        "-n",
+        "shop",
+        "--token",
+        "t",
+    ];
+    let ended = run_on(&cluster(), preview_with(&program, &args)).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let expected = [
+        "apply",
+        "--dry-run=server",
+        "--output=json",
+        "--server-side",
+        "--force-conflicts",
+        "--field-manager=ci",
+        "--validate=false",
+        "--filename=a b.yaml",
+        "--filename=dir",
+        "--recursive",
+        "--selector=app=web",
+        "--context=prod",
+        "--namespace=shop",
+        "--token=t",
+    ];
+    assert_eq!(directory.args(), [expected.map(str::to_owned)]);
+    let directory = Directory::new();
+    let program = directory.printing(&[changed("Deployment", "web", image("shop/web:9"))]);
+    run_on(&cluster(), preview_with(&program, &["-k", "overlays/prod"])).await;
+    assert_eq!(directory.args()[0][3], "--kustomize=overlays/prod");
+}
+
+#[tokio::test]
+async fn standard_input_is_given_to_kubectl() {
+    let directory = Directory::new();
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
+    let program = directory.program("cat > input; cat objects.json");
+    let run = preview_with(&program, &["-f", "-"]).stdin("kind: Deployment\n");
+    let ended = run_on(&cluster(), run).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert_eq!(fs::read_to_string(directory.file("input")).unwrap(), "kind: Deployment\n");
+}
+
+#[tokio::test]
+async fn a_missing_kubectl_is_an_error_that_says_so() {
+    let hint = "hint: set KUBECTL to the path of kubectl, or read its output: kubectl apply --dry-run=server -o json ... \
+                | kubectl rollout2 preview --applied -\n";
+    let run = preview_with("no-such-kubectl".as_ref(), &["-f", "web.yaml", "--exit-code"]);
+    let ended = run_on(&cluster(), run).await;
+    assert!(
+        ended.stderr.starts_with("error: cannot run \"no-such-kubectl\": No such file"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.ends_with(hint), "{}", ended.stderr);
+    assert_eq!((ended.stdout.as_str(), ended.exit), ("", 3));
+    let run = Run::of(["preview", "-f", "web.yaml"]).env("PATH", "/does/not/exist");
+    let ended = run_on(&cluster(), run).await;
+    assert!(ended.stderr.starts_with("error: cannot run \"kubectl\": "), "{}", ended.stderr);
+    assert_eq!(ended.exit, 1);
+}
+
+#[tokio::test]
+async fn messages_of_kubectl_are_passed_on_escaped_and_masked() {
+    let directory = Directory::new();
+    let program = directory.program(
+        "printf 'error: \\033[31mno\\033[0m such file, DB_PASSWORD=hunter2\\n\\nsecond line\\n' >&2; exit 1",
+    );
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+    assert_eq!(ended.stdout, "");
+    let expected = format!(
+        "kubectl: error: ^[[31mno^[[0m such file, DB_PASSWORD=***\nkubectl: second line\n\
+         error: {} apply --dry-run=server failed: exit code 1\n",
+        program.display()
+    );
+    assert_eq!(ended.stderr, expected);
+    assert_eq!(ended.exit, 1);
+    // A warning is passed on beside the result.
+    let directory = Directory::new();
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
+    let program = directory.program("echo 'Warning: missing annotation' >&2; cat objects.json");
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("kubectl: Warning: missing annotation\n", 0));
+    assert!(ended.stdout.contains("new revision 6"), "{}", ended.stdout);
+}
+
+#[tokio::test]
+async fn output_that_is_no_object_is_an_error() {
+    for script in
+        ["echo '{'", "echo 'deployment.apps/web configured'", "printf '\\377'", "true", "kill -9 $$"]
+    {
+        let directory = Directory::new();
+        let program = directory.program(script);
+        let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+        assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{script}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("error: "), "{script}: {}", ended.stderr);
+    }
+}
+
+/// A program that refuses objects as kubectl 1.36.2 does: it prints no object at all.
+fn refusing(directory: &Directory) -> std::path::PathBuf {
+    let stateful_set = changed("StatefulSet", "db", |object| object["spec"]["serviceName"] = "x".into());
+    let service =
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}});
+    let deployment = changed("Deployment", "web", image("shop/web:9"));
+    directory.write("all.json", &list(&[deployment.clone(), stateful_set, service]));
+    directory.write("web.json", &deployment.to_string());
+    directory.program(
+        "case \"$*\" in\n\
+         create*) cat all.json; exit;;\n\
+         *--filename=-*) ;;\n\
+         *) echo 'several errors with the whole patch' >&2; exit 1;;\n\
+         esac\n\
+         case $(cat) in\n\
+         *'\"kind\":\"Deployment\"'*) cat web.json;;\n\
+         *'\"kind\":\"Service\"'*) echo 'Error from server (Forbidden): services \"web\" is forbidden' >&2; exit 1;;\n\
+         *) echo 'The StatefulSet \"db\" is invalid: spec: Forbidden: updates are forbidden' >&2; exit 1;;\n\
+         esac",
+    )
+}
+
+#[tokio::test]
+async fn a_refused_object_is_reported_and_the_others_are_previewed() {
+    let directory = Directory::new();
+    let program = refusing(&directory);
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "shop/", "-n", "shop"])).await;
+    insta::assert_snapshot!(ended.transcript, @r#"
+    deployment.apps/web  revision 5 -> new revision 6
+      container web   image   shop/web:1.1 -> shop/web:9
+      replaces 4 of 4 pods
+      at most 1 unavailable and 1 surge pod at a time
+    statefulset.apps/db  refused by the API server
+    1 of 2 workloads rolls out
+    error: statefulset.apps/db: refused by the API server: spec: Forbidden: updates are forbidden
+    error: service/web: refused by the API server: services "web" is forbidden
+    "#);
+    assert_eq!(ended.exit, 1);
+    let args = directory.args();
+    assert_eq!(args.len(), 5, "{args:?}");
+    let listed = [
+        "create",
+        "--dry-run=client",
+        "--output=json",
+        "--validate=false",
+        "--filename=shop/",
+        "--namespace=shop",
+    ];
+    assert_eq!(args[1], listed);
+    let ended =
+        run_on(&cluster(), preview_with(&program, &["-f", "shop/", "--exit-code", "-o", "json"])).await;
+    assert_eq!(ended.exit, 3);
+    let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let refused = &document["items"][1];
+    assert_eq!((&refused["outcome"], &refused["workload"]["name"]), (&json!("refused"), &json!("db")));
+    assert_eq!(refused["message"], "spec: Forbidden: updates are forbidden");
+}
+
+#[tokio::test]
+async fn a_signal_stops_kubectl_and_the_command() {
+    for (number, exit) in [(2, 130), (15, 143), (1, 129)] {
+        let directory = Directory::new();
+        let program = directory.program("echo > started; sleep 2; echo > survived");
+        let (send, numbers) = watch::channel(0);
+        let started = directory.file("started");
+        let run = preview_with(&program, &["-f", "web.yaml"]).signals(numbers);
+        let cluster = cluster();
+        let interrupt = async {
+            let begun = Instant::now();
+            while !started.exists() && begun.elapsed() < Duration::from_secs(20) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            send.send(number).unwrap();
+        };
+        let begun = Instant::now();
+        let (ended, ()) = tokio::join!(run_on(&cluster, run), interrupt);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "stopped; nothing was written\n"));
+        assert_eq!(ended.exit, exit);
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        tokio::time::sleep(Duration::from_millis(2200)).await;
+        assert!(!directory.file("survived").exists(), "kubectl was killed");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written() {
+    let directory = Directory::new();
+    let items = shop()["items"].as_array().unwrap().clone();
+    let program = directory.printing(&items);
+    let cluster = cluster();
+    let ended = run_on(&cluster, preview_with(&program, &["-f", "shop/", "--diff"])).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    assert!(cluster.requests().iter().all(|request| request.line().starts_with("GET ")));
+    assert!(directory.args().iter().all(|args| args[..2] == ["apply", "--dry-run=server"]));
+}

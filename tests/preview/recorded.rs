@@ -1,0 +1,111 @@
+//! Manifests that were previewed and then applied to a real 1.36.2 control plane. Each file has the objects before,
+//! what `kubectl apply --dry-run=server -o json` printed, and what happened when the manifest was applied.
+
+use std::fs;
+
+use harness::{Output, Run, data};
+use serde_json::{Value, json};
+use simcluster::SimCluster;
+
+use crate::setup::{Directory, preview_with, run_on};
+
+/// Returns the recorded cases by name.
+fn cases() -> Vec<(String, Value)> {
+    let files = fs::read_dir(data().join("preview/recorded")).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let read = |path: std::path::PathBuf| {
+        let case: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        (case["case"].as_str().unwrap().to_owned(), case)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// `preview ARGS...` of a recorded case.
+fn preview(case: &Value, args: &[&str]) -> Output {
+    let directory = Directory::new();
+    let applied = directory.write("applied.json", &case["applied"].to_string());
+    let before = directory.write("before.json", &case["before"].to_string());
+    let run = Run::of(["preview", "-n", "preview"].iter().chain(args));
+    run.arg("--applied").arg(applied).arg("--from").arg(before).run()
+}
+
+/// Compares a preview with what happened, and returns the differences.
+fn differences(name: &str, item: &Value, happened: &Value) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut compare = |what: &str, foretold: &Value, happened: &Value| {
+        if foretold != happened {
+            wrong.push(format!("{name}: {what}: foretold {foretold}, happened {happened}"));
+        }
+    };
+    if happened["outcome"] == "new-template-while-paused" {
+        compare("outcome", &item["outcome"], &json!("new-revision"));
+        compare("afterPause", &item["afterPause"], &json!(true));
+        return wrong;
+    }
+    compare("outcome", &item["outcome"], &happened["outcome"]);
+    if let Some(number) = happened.get("number") {
+        compare("toRevision", &item["toRevision"], number);
+    }
+    if !item["revisionName"].is_null() {
+        compare("revisionName", &item["revisionName"], &happened["name"]);
+    }
+    if let Some(number) = happened.get("returnsTo") {
+        compare("returnsTo", &item["returnsTo"], number);
+    }
+    if let Some(replaced) = happened.get("replaced") {
+        let foretold = item["effect"]["replaced"].as_array().map_or(0, Vec::len);
+        compare("replaced", &json!(foretold), replaced);
+    }
+    wrong
+}
+
+#[test]
+fn what_was_foretold_is_what_happened() {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for (name, case) in cases().iter().filter(|(_, case)| !case["applied"].is_null()) {
+        let ended = preview(case, &["-o", "json"]);
+        assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{name}");
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let happened = case["happened"].as_array().unwrap();
+        let items = document["items"].as_array().unwrap();
+        assert_eq!(items.len(), happened.len(), "{name}");
+        for (item, happened) in items.iter().zip(happened) {
+            wrong.extend(differences(name, item, happened));
+            checked += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked >= 20, "{checked}");
+}
+
+/// One block of text for each case.
+#[test]
+fn the_words_of_every_recorded_case() {
+    let mut transcript = String::new();
+    for (name, case) in cases().iter().filter(|(_, case)| !case["applied"].is_null()) {
+        transcript += &format!("# {name}\n{}\n", preview(case, &[]).transcript);
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+/// What kubectl printed when the API server refused a manifest.
+#[cfg(unix)]
+#[tokio::test]
+async fn recorded_refusals_are_reported() {
+    let mut transcript = String::new();
+    for (name, case) in cases().iter().filter(|(_, case)| case["applied"].is_null()) {
+        let directory = Directory::new();
+        directory.write("manifest.json", &case["manifest"].to_string());
+        directory.write("stderr", case["stderr"].as_str().unwrap());
+        let program =
+            directory.program("case $1 in create) cat manifest.json;; *) cat stderr >&2; exit 1;; esac");
+        let cluster = SimCluster::builder().snapshot(&case["before"]).unwrap().build();
+        let ended = run_on(&cluster, preview_with(&program, &["-f", "manifest.json"])).await;
+        assert_eq!(ended.exit, 1, "{name}");
+        assert_eq!(case["happened"][0]["outcome"], "refused", "{name}");
+        transcript += &format!("# {name}\n{}\n", ended.transcript);
+    }
+    insta::assert_snapshot!(transcript);
+}
