@@ -124,8 +124,16 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        self.source.iter().try_for_each(|source| write!(f, ": {source}"))
+        self.source.iter().try_for_each(|source| write!(f, ": {}", words_of(source.as_ref())))
     }
+}
+
+/// Returns the words of a source. Rust adds the number of an error to the words of the operating system.
+fn words_of(source: &(dyn std::error::Error + 'static)) -> String {
+    let words = source.to_string();
+    let number = source.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+    let suffix = number.map(|number| format!(" (os error {number})")).unwrap_or_default();
+    words.strip_suffix(&suffix).map(str::to_owned).unwrap_or(words)
 }
 
 impl std::error::Error for Error {
@@ -150,6 +158,13 @@ mod tests {
     use std::io;
 
     use super::*;
+
+    #[test]
+    fn the_number_of_a_system_error_is_left_out() {
+        let missing = io::Error::from_raw_os_error(2);
+        let error = Error::new(ErrorKind::File, "cannot read web.yaml").caused_by(missing);
+        assert_eq!(error.sentence(), "cannot read web.yaml: No such file or directory");
+    }
 
     #[test]
     fn an_error_keeps_its_source() {

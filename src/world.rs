@@ -5,6 +5,7 @@
 
 pub mod captured_program;
 pub mod core_dump;
+pub mod job_summary;
 #[cfg(target_os = "linux")]
 mod process_tree;
 pub mod program;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::duration::count;
 use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
@@ -34,6 +35,8 @@ use crate::model::revision::diff::SecretValues;
 pub(super) struct DiffArgs {
     /// The workload, as TYPE/NAME or TYPE NAME, and the revisions to compare [default: previous current]
     ///
+    /// If no revision has the live template yet, the default is: current live.
+    ///
     /// A revision is a number, current, previous, -N (N before the current one), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest. live is the template in
     /// the workload's spec. A second TYPE/NAME compares the live templates of two workloads.
@@ -60,7 +63,7 @@ pub(super) struct DiffArgs {
     with_revision: Option<String>,
 
     /// Show N lines around each change
-    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3, value_parser = count::<usize>, allow_negative_numbers = true)]
     context: usize,
 
     /// Print only the summary of the changes
@@ -132,8 +135,9 @@ impl DiffArgs {
             (None, false) => Output::Text { context: self.context },
         };
         let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
+        let is_default = sides.is_empty() && elsewhere.is_none();
         let scope = TargetScope::of(target, common.access.namespace.clone());
-        Ok(Request { scope, from, to, elsewhere, output, secrets, exit_code: self.exit_code })
+        Ok(Request { scope, from, to, is_default, elsewhere, output, secrets, exit_code: self.exit_code })
     }
 
     /// Returns where the other workload is; none to compare templates of one workload.

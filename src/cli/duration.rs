@@ -1,4 +1,4 @@
-//! clap value parsers for durations in Go's syntax.
+//! clap value parsers for durations in Go's syntax, and for counts.
 
 use std::fmt;
 use std::time::Duration;
@@ -65,4 +65,12 @@ pub(super) fn positive_duration(word: &str) -> Result<Duration, InvalidDuration>
 /// Parses `--request-timeout`: a duration, or a number of seconds.
 pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, InvalidDuration> {
     go_duration::parse_or_seconds(word).ok_or_else(|| InvalidDuration::new(word, NEEDS_SECONDS))
+}
+
+/// Parses a count. The parsers of the standard library describe a bad one in words of Rust.
+pub(super) fn count<N: std::str::FromStr>(word: &str) -> Result<N, String> {
+    word.parse().map_err(|_| {
+        let is_number = !word.is_empty() && word.bytes().all(|digit| digit.is_ascii_digit());
+        if is_number { "the number is too large" } else { "expected a whole number, such as 3" }.to_owned()
+    })
 }

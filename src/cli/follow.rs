@@ -85,10 +85,8 @@ fn fail_on_help() -> String {
 fn cause_and_grace(word: &str) -> std::result::Result<(CauseId, Duration), String> {
     let (name, grace) = word.split_once('=').unwrap_or((word, GRACE));
     let cause = CauseId::read(name).ok_or_else(|| {
-        let near = similar::get_close_matches(name, &CauseId::ALL.map(CauseId::name), 3, 0.5);
-        let near =
-            if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
-        format!("{name:?} is not a cause{near} (--help lists all causes)")
+        let near = similar::get_close_matches(name, &CauseId::ALL.map(CauseId::name), 3, 0.0);
+        format!("{name:?} is not a cause; near ones are {}; --help lists all", near.join(", "))
     })?;
     Ok((cause, duration(grace).map_err(|error| error.to_string())?))
 }

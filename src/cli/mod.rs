@@ -9,6 +9,7 @@ mod connection;
 mod diff;
 mod duration;
 mod follow;
+mod help;
 mod history;
 mod hold;
 mod list;
@@ -36,6 +37,7 @@ use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::appearance::Color;
+use crate::render::help as render;
 use crate::render::screen::Screen;
 use crate::world::{Environment, World};
 
@@ -83,7 +85,7 @@ const NON_KUBECTL_VERBS: [&str; 6] = ["list", "diff", "preview", "step", "comple
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
 pub fn definition() -> clap::Command {
-    Arguments::command().after_long_help(reference::after_help())
+    help::with_options_line(Arguments::command().after_long_help(reference::after_help()))
 }
 
 /// The result of parsing a command line.
@@ -98,11 +100,14 @@ pub enum ParsedArgs {
 
 /// Parses a command line, whose first word is the program's name.
 pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> ParsedArgs {
-    let args = with_help_flag(args.into_iter().collect());
+    let args = help::with_help_flag(args.into_iter().collect());
     if let [_, asked, words @ ..] = args.as_slice()
         && asked == completion::COMPLETE_VERB
     {
         return ParsedArgs::Completion(Box::new(completion::parse(words, definition())));
+    }
+    if help::asks_for_options(&args) {
+        return ParsedArgs::Handled(print_help(&help::options(), &args, world));
     }
     let asks = wants_compat(&args, &world.environment);
     let compat_of = |verb: Option<&str>| asks && verb.is_none_or(|verb| !NON_KUBECTL_VERBS.contains(&verb));
@@ -115,15 +120,18 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         Ok((arguments, compat)) => match arguments.lower(compat) {
             Ok(LoweredArgs::Command(command)) => ParsedArgs::Command(command),
             Ok(LoweredArgs::Text(text)) => ParsedArgs::Handled(print(&text, Exit::Done, world, compat)),
-            Err(error) => ParsedArgs::Handled(refuse(&error, world, compat)),
+            Err(error) => ParsedArgs::Handled(refuse(&error, help::color(&args), world, compat)),
         },
         Err(answer) if !answer.use_stderr() => {
-            ParsedArgs::Handled(print(&answer.render().to_string(), Exit::Done, world, compat))
+            ParsedArgs::Handled(print_help(&answer.render().to_string(), &args, world))
         }
         Err(mistake) if parse_error::is_missing_verb(&mistake) => {
-            ParsedArgs::Handled(print_short_help(world, compat))
+            ParsedArgs::Handled(print_short_help(&args, world, compat))
         }
-        Err(mistake) => ParsedArgs::Handled(refuse(&parse_error::error(&mistake, verb), world, compat)),
+        Err(mistake) => {
+            let color = help::color(&args);
+            ParsedArgs::Handled(refuse(&parse_error::error(&mistake, verb), color, world, compat))
+        }
     }
 }
 
@@ -163,32 +171,30 @@ fn wants_compat(args: &[OsString], environment: &Environment) -> bool {
         || environment.text("ROLLOUT2_COMPAT") == Some("kubectl")
 }
 
-fn refuse(error: &Error, world: &mut World, compat: bool) -> Exit {
-    let mut screen = Screen::new(world, Color::Auto, compat);
+fn refuse(error: &Error, color: Color, world: &mut World, compat: bool) -> Exit {
+    let mut screen = Screen::new(world, color, compat);
     screen.errors(std::slice::from_ref(error));
     let exit = if compat { Exit::Error } else { error.exit() };
     screen.finish().map_or(Exit::Error, |()| exit)
 }
 
-/// Turns `help VERB` into `VERB --help`. clap's own help verb would be a verb in completions and man pages.
-fn with_help_flag(mut args: Vec<OsString>) -> Vec<OsString> {
-    if args.get(1).is_some_and(|word| word == "help") {
-        args.remove(1);
-        args.push("--help".into());
-    }
-    args
-}
-
 /// Prints the short help of a command line without a verb: to stderr, because it is a usage error, and to
 /// stdout with `--compat`, as kubectl does.
-fn print_short_help(world: &mut World, compat: bool) -> Exit {
+fn print_short_help(args: &[OsString], world: &mut World, compat: bool) -> Exit {
     let help = definition().render_help().to_string();
     if compat {
         return print(&help, Exit::Usage, world, compat);
     }
-    let mut screen = Screen::new(world, Color::Auto, compat);
-    screen.notes(help.lines());
+    let mut screen = Screen::new(world, help::color(args), compat);
+    screen.styled_notes(&render::styled(&help));
     screen.finish().map_or(Exit::Error, |()| Exit::Usage)
+}
+
+/// Prints a requested help text to stdout.
+fn print_help(text: &str, args: &[OsString], world: &mut World) -> Exit {
+    let mut screen = Screen::new(world, help::color(args), false);
+    screen.styled(&render::styled(text));
+    screen.finish().map_or(Exit::Error, |()| Exit::Done)
 }
 
 /// Prints a requested text to stdout.

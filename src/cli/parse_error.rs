@@ -46,6 +46,9 @@ fn suggestion(mistake: &clap::Error) -> Option<&String> {
 
 /// Returns the first paragraph of clap's message on one line, without the usage below it.
 fn sentence(mistake: &clap::Error) -> String {
+    if let Some(ContextValue::String(word)) = mistake.get(ContextKind::InvalidSubcommand) {
+        return format!("unknown verb {word:?}");
+    }
     let text = mistake.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = paragraph.split_whitespace().collect();

@@ -68,6 +68,8 @@ pub const ENVIRONMENT: &[ReferenceEntry] = &[
     entry("CLICOLOR_FORCE", "colour without a terminal too, unless 0"),
     entry("TERM", "no colour and no redrawing when dumb"),
     entry("CI", "no redrawing; a line that is a CI command is prefixed with \"| \""),
+    entry("GITHUB_ACTIONS", "true: errors are annotations too, and logs are folded"),
+    entry("GITHUB_STEP_SUMMARY", "in GitHub Actions: the file for a table of the rollouts"),
     entry("HTTPS_PROXY, HTTP_PROXY", "the proxy for the API server; also in lower case"),
     entry("NO_PROXY", "servers to reach without the proxy; also in lower case"),
     entry("POD_NAMESPACE", "in a pod without a kubeconfig: the default namespace"),

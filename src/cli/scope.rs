@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::text::shell_command::{Word, command};
 
+/// The heading of these arguments in help.
+const SELECTING: &str = "Selecting workloads";
+
 /// The arguments that select workloads.
 #[derive(Debug, Args)]
 pub(super) struct ScopeArgs {
@@ -22,15 +25,15 @@ pub(super) struct ScopeArgs {
     targets: Vec<String>,
 
     /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = SELECTING)]
     selector: Option<String>,
 
     /// Select the workloads in these manifests: a file, a directory, a pattern, or - for standard input
-    #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',')]
+    #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',', help_heading = SELECTING)]
     files: Vec<String>,
 
     /// Read subdirectories too
-    #[arg(short = 'R', long)]
+    #[arg(short = 'R', long, help_heading = SELECTING)]
     recursive: bool,
 
     /// Not supported; the error names the command to use instead
@@ -38,11 +41,11 @@ pub(super) struct ScopeArgs {
     kustomize: Option<String>,
 
     /// Select workloads in all namespaces
-    #[arg(short = 'A', long)]
+    #[arg(short = 'A', long, help_heading = SELECTING)]
     all_namespaces: bool, // overrides -n, as in kubectl get
 
     /// Exit with 0 when nothing matches
-    #[arg(long)]
+    #[arg(long, help_heading = SELECTING)]
     allow_empty: bool,
 }
 

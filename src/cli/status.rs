@@ -44,20 +44,15 @@ pub(super) struct StatusArgs {
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     revision: Option<String>,
 
-    #[command(flatten)]
-    follow: FollowArgs,
-
-    #[command(flatten)]
-    undo: UndoOnFailureArgs,
-
-    #[command(flatten)]
-    stuck: ReplaceStuckPodsArgs,
-
     /// Print kubectl's lines on a terminal too, instead of a live display
     ///
     /// Lines are also printed when TERM is dumb or CI is set.
     #[arg(long)]
     plain: bool,
+
+    /// Show each pod in the live display: its node, state and restarts
+    #[arg(long, conflicts_with_all = ["plain", "output"])]
+    pods: bool,
 
     /// The output format: json is one document per line for each change, then one with the verdict
     ///
@@ -66,6 +61,15 @@ pub(super) struct StatusArgs {
     /// JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<StatusFormat>::new())]
     output: Option<OutputForm<StatusFormat>>,
+
+    #[command(flatten)]
+    follow: FollowArgs,
+
+    #[command(flatten)]
+    undo: UndoOnFailureArgs,
+
+    #[command(flatten)]
+    stuck: ReplaceStuckPodsArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -107,7 +111,15 @@ impl StatusArgs {
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }
-        Ok(Request { scope, revision, output, watch: self.watch, plain: self.plain, options })
+        Ok(Request {
+            scope,
+            revision,
+            output,
+            watch: self.watch,
+            plain: self.plain,
+            pods: self.pods,
+            options,
+        })
     }
 }
 

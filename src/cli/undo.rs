@@ -58,6 +58,13 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     force: bool,
 
+    /// Ask nothing on a terminal
+    ///
+    /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
+    /// a ready pod, or to what was undone just before. Without a terminal it never asks.
+    #[arg(short, long, conflicts_with = "interactive")]
+    yes: bool,
+
     /// Set the change-cause [default: the revision's]
     #[arg(long, value_name = "TEXT")]
     cause: Option<String>,
@@ -105,6 +112,7 @@ impl UndoArgs {
             diff: self.diff,
             secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
             force: self.force,
+            yes: self.yes,
         })
     }
 }

@@ -11,6 +11,9 @@ use crate::command::change::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
 
+/// The heading of the arguments about writing in help.
+const WRITING: &str = "Writing";
+
 /// The workloads, and how to write.
 #[derive(Debug, Args)]
 pub(super) struct WriteArgs {
@@ -18,25 +21,25 @@ pub(super) struct WriteArgs {
     scope: ScopeArgs,
 
     /// Write nothing: client shows the change, server also lets the API server validate it
-    #[arg(long, value_name = "client|server|none", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
+    #[arg(long, value_name = "client|server|none", num_args = 0..=1, require_equals = true, default_missing_value = "client", help_heading = WRITING)]
     dry_run: Option<String>,
 
     /// The output format: the name, the object after the change, or (with --dry-run=client) the patch
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print the object as kubectl does.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<WriteFormat>::new())]
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<WriteFormat>::new(), help_heading = WRITING)]
     output: Option<OutputForm<WriteFormat>>,
 
     /// Keep managedFields in the objects that are printed
-    #[arg(long)]
+    #[arg(long, help_heading = WRITING)]
     show_managed_fields: bool,
 
     /// Ask for confirmation before each write
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = WRITING)]
     interactive: bool,
 
     /// The field manager that owns the changed fields
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = WRITING)]
     field_manager: String,
 }
 
@@ -82,10 +85,12 @@ impl WriteArgs {
                 Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
             );
         }
+        // kubectl drops managedFields from JSON and YAML only.
+        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Template(_));
         let options = ChangeOptions {
             dry_run,
             output,
-            show_managed_fields: self.show_managed_fields,
+            show_managed_fields,
             field_manager: self.field_manager,
             interactive: self.interactive,
             replace_stuck_pods: false,

@@ -96,8 +96,9 @@ fn is_list(members: &serde_json::Map<String, Value>) -> bool {
 /// A parser's message may span several lines to show the position; only the first describes the error.
 fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Error {
     let cause = error.to_string();
+    let cause = cause.lines().next().unwrap_or_default().trim();
     Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}"))
-        .caused_by(cause.lines().next().unwrap_or_default().trim())
+        .caused_by(cause.strip_prefix("error: ").unwrap_or(cause))
 }
 
 fn not_objects(origin: &str, what: &str) -> Error {

@@ -187,8 +187,24 @@ pub(super) async fn replace_stuck_pods_if_requested(
 /// # Errors
 /// When the user does not confirm.
 pub(super) fn confirm(question: &str, options: &ChangeOptions, screen: &mut Screen<'_>) -> Result<()> {
-    let asks = options.interactive && options.dry_run == DryRun::None;
-    if asks && !screen.confirms(question) {
+    if options.interactive { ask(question, options, screen) } else { Ok(()) }
+}
+
+/// Asks the user to confirm a write of more or other things than expected. Without a terminal nothing asks, so
+/// that no script waits.
+///
+/// # Errors
+/// When the user does not confirm.
+pub(super) fn confirm_on_terminal(
+    question: &str,
+    options: &ChangeOptions,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
+    if screen.can_ask() { ask(question, options, screen) } else { Ok(()) }
+}
+
+fn ask(question: &str, options: &ChangeOptions, screen: &mut Screen<'_>) -> Result<()> {
+    if options.dry_run == DryRun::None && !screen.confirms(question) {
         return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
     }
     Ok(())

@@ -15,6 +15,7 @@ use crate::cluster::source::Source;
 use crate::command::targets::{TargetScope, find_workload, observe_revisions};
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::model::revision::RevisionWord;
 use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::observation::Observation;
@@ -32,6 +33,9 @@ pub struct Request {
     pub from: TemplateRef,
     /// The template to compare it with: of the same workload, or of the one elsewhere.
     pub to: TemplateRef,
+    /// Whether neither was given: the previous revision and the current one, or a revision and the live template
+    /// that it has not.
+    pub is_default: bool,
     /// Where the other workload is; none to compare templates of one workload.
     pub elsewhere: Option<Elsewhere>,
     /// The output format.
@@ -116,8 +120,18 @@ async fn compare_revisions(
 ) -> Result<ComparedTemplates> {
     let workload = find_workload(&request.scope, super::history::unsupported_message, source, screen).await?;
     let Observation { workload, revisions, .. } = observe_revisions(workload, source).await?;
-    let from = LabelledTemplate::of(&request.from, &workload, &revisions)?;
-    let to = LabelledTemplate::of(&request.to, &workload, &revisions)?;
+    let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
+    let (from, to) = if is_unreleased {
+        (&TemplateRef::Revision(RevisionWord::Current), &TemplateRef::Live)
+    } else {
+        (&request.from, &request.to)
+    };
+    let from = LabelledTemplate::of(from, &workload, &revisions)?;
+    let to = LabelledTemplate::of(to, &workload, &revisions)?;
+    let live = revisions.current().map_or_else(
+        || "live (no revision yet)".to_owned(),
+        |current| format!("live (revision {})", current.label()),
+    );
     Ok(ComparedTemplates {
         digests: [from.template.digest(), to.template.digest()],
         diff: Diff::between(&from.template, &to.template, request.secrets),
@@ -125,6 +139,7 @@ async fn compare_revisions(
         workload,
         from: from.label,
         to: to.label,
+        live: Some(live),
         with: None,
     })
 }

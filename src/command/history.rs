@@ -139,7 +139,7 @@ fn show(
                 namespace: request.scope.all_namespaces,
                 terminal: screen.terminal(),
             };
-            screen.result(&render::table(&History::of(observed, source.now()), options));
+            screen.styled(&render::table(&History::of(observed, source.now()), options));
         }
         (Output::Json, None) if !screen.is_compat() => {
             histories.push(render::json(&History::of(observed, source.now())));

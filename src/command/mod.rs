@@ -36,8 +36,8 @@ use crate::exit::Exit;
 use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
 use crate::render::message_writer::MessageWriter;
-use crate::render::screen::Screen;
-use crate::world::World;
+use crate::render::screen::{Screen, message_color};
+use crate::world::{World, job_summary};
 pub use outcome::CommandOutcome;
 
 /// A parsed command line.
@@ -124,7 +124,8 @@ pub async fn run_on(
         request.read_stdin(&mut world.stdin);
     }
     let common = &command.common;
-    let messages = MessageWriter::new(world.err.clone(), &world.environment);
+    let color = message_color(common.color, common.compat);
+    let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
     let source = open(&common.access, world, listener(messages.clone()));
     let other_source = command
         .verb
@@ -135,6 +136,7 @@ pub async fn run_on(
         (Err(error), _) | (_, Err(error)) => (Err(error), None),
     };
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
+    let for_summary = environment.clone();
     let by = identity::user_at_host(&environment, world.host.as_deref());
     let mut screen = Screen::with(messages, world, common.color, common.compat);
     let mut outcome = match &source {
@@ -165,6 +167,10 @@ pub async fn run_on(
         outcome.errors.extend(warnings_error(warnings));
     }
     screen.errors(&outcome.errors);
+    if let Err(error) = job_summary::append(&for_summary, &screen.job_summary()) {
+        let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
+        screen.note(&format!("warning: {}", error.sentence()));
+    }
     let exit = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
     let exit = match screen.finish() {
         Ok(()) => exit,

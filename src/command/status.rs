@@ -14,9 +14,11 @@ use crate::model::follow::{FollowMode, FollowOptions};
 use crate::model::revision::RevisionWord;
 use crate::model::status::cause::causes;
 use crate::model::status::observation::Observation;
+use crate::model::status::serving::is_outage;
 use crate::model::status::verdict;
 use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken_over};
 use crate::model::workload::Workload;
+use crate::render::job_summary;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext, RolloutStatus};
 use crate::render::template_form::TemplateForm;
@@ -36,6 +38,8 @@ pub struct Request {
     pub watch: bool,
     /// Whether to print lines even on a terminal that can draw frames.
     pub plain: bool,
+    /// Whether the live display shows each pod.
+    pub pods: bool,
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
 }
@@ -100,7 +104,7 @@ impl Request {
             Output::Json | Output::Template(_) => (FollowMode::Native, ReportFormat::Json),
         };
         let options = FollowOptions { mode, revision: self.revision.clone(), ..self.options.clone() };
-        follow::Request { options, format, names, signals }
+        follow::Request { options, format, names, shows_pods: self.pods, signals }
     }
 }
 
@@ -154,6 +158,7 @@ async fn show(
         Output::Template(_) => documents.push(render::json(&status)),
         Output::Text => print_status(&status, names, screen),
     }
+    screen.summarize([job_summary::of_status(&status, names)]);
     let exit = exit_of_state(request.options.goal.rollout_state(&observed, &verdict));
     if exit == Exit::Done && !request.options.stable.is_zero() {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");
@@ -184,6 +189,24 @@ fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Scr
             None => screen.note(&line),
         }
     }
+    print_what_serves(status, screen);
+}
+
+/// Prints what still serves, if the rollout needs a user or no pod serves, and then the way back. There is none
+/// from a complete rollout of another revision than the expected one.
+fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
+    let observed = status.observed;
+    let state = verdict::verdict(observed).state;
+    let needs_a_fix = render::needs_a_fix(state, status.causes);
+    if !needs_a_fix && !is_outage(observed, state) {
+        return;
+    }
+    let line = render::serving_line(observed, state);
+    match screen.terminal() {
+        Some(_) => screen.line(&line),
+        None => screen.note(&line),
+    }
+    screen.notes(render::way_back_hint(observed).filter(|_| needs_a_fix).as_slice());
 }
 
 /// Returns the exit code for a state.

@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::have_same_plan;
 use crate::model::change::patch::Patch;
 use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
+use crate::model::change::undo::{Doubt, Undo, change_cause_patch, doubts, is_live, undo};
 use crate::model::revision::Revision;
 use crate::model::status::cause::causes_of_revision;
 use crate::model::status::observation::Observation;
@@ -51,6 +51,9 @@ pub async fn run(
             Ok(selected) => selected,
             Err(error) => return error.into(),
         };
+    if let Err(error) = confirm_several(&workloads, request, screen) {
+        return error.into();
+    }
     let mut written = Vec::new();
     let mut reader = match read_ahead(&workloads, request, source, screen).await {
         Ok(reader) => reader,
@@ -71,6 +74,17 @@ pub async fn run(
         results.record(done);
     }
     follow::after_change(results, written, &request.options, source, signals, screen).await
+}
+
+/// Lists several workloads and asks whether to roll all of them back, unless each one is confirmed.
+fn confirm_several(workloads: &[Workload], request: &Request, screen: &mut Screen<'_>) -> Result<()> {
+    let is_expected = workloads.len() < 2 || request.yes || request.options.interactive;
+    if is_expected || !screen.can_ask() || request.options.dry_run != DryRun::None {
+        return Ok(());
+    }
+    screen.notes(&workloads.iter().map(|workload| format!("  {}", workload.target())).collect::<Vec<_>>());
+    let question = format!("roll these {} workloads back?", workloads.len());
+    change::confirm_on_terminal(&question, &request.options, screen)
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -110,7 +124,7 @@ async fn roll_back_workload(
 ) -> Result<Workload> {
     let target = request.to_revision.find(&observed)?.clone();
     for _ in 0..MAX_CONFLICTS {
-        warn_of_owners(&observed.workload, &request.undo_options, screen);
+        warn_of_owners(&observed.workload, screen);
         if is_live(&observed, &target) {
             skip(&observed.workload, &target.label(), request, screen);
             note_rollback(&observed.workload, screen);
@@ -164,18 +178,19 @@ async fn write(
     screen: &mut Screen<'_>,
 ) -> Result<PatchOutcome> {
     let options = &request.options;
-    show(observed, undo, request, source.now(), screen);
+    let is_doubtful = show(observed, undo, request, source.now(), screen);
     notes::note_partition_rollback(undo, screen);
+    notes::warn_of_apply(&observed.workload, &request.undo_options, screen);
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
         change::print_change(&observed.workload, operation, undo.patch.after(), &undo.patch, options, screen);
         return Ok(PatchOutcome::Applied(observed.workload.object().clone()));
     }
-    change::confirm(
-        &format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label()),
-        options,
-        screen,
-    )?;
+    let question = format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label());
+    if is_doubtful && !request.yes && !options.interactive {
+        change::confirm_on_terminal(&question, options, screen)?;
+    }
+    change::confirm(&question, options, screen)?;
     let object =
         match patch::apply(&undo.patch, &PatchTarget::of(&observed.workload), options, source, screen).await?
         {
@@ -187,13 +202,22 @@ async fn write(
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
     }
+    if options.dry_run == DryRun::None {
+        screen.notes(render::receipt(observed).as_slice());
+    }
     change::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen).await?;
     Ok(PatchOutcome::Applied(object))
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a client's dry
-/// run. They go to stderr if stdout is a document.
-fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timestamp, screen: &mut Screen<'_>) {
+/// run. They go to stderr if stdout is a document. Returns whether the target is doubtful.
+fn show(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    request: &Request,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> bool {
     let is_wanted = request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
     if is_wanted {
         let preview = render::preview(observed, undo, request.secrets);
@@ -204,8 +228,13 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
         }
     }
     let after = Workload::of_json(undo.patch.after());
+    let doubts = doubts(observed, undo.target, &request.to_revision);
     let causes = causes_of_revision(observed, undo.target, now);
-    if let Some(cause) = causes.iter().find(|cause| !cause.is_transient) {
+    let cause = causes.iter().find(|cause| !cause.is_transient);
+    // A cause says more than that no pod is ready.
+    let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
+    screen.notes(&shown.map(|doubt| render::doubt(undo.target, *doubt)).collect::<Vec<_>>());
+    if let Some(cause) = cause {
         let (label, pods) = (undo.target.label(), cause.pods.join(", "));
         screen.note(&format!(
             "warning: revision {label} has pods that cannot start: {pods}: {}",
@@ -233,6 +262,7 @@ fn show(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timesta
             screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
         }
     }
+    cause.is_some() || !doubts.is_empty()
 }
 
 /// Returns a note if the rollback replaces no pod, because the update strategy holds all pods.

@@ -7,12 +7,13 @@ use super::escape;
 use super::pod_update;
 use super::style::{Span, Style};
 use crate::model::change::hold::{PartitionRollback, step_command};
-use crate::model::change::undo::Undo;
+use crate::model::change::undo::{Doubt, Undo};
+use crate::model::revision::Revision;
 use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
 use crate::model::status::observation::Observation;
 use crate::model::text::plural::plural;
-use crate::model::text::shell_command::command;
+use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 
@@ -60,6 +61,33 @@ pub fn partition_rollback(below: &PartitionRollback) -> String {
 #[must_use]
 pub fn rollback_hint(workload: &Workload) -> String {
     command("hint: to finish the rollback and restore the strategy: {}", [step_command(workload)])
+}
+
+/// Returns the warning about a doubtful target of a rollback.
+#[must_use]
+pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
+    let label = target.label();
+    match doubt {
+        Doubt::NotReady { pods: count } => {
+            format!("warning: no pod of revision {label} is ready ({})", plural(count, "pod"))
+        }
+        Doubt::UndoneBefore { current, was } => {
+            let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
+            format!(
+                "warning: revision {label} was undone just before; revision {}{was} replaced it",
+                current.label()
+            )
+        }
+    }
+}
+
+/// Returns the line with the command that takes a rollback back. None if the template before it has no revision.
+#[must_use]
+pub fn receipt(before: &Observation) -> Option<String> {
+    let current = before.revisions.current()?;
+    let word = if current.hash.is_empty() { current.name.clone() } else { format!("hash:{}", current.hash) };
+    let words = [before.workload.command_target(), Word::text(&word, "REVISION")];
+    Some(command("to take this back: kubectl rollout2 undo {} --to {}", words))
 }
 
 /// Returns the preview of a restart.

@@ -132,6 +132,11 @@ pub fn pod_update(words: &str) -> Vec<Span> {
     vec![Span::plain(format!("  {}\n", escape::line(words)))]
 }
 
+/// Returns the number in the label of a side: 3 for `revision 3` and for `namespace dev, revision 3`.
+fn revision_number(side: &str) -> Option<i64> {
+    side.rsplit(", ").next()?.strip_prefix("revision ")?.parse().ok()
+}
+
 /// The workload elsewhere of a comparison.
 pub struct DiffWith<'a> {
     /// The workload.
@@ -171,6 +176,8 @@ pub fn json(
         "with": with,
         "from": from,
         "to": to,
+        "fromRevision": revision_number(from),
+        "toRevision": revision_number(to),
         "fromDigest": digest(from_digest),
         "toDigest": digest(to_digest),
         "changes": changes(diff),

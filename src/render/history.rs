@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::escape;
+use super::style::{Span, Style};
 use super::table::Table;
 use crate::model::change::hold::HoldSummary;
-use crate::model::revision::diff::Diff;
+use crate::model::revision::diff::{Diff, short_digests};
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::history::{History, HistoryEntry};
 use crate::model::status::observation::{Observation, Role};
@@ -26,10 +27,11 @@ pub struct TableOptions {
 
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
-pub fn table(history: &History<'_>, options: TableOptions) -> String {
-    let header = header(history, options);
+pub fn table(history: &History<'_>, options: TableOptions) -> Vec<Span> {
+    let mut spans = vec![Span::plain(header(history, options) + "\n")];
     if history.entries.is_empty() {
-        return format!("{header}\nNo rollout history found.\n");
+        spans.push(Span::plain("No rollout history found.\n"));
+        return spans;
     }
     let mut columns = vec!["REVISION", "AGE", "PODS", "STATE", "CHANGES", "CHANGE-CAUSE"];
     if options.wide {
@@ -39,10 +41,21 @@ pub fn table(history: &History<'_>, options: TableOptions) -> String {
     for entry in &history.entries {
         table.row(&row(entry, history, options.wide));
     }
-    if let Some(terminal) = options.terminal {
-        table.fit(terminal.width.into(), &["CHANGES", "CHANGE-CAUSE"]);
+    if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
+        table.fit(terminal.width.into(), &["CHANGE-CAUSE", "CHANGES"]);
     }
-    format!("{header}\n{}", table.text())
+    spans.extend(table.styled("STATE", state_style));
+    spans
+}
+
+/// Returns the style of a cell of STATE.
+fn state_style(state: &str) -> Style {
+    match state {
+        "current" | "stable" => Style::Good,
+        state if state.contains("altered") => Style::Bad,
+        "updating" | "leaving" => Style::Warning,
+        _ => Style::Plain,
+    }
 }
 
 fn header(history: &History<'_>, options: TableOptions) -> String {
@@ -61,7 +74,7 @@ fn header(history: &History<'_>, options: TableOptions) -> String {
 fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
     let revision = entry.revision;
     let mut cells = vec![
-        revision.number.known().map_or_else(|| "-".to_owned(), |number| number.to_string()),
+        number(revision),
         revision.created.map_or_else(|| "-".to_owned(), |created| age(created, history.now)),
         pods(entry),
         state(entry),
@@ -72,6 +85,13 @@ fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Strin
         cells.extend([revision.name.clone(), revision.digest.short(), entry.images.join(",")]);
     }
     cells
+}
+
+/// Returns the number of a revision: `5 (was 2)` after a rollback renumbered it.
+fn number(revision: &Revision) -> String {
+    let number = revision.number.known().map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let was = revision.past_numbers.last().map(|last| format!(" (was {last})")).unwrap_or_default();
+    number + &was
 }
 
 /// Returns the change-cause with secret-looking values masked. `kubectl --record` stored whole command lines,
@@ -103,19 +123,17 @@ fn role_name(role: Role) -> &'static str {
     }
 }
 
-/// Returns what a revision changed: `image shop/web:1.1, env MODE=prod; was 2`.
+/// Returns what a revision changed: `image shop/web:1.1, env MODE=prod`.
 #[must_use]
 pub fn changes(entry: &HistoryEntry<'_>) -> String {
-    let revision = entry.revision;
-    let mut words = match entry.diff.as_ref().map(Diff::summary) {
-        None => format!("first: {}", entry.images.join(", ")),
+    match entry.diff.as_ref().map(Diff::summary) {
+        None => {
+            let images: Vec<_> = entry.images.iter().map(|image| short_digests(image)).collect();
+            format!("first: {}", images.join(", "))
+        }
         Some(words) if words.is_empty() => "no change".to_owned(),
         Some(words) => words.join(", "),
-    };
-    if let Some(last) = revision.past_numbers.last() {
-        words += &format!("; was {last}");
     }
-    words
 }
 
 /// Returns the note that the live template has no revision yet, because the table lists only revisions.

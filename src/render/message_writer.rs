@@ -3,16 +3,19 @@
 //! Both streams usually go to the same terminal. So the writer erases the frame, prints the message, and draws
 //! the frame again below it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::appearance::is_build;
+use super::appearance::{Color, is_build, wants_color};
 use super::escape;
 use super::frame::Frame;
 use super::live::{DrawnFrame, drawing};
+use super::style::{Span, Style, text_of};
 use super::workflow_command::disarmed;
 use crate::model::text::secret::without_secrets;
+use crate::world::job_summary::is_github_actions;
 use crate::world::{Environment, Stream, Terminal};
 
 /// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a
@@ -22,8 +25,12 @@ pub struct MessageWriter(Arc<Mutex<MessageState>>);
 
 struct MessageState {
     err: Stream,
+    /// Whether the first word of a message has a colour.
+    colored: bool,
     /// Whether a CI system reads the stream and executes some lines as commands.
     in_build: bool,
+    /// Whether GitHub Actions reads the stream, which shows annotations.
+    in_github: bool,
     printed_once: HashSet<String>,
     frame: Option<LiveFrame>,
     failure: Option<io::Error>,
@@ -39,10 +46,12 @@ struct LiveFrame {
 impl MessageWriter {
     /// Creates a writer for a stream.
     #[must_use]
-    pub fn new(err: Stream, environment: &Environment) -> Self {
+    pub fn new(err: Stream, environment: &Environment, color: Color) -> Self {
         Self(Arc::new(Mutex::new(MessageState {
+            colored: wants_color(color, environment, err.terminal()),
             err,
             in_build: is_build(environment),
+            in_github: is_github_actions(environment),
             printed_once: HashSet::new(),
             frame: None,
             failure: None,
@@ -51,8 +60,22 @@ impl MessageWriter {
 
     /// Prints one line. Escapes line breaks and control characters, and masks secret-looking values, because
     /// API servers, webhooks and plugins may quote the values they refuse.
+    ///
+    /// In GitHub Actions an error is also an annotation.
     pub fn note(&self, line: &str) {
-        self.lock().print(&safe(line));
+        let (line, mut state) = (safe(line), self.lock());
+        state.print(&line);
+        if let Some(error) = line.strip_prefix("error: ").filter(|_| state.in_github) {
+            state.command("error", error);
+        }
+    }
+
+    /// Writes a workflow command of GitHub Actions, if it reads the stream.
+    pub(super) fn workflow_command(&self, command: &'static str, text: &str) {
+        let mut state = self.lock();
+        if state.in_github {
+            state.command(command, &safe(text));
+        }
     }
 
     /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder.
@@ -106,9 +129,17 @@ impl MessageState {
         let (erasure, drawing) = frame.map(LiveFrame::erase_and_draw).unwrap_or_default();
         self.write(&erasure);
         let line = format!("{line}\n");
-        let written = self.err.write(&if self.in_build { disarmed(&line) } else { line.as_str().into() });
+        let line = if self.in_build { disarmed(&line) } else { line.as_str().into() };
+        let written = self.err.write(&if self.colored { with_styled_mark(&line) } else { line });
         self.remember(written);
         self.write(&drawing);
+    }
+
+    /// Writes a workflow command with a text that is escaped already.
+    fn command(&mut self, command: &'static str, text: &str) {
+        let text = text.replace('%', "%25"); // the other special characters are line breaks
+        let written = self.err.write(&format!("::{command}::{text}\n"));
+        self.remember(written);
     }
 
     fn draw(&mut self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
@@ -143,6 +174,24 @@ impl LiveFrame {
         let size = self.out.terminal().unwrap_or_default();
         (self.drawn.erasure(size), drawing(self.drawn.frame(), self.colored))
     }
+}
+
+/// The words and marks that begin a message, each with its style.
+const MARKS: [(&str, Style); 6] = [
+    ("error:", Style::Bad),
+    ("hint:", Style::Location),
+    ("warning:", Style::Warning),
+    ("note:", Style::Dim),
+    ("  !", Style::Bad),
+    ("  ~", Style::Warning),
+];
+
+/// Returns an escaped message with its mark styled.
+fn with_styled_mark(line: &str) -> Cow<'_, str> {
+    let mark = MARKS.iter().find_map(|(mark, style)| Some((mark, style, line.strip_prefix(mark)?)));
+    mark.map_or(Cow::Borrowed(line), |(mark, style, rest)| {
+        Cow::Owned(text_of(&[Span::new(*style, *mark)], true) + rest)
+    })
 }
 
 fn safe(line: &str) -> String {

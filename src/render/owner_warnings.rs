@@ -21,7 +21,10 @@ pub fn last_applied_warning(workload: &Workload) -> String {
 #[must_use]
 pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
     if *owner == ManifestOwner::Apply {
-        return last_applied_warning(workload);
+        return format!(
+            "warning: kubectl apply manages {}; apply the earlier manifest too, or use --sync-last-applied",
+            workload.target()
+        );
     }
     let (who, advice) = introduced(owner);
     format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::appearance::{Color, can_draw, is_ascii_only, is_build, wants_color, wants_redaction};
 use super::escape;
 use super::frame::{Frame, FrameLine};
+use super::job_summary::{Row, markdown};
 use super::message_writer::MessageWriter;
 use super::style::{Span, text_of};
 use super::workflow_command::disarmed;
@@ -20,6 +21,11 @@ use crate::world::{Environment, Stream, Terminal, World};
 const KUBECTL_ERROR_PREFIXES: [&str; 5] =
     ["error: ", "The ", "Error from server", "Error in configuration: ", "Unable to connect to the server: "];
 
+/// Returns when messages are coloured. kubectl's never are.
+pub fn message_color(color: Color, compat: bool) -> Color {
+    if compat { Color::Never } else { color }
+}
+
 /// Prints the output of a command: results to stdout, everything else to stderr.
 ///
 /// This is the one place that escapes text from the cluster. Text for a pipe or a file is escaped too, because
@@ -30,6 +36,8 @@ pub struct Screen<'a> {
     out: &'a mut Stream,
     messages: MessageWriter,
     input: &'a mut (dyn Read + Send),
+    /// Whether a user can see a question and answer it.
+    can_ask: bool,
     colored: bool,
     draws: bool,
     compat: bool,
@@ -41,12 +49,15 @@ pub struct Screen<'a> {
     failure: Option<io::Error>,
     /// What was changed in the cluster, in the order of the writes.
     changes: Vec<String>,
+    /// The rows of the job summary.
+    summary: Vec<Row>,
 }
 
 impl<'a> Screen<'a> {
     /// Creates the screen of a command.
     pub fn new(world: &'a mut World, color: Color, compat: bool) -> Self {
-        let messages = MessageWriter::new(world.err.clone(), &world.environment);
+        let messages =
+            MessageWriter::new(world.err.clone(), &world.environment, message_color(color, compat));
         Self::with(messages, world, color, compat)
     }
 
@@ -57,11 +68,13 @@ impl<'a> Screen<'a> {
         let redacts = wants_redaction(&world.environment);
         let in_build = is_build(&world.environment);
         let ascii = is_ascii_only(&world.environment);
+        let can_ask = world.stdin_is_terminal && world.err.terminal().is_some() && !compat;
         let (out, input) = (&mut world.out, &mut *world.stdin);
         Self {
             out,
             messages,
             input,
+            can_ask,
             colored,
             draws,
             compat,
@@ -71,6 +84,7 @@ impl<'a> Screen<'a> {
             documents: 0,
             failure: None,
             changes: Vec::new(),
+            summary: Vec::new(),
         }
     }
 
@@ -103,6 +117,12 @@ impl<'a> Screen<'a> {
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
         self.out.terminal()
+    }
+
+    /// Whether a user can be asked: stdin and stderr are terminals, and kubectl would not print something else.
+    #[must_use]
+    pub fn can_ask(&self) -> bool {
+        self.can_ask
     }
 
     /// Asks a question on stderr and reads the answer. Only `y` and `yes` confirm.
@@ -225,6 +245,24 @@ impl<'a> Screen<'a> {
     /// Prints one line on stderr: a note, a hint or a warning.
     pub fn note(&mut self, line: &str) {
         self.messages.note(line);
+    }
+
+    /// Prints several lines on stderr, which GitHub Actions folds below a title.
+    pub fn group(&mut self, title: &str, lines: &[String]) {
+        self.messages.workflow_command("group", title);
+        self.notes(lines);
+        self.messages.workflow_command("endgroup", "");
+    }
+
+    /// Adds rows to the job summary.
+    pub fn summarize(&mut self, rows: impl IntoIterator<Item = Row>) {
+        self.summary.extend(rows);
+    }
+
+    /// Returns the job summary as Markdown; empty without rows, and with `--compat`.
+    #[must_use]
+    pub fn job_summary(&self) -> String {
+        if self.compat { String::new() } else { markdown(&self.summary) }
     }
 
     /// Prints several lines on stderr.

@@ -1,12 +1,16 @@
 //! The status of a rollout: kubectl's line, a line for each cause, and JSON.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::escape;
 use super::fit_width::{LongWord, beginning, wrapped};
 use super::style::{Span, Style};
+use crate::model::change::undo::way_back;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
+use crate::model::status::serving::{Serving, is_outage};
 use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
@@ -85,7 +89,7 @@ pub fn cause_line(
     terminal: Option<Terminal>,
 ) -> String {
     let line = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
-    let Some(evidence) = &cause.evidence else {
+    let Some(evidence) = new_evidence(cause) else {
         return line;
     };
     let evidence = format!("\"{}\"", escape::line(evidence));
@@ -112,6 +116,47 @@ pub(super) fn cause_words(cause: &Cause, status: &RolloutStatus<'_>, names: Name
         words += &format!(", {}", plural(cause.restarts, "restart"));
     }
     words
+}
+
+/// Words of components that add nothing to the summary of a cause.
+const FILLER: [&str; 24] = [
+    "a",
+    "and",
+    "are",
+    "available",
+    "be",
+    "code",
+    "could",
+    "desc",
+    "error",
+    "failed",
+    "found",
+    "image",
+    "is",
+    "no",
+    "nodes",
+    "not",
+    "notfound",
+    "of",
+    "pull",
+    "reference",
+    "resolve",
+    "rpc",
+    "to",
+    "unpack",
+];
+
+/// Returns the evidence of a cause, unless it only repeats the summary. JSON always has it.
+pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
+    let words = |text: &str| {
+        let text = text.to_lowercase();
+        let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned);
+        words.filter(|word| word.chars().any(char::is_alphabetic)).collect::<HashSet<_>>()
+    };
+    let evidence = cause.evidence.as_deref()?;
+    let summary = words(&cause.summary);
+    let is_new = |word: &String| !summary.contains(word) && !FILLER.contains(&word.as_str());
+    words(evidence).iter().any(is_new).then_some(evidence)
 }
 
 /// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.
@@ -144,6 +189,39 @@ pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.is_transient || cause.id.is_hold() { Style::Warning } else { Style::Bad }
 }
 
+/// Returns what serves while a rollout is not complete: `  3/3 available on revision 1`.
+#[must_use]
+pub fn serving_line(observed: &Observation, state: RolloutState) -> String {
+    let Serving { wanted, available, ready } = Serving::of(observed);
+    if is_outage(observed, state) {
+        return format!("  outage: 0/{wanted} available");
+    }
+    let on = match ready.as_slice() {
+        [] => String::new(),
+        [(only, _)] => format!(" on revision {}", only.label()),
+        some => {
+            let each =
+                some.iter().map(|(revision, ready)| format!("{ready} on revision {}", revision.label()));
+            format!(" (ready: {})", each.collect::<Vec<_>>().join(", "))
+        }
+    };
+    escape::line(&format!("  {available}/{wanted} available{on}")).into_owned()
+}
+
+/// Returns the hint with the command that goes back from a failed rollout.
+#[must_use]
+pub fn way_back_hint(observed: &Observation) -> Option<String> {
+    way_back(observed).map(|command| format!("hint: {command}"))
+}
+
+/// Whether a rollout needs a user: it failed, or it has a cause that does not resolve without a fix.
+#[must_use]
+pub fn needs_a_fix<'c>(state: RolloutState, causes: impl IntoIterator<Item = &'c Cause>) -> bool {
+    let is_fatal = |cause: &Cause| !cause.is_transient && !cause.id.is_hold();
+    let is_under_way = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
+    state == RolloutState::Failed || (is_under_way && causes.into_iter().any(is_fatal))
+}
+
 /// Returns the status of one workload as JSON. docs/json.md documents the fields.
 #[must_use]
 pub fn json(status: &RolloutStatus<'_>) -> Value {
@@ -160,6 +238,7 @@ pub fn json(status: &RolloutStatus<'_>) -> Value {
         "verdict": verdict.state.word(),
         "message": verdict.line,
         "pods": pods_json(counts),
+        "outage": is_outage(observed, verdict.state),
         "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": unknown(status),
     })
@@ -176,6 +255,11 @@ pub(in crate::render) fn workload_json(workload: &Workload) -> Value {
         "uid": object.uid(),
         "generation": object.generation(),
     })
+}
+
+/// Returns a revision as JSON: its number, or the name of its object before it has a number.
+pub(super) fn revision_json(label: &str) -> Value {
+    label.parse::<i64>().map_or_else(|_| json!(label), Value::from)
 }
 
 /// Returns the pod counters of a workload's status as JSON.
@@ -208,4 +292,37 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
 /// Returns the types that could not be read. Without them the list of causes is incomplete.
 pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
     status.observed.unknown(status.verdict.state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::status::cause::CauseId;
+
+    #[test]
+    fn evidence_that_repeats_the_summary_is_left_out() {
+        for (summary, evidence, is_new) in [
+            ("ImagePullBackOff, no image app:2", "not found", false),
+            ("ImagePullBackOff, no image app:2", "failed to resolve reference \"app:2\": not found", false),
+            (
+                "claim \"data\" not found",
+                "0/3 nodes are available: claim \"data\" not found. not found",
+                false,
+            ),
+            ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
+            ("crashed, exit 1", "panic: DB_URL is not set", true),
+        ] {
+            let cause = Cause {
+                id: CauseId::CrashLoop,
+                is_transient: false,
+                summary: summary.to_owned(),
+                container: None,
+                pods: Vec::new(),
+                restarts: 0,
+                runs: false,
+                evidence: Some(evidence.to_owned()),
+            };
+            assert_eq!(new_evidence(&cause).is_some(), is_new, "{evidence}");
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! Tables as kubectl prints them: left-aligned columns, two spaces apart.
 
 use tabled::builder::Builder;
-use tabled::settings::{Padding, Style};
+use tabled::settings::{Padding, Style as TableStyle};
 
 use super::escape;
-use super::fit_width::{cells, shortened_to};
+use super::fit_width::{beginning, cells, shortened_to};
 use super::frame::columns::GAP;
+use super::style::{Span, Style};
 
 /// The minimum width of a shortened column. A table that does not fit then stays wider than the terminal.
 const NARROWEST: usize = 12;
@@ -45,11 +46,29 @@ impl Table {
         }
     }
 
+    /// Returns the table with the cells of one column styled by their text.
+    #[must_use]
+    pub(super) fn styled(self, name: &str, style: impl Fn(&str) -> Style) -> Vec<Span> {
+        let header = self.rows.first().map(Vec::as_slice).unwrap_or_default();
+        let column = header.iter().position(|word| word == name).unwrap_or_default();
+        let start: usize = (0..column).map(|before| self.column_width(before) + GAP).sum();
+        let cells: Vec<String> = self.rows.iter().filter_map(|row| row.get(column).cloned()).collect();
+        let text = self.text();
+        let lines = text.split_inclusive('\n').zip(cells).enumerate();
+        let lines = lines.flat_map(|(index, (line, cell))| {
+            let (before, rest) = line.split_at(beginning(line.trim_end(), start).len());
+            let after = rest.strip_prefix(&cell).unwrap_or(rest);
+            let style = if index == 0 { Style::Plain } else { style(&cell) };
+            [Span::plain(before), Span::new(style, &rest[..rest.len() - after.len()]), Span::plain(after)]
+        });
+        lines.filter(|span| !span.text.is_empty()).collect()
+    }
+
     /// Returns the table as text, without spaces at the ends of lines.
     #[must_use]
     pub(super) fn text(self) -> String {
         let mut table = Builder::from_iter(self.rows).build();
-        table.with(Style::empty()).with(Padding::new(0, GAP, 0, 0));
+        table.with(TableStyle::empty()).with(Padding::new(0, GAP, 0, 0));
         table.to_string().lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
     }
 
@@ -80,6 +99,18 @@ mod tests {
             table().text(),
             "REVISION  CHANGES                            CAUSE\n1         image shop/web:1.1, env MODE=prod  because\\nof it\n"
         );
+    }
+
+    #[test]
+    fn one_column_is_styled() {
+        let mut table = Table::new(&["A", "STATE", "B"]);
+        table.row(&["大x".into(), "current".into(), "c".into()]);
+        table.row(&["y".into(), String::new(), "d".into()]);
+        let spans = table.styled("STATE", |_| Style::Good);
+        let styled: Vec<_> = spans.iter().filter(|span| span.style == Style::Good).collect();
+        assert_eq!(styled, [&Span::new(Style::Good, "current")]);
+        let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+        assert_eq!(text, "A    STATE    B\n大x  current  c\ny             d\n");
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn a_usage_error_exits_with_2() {
         ),
         (
             &["deploy/web", "-U", "x"],
-            "invalid value 'x' for '--unified <N>': invalid digit found in string",
+            "invalid value 'x' for '--unified <N>': expected a whole number, such as 3",
             HELP,
         ),
         (

@@ -34,7 +34,7 @@ fn stat_prints_only_the_summary() {
 #[test]
 fn unified_sets_the_number_of_context_lines() {
     insta::assert_snapshot!(text("shop", &["sts/db", "3", "live", "-U", "0"]), @"
-    statefulset.apps/db  revision 3 -> live
+    statefulset.apps/db  revision 3 -> live (revision 4)
       container db   image   shop/db:1.2 -> shop/db:2.0
     --- revision 3
     +++ live
@@ -118,4 +118,19 @@ fn colour_marks_the_changed_words() {
 #[test]
 fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(harness::Run::of(["diff", "--help"]).run().stdout);
+}
+
+/// The live template of a paused Deployment has no revision. The pods run the newest one.
+#[test]
+fn the_default_is_current_and_live_when_they_differ() {
+    let default = text("broken", &["deploy/paused"]);
+    assert!(
+        default.starts_with("deployment.apps/paused  revision 1 -> live (no revision yet)\n"),
+        "{default}"
+    );
+    assert_eq!(default, text("broken", &["deploy/paused", "current", "live"]));
+    let released = text("shop", &["deploy/web"]);
+    assert!(released.starts_with("deployment.apps/web  revision 4 -> 5\n"), "{released}");
+    let equal = text("shop", &["deploy/web", "5", "live"]);
+    assert!(equal.starts_with("deployment.apps/web  revision 5 -> live (revision 5)\n"), "{equal}");
 }

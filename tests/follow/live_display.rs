@@ -74,7 +74,11 @@ async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = run_on_terminal(&cluster, "admin", "deployment/web --fail-fast=10s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
-    assert!(output.stderr.starts_with("error: deployment.apps/web failed: "), "{}", output.stderr);
+    assert!(
+        output.stderr.starts_with("\x1b[31merror:\x1b[0m deployment.apps/web failed: "),
+        "{}",
+        output.stderr
+    );
     insta::assert_snapshot!(screens(&output).last().unwrap().join("\n"));
 }
 

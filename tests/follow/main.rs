@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod broken_workloads;
+mod github_actions;
 mod limits_and_stability;
 mod live_display;
 mod missed_events;

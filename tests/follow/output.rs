@@ -35,7 +35,7 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let common = "apiVersion kind event elapsedMilliseconds";
     let of_event = |event: &str| lines.iter().filter(move |line| line["event"] == event).collect::<Vec<_>>();
     for (event, more, at_least) in [
-        ("status", "workload verdict message revision pods rollingBack", 2),
+        ("status", "workload verdict message revision pods outage rollingBack", 2),
         ("cause", "workload change cause", 1),
         ("log", "workload pod container lines", 1),
         ("ended", "workload outcome reason limitSeconds error message rollback", 1),
@@ -51,7 +51,8 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let last = lines.last().unwrap();
     assert_eq!((&last["event"], &last["exitCode"]), (&json!("summary"), &json!(4)));
     let workload = &last["workloads"][0];
-    let known = "workload outcome reason limitSeconds error message rollback pods revision causes unknown";
+    let known =
+        "workload outcome reason limitSeconds error message rollback pods outage revision causes unknown";
     assert_eq!(fields(workload), names(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");

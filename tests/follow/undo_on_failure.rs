@@ -307,10 +307,10 @@ async fn json_reports_the_rollback() {
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
     let started = of("rolling-back");
     assert_eq!(started.len(), 1, "{}", output.stdout);
-    assert_eq!((&started[0]["toRevision"], &started[0]["reason"]), (&json!("1"), &json!("image-not-found")));
+    assert_eq!((&started[0]["toRevision"], &started[0]["reason"]), (&json!(1), &json!("image-not-found")));
     let during_rollback = of("status").iter().filter(|line| line["rollingBack"] == true).count();
     assert!(during_rollback > 1 && during_rollback < of("status").len(), "{}", output.stdout);
-    let rollback = json!({"toRevision": "1", "outcome": "reached", "reason": null});
+    let rollback = json!({"toRevision": 1, "outcome": "reached", "reason": null});
     assert_eq!((&of("ended")[0]["rollback"], &of("ended")[0]["outcome"]), (&rollback, &json!("failed")));
     assert_eq!(of("summary")[0]["exitCode"], 4);
 }

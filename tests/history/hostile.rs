@@ -74,7 +74,7 @@ fn escape_sequences_do_not_reach_a_terminal() {
     let forms: [&[&str]; 6] =
         [&[], &["-o", "wide"], &["-o", "yaml"], &["-o", "json"], &["--revision", "1"], &["--compat"]];
     for args in forms {
-        let output = history_of(&objects, args).terminal(80, 24).run();
+        let output = history_of(&objects, args).arg("--color=never").terminal(80, 24).run();
         let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
         assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }

@@ -58,7 +58,7 @@ fn a_change_made_while_paused_has_no_revision_and_a_note() {
 #[test]
 fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
     for width in [80, 100] {
-        let output = history("shop", &["deployment/web"]).terminal(width, 24).run();
+        let output = history("shop", &["deployment/web", "--color=never"]).terminal(width, 24).run();
         let widest = output.stdout.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(width.into()), "{width}: {}", output.stdout);
         assert!(output.stdout.contains('…'), "{}", output.stdout);
@@ -181,4 +181,18 @@ fn notes_are_printed_only_with_the_table_and_its_json() {
             output.stderr
         );
     }
+}
+
+#[test]
+fn wide_is_never_shortened() {
+    let ended = history("shop", &["deployment/web", "-o", "wide", "--color=never"]).terminal(80, 24).run();
+    assert_eq!(ended.stdout, table("shop", &["deployment/web", "-o", "wide"]));
+}
+
+#[test]
+fn the_state_has_a_colour() {
+    let colored = history("shop", &["deployment/web", "--color=always"]).run().stdout;
+    assert!(colored.contains("\x1b[32mcurrent\x1b[0m"), "{colored}");
+    let plain = colored.replace("\x1b[32m", "").replace("\x1b[0m", "");
+    assert_eq!(plain, table("shop", &["deployment/web"]), "the columns stay");
 }

@@ -16,6 +16,7 @@ mod plain_http;
 mod plugins;
 mod protocols;
 mod proxies;
+mod questions;
 mod repeated_patches;
 mod request_counts;
 mod retries;

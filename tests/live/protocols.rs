@@ -7,6 +7,7 @@ use http::Version;
 use simcluster::Protocols;
 use simcluster::fault::{Fault, FaultAction, Requests};
 
+use crate::changes::messages;
 use crate::setup::TestServer;
 
 async fn history(server: &TestServer) -> Output {
@@ -45,9 +46,7 @@ async fn a_closed_connection_is_replaced_silently() {
             let leaves = Fault::on(Requests::any(), FaultAction::LeaveConnection).times(answers);
             server.cluster.fault(leaves);
             let output = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
-            let narration: Vec<_> =
-                output.stderr.lines().filter(|line| !line.starts_with("Warning: ")).collect();
-            assert_eq!((narration, output.exit), (Vec::<&str>::new(), 0), "{protocols:?}");
+            assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{protocols:?}");
             assert_eq!(server.lines().len(), 4, "{protocols:?}: nothing is sent twice");
             assert!(connections(&server) >= expected, "{protocols:?}: {}", connections(&server));
         }

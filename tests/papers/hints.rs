@@ -48,7 +48,9 @@ fn commands(line: &str) -> Vec<String> {
     if line.starts_with("//") || line.starts_with("kubectl") {
         return Vec::new();
     }
-    let commands = line.split("kubectl rollout2 ").skip(1).filter_map(|rest| {
+    // clap does not know `help`: the program handles it before.
+    let commands = line.split("kubectl rollout2 ").skip(1).filter(|rest| !rest.starts_with("help "));
+    let commands = commands.filter_map(|rest| {
         let end = rest.find(['"', '\\', ',', ';', ':', '&', '|', ')', '`']).unwrap_or(rest.len());
         let command = rest[..end].split(" and ").next().unwrap_or_default();
         (!command.contains("...") && !command.contains('[')).then(|| with_names(command))

@@ -4,9 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 #![expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 
+mod bad_inputs;
 mod contributing;
 mod generated;
+mod help;
 mod hints;
+mod json;
 mod man_page;
 mod man_pages;
 mod picture;

@@ -19,7 +19,8 @@ pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> St
         item(&mut verbs, &page, &verb.get_about().unwrap_or_default().to_string());
     }
     let beginning = beginning(PROGRAM, command, &usage) + &verbs.to_roff();
-    without_empty_lines(&(beginning + &flags(command) + &ending(command, EXIT_CODES, see_also)))
+    let all_flags = command.clone().mut_args(|flag| flag.hide_short_help(false).hide_long_help(false));
+    without_empty_lines(&(beginning + &flags(&all_flags) + &ending(command, EXIT_CODES, see_also)))
 }
 
 /// Returns the page of one verb. The flags about the connection are in the page of the program.

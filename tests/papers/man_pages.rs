@@ -61,7 +61,7 @@ fn every_verb_has_examples_and_every_example_parses() {
 }
 
 /// Splits a line into words. Single quotes group words.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     parts
         .flat_map(|(index, part)| match index % 2 {

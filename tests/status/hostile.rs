@@ -79,7 +79,9 @@ fn broken_workload(kind: &str) -> Value {
 
 fn has_only_known_lines(output: &Output) -> bool {
     let starts = ["error: ", "hint: ", "note: ", "  ! ", "  ~ ", "  - ", "No resources found"];
-    output.exit <= 5 && output.stderr.lines().all(|line| starts.iter().any(|start| line.starts_with(start)))
+    let is_count = |line: &str| line.starts_with("  ") && line.contains(" available");
+    let is_known = |line: &str| is_count(line) || starts.iter().any(|start| line.starts_with(start));
+    output.exit <= 5 && output.stderr.lines().all(is_known)
 }
 
 proptest! {

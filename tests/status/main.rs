@@ -11,3 +11,4 @@ mod objects;
 mod output;
 mod recorded;
 mod upstream;
+mod what_serves;

@@ -28,7 +28,7 @@ fn a_terminal_shows_causes_below_the_verdict_within_its_width() {
     assert_eq!(
         on_terminal(&objects, 72, "never"),
         format!(
-            "{verdict}  ! web-2-a  app: CrashLoopBackOff, exit 1, 1 restart\n      \"panic: DB_URL is not set, and a long story follows\"\n"
+            "{verdict}  ! web-2-a  app: CrashLoopBackOff, exit 1, 1 restart\n      \"panic: DB_URL is not set, and a long story follows\"\n  3/3 available\n"
         )
     );
     let colored = on_terminal(&objects, 72, "always");
@@ -75,10 +75,10 @@ fn escape_sequences_are_escaped_on_one_line() {
     for color in ["never", "always"] {
         let printed = on_terminal(&objects, 200, color);
         assert!(printed.contains("^[]0;owned^G first\\r line\\u{202e}"), "{printed:?}");
-        assert_eq!(printed.lines().count(), 2);
+        assert_eq!(printed.lines().count(), 3);
     }
     let piped = status("Deployment", &objects, &[]);
-    assert_eq!(piped.stderr.lines().count(), 1, "{:?}", piped.stderr);
+    assert_eq!(piped.stderr.lines().count(), 3, "{:?}", piped.stderr); // the cause, what serves, and the hint
 }
 
 /// docs/json.md documents the fields.
@@ -105,6 +105,7 @@ fn json_is_one_document_for_each_workload() {
             "verdict": "progressing",
             "message": "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...",
             "pods": {"wanted": 3, "expectedUpdated": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
+            "outage": false,
             "causes": [{
                 "id": "crash-loop",
                 "transient": false,
@@ -163,7 +164,8 @@ fn types_missing_from_the_snapshot_are_reported_once() {
         "note: status is based on the counters of the workload only: standard input has no replicasets\n\
          note: causes in pods are not shown: standard input has no pods\n\
          note: causes are incomplete: standard input has no events\n\
-         error: deployment \"web\" exceeded its progress deadline\n"
+         error: deployment \"web\" exceeded its progress deadline\n\
+         \x20 3/3 available\n"
     );
     assert_eq!(alone.exit, 4, "without revisions the deadline condition decides");
 

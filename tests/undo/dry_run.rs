@@ -13,7 +13,7 @@ fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
 fn printed(namespace: &str, args: &[&str]) -> String {
     let output = undo_dry_run(namespace, args);
     let mut printed = output.stdout;
-    for line in output.stderr.lines().filter(|line| !line.starts_with("Warning: resource ")) {
+    for line in output.stderr.lines().filter(|line| !line.starts_with("warning: kubectl apply manages ")) {
         printed.extend(["stderr: ", line, "\n"]);
     }
     printed + &format!("exit {}\n", output.exit)

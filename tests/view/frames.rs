@@ -5,7 +5,7 @@ use rollout2::render::live::drawing;
 use rollout2::world::Terminal;
 
 use crate::emulator::Emulator;
-use crate::objects::{RolloutFixture, crashing, follower, frame, starting, without_image};
+use crate::objects::{RolloutFixture, crashing, follower, frame, frame_with, starting, without_image};
 
 const SIZES: [Terminal; 3] = [
     Terminal { width: 80, height: 24 },
@@ -150,4 +150,26 @@ fn a_frame_fits_into_every_terminal() {
             assert!(widest.is_some_and(|widest| widest < usize::from(size.width).max(2)), "{size:?}");
         }
     }
+}
+
+/// No pod serves: the old ones are gone, and the new ones crash.
+#[test]
+fn an_outage() {
+    let bad = RolloutFixture::new("web", 3, 0, 0).with(3, &crashing());
+    let follower = follower(&[(0, &[bad])]);
+    let screens = screens(&follower, 14);
+    assert!(screens.contains("0/3   outage"), "{screens}");
+}
+
+#[test]
+fn each_pod_has_a_line_below_its_revision() {
+    let bad = RolloutFixture::new("web", 4, 1, 3).with(1, &crashing());
+    let follower = follower(&[(0, &[bad])]);
+    let screens = [(80, 24), (60, 10)].map(|(width, height)| {
+        let size = Terminal { width, height };
+        let mut emulator = Emulator::new(size);
+        emulator.write(&drawing(&frame_with(&follower, 14, size, true), false));
+        format!("-- {width}x{height}\n{}\n", emulator.screen())
+    });
+    insta::assert_snapshot!(screens.concat());
 }

@@ -172,5 +172,11 @@ pub(crate) fn at(seconds: u64) -> Now {
 
 /// Returns the frame of a follower at a time, in seconds.
 pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame {
-    Frame::of(FollowSnapshot { follower, now: at(seconds), names: NameContext::default() }, size)
+    frame_with(follower, seconds, size, false)
+}
+
+/// The same, with each pod.
+pub(crate) fn frame_with(follower: &Follower, seconds: u64, size: Terminal, shows_pods: bool) -> Frame {
+    let names = NameContext::default();
+    Frame::of(FollowSnapshot { follower, now: at(seconds), names, shows_pods }, size)
 }

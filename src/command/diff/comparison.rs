@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::template_ref::LIVE;
 use crate::command::external_diff::{self, ExternalDiff};
 use crate::error::Result;
 use crate::model::revision::diff::{Diff, TemplatePath};
@@ -24,6 +25,8 @@ pub(super) struct ComparedTemplates {
     pub(super) workload: Workload,
     pub(super) from: String,
     pub(super) to: String,
+    /// How `live` is described above the changes; none for a workload elsewhere.
+    pub(super) live: Option<String>,
     pub(super) digests: [Digest; 2],
     pub(super) diff: Diff,
     pub(super) pod_update: PodUpdate,
@@ -41,7 +44,9 @@ pub(super) struct OtherWorkload {
 
 impl ComparedTemplates {
     pub(super) fn show_words(&self, screen: &mut Screen<'_>) {
-        screen.styled(&render::title(&self.workload.reference(), &self.from, &self.to));
+        let [from, to] =
+            [&self.from, &self.to].map(|side| self.live.as_ref().filter(|_| side == LIVE).unwrap_or(side));
+        screen.styled(&render::title(&self.workload.reference(), from, to));
         let words = match &self.with {
             Some(with) => render::elsewhere(&self.diff, self.digests, &with.not_compared),
             None if self.diff.is_empty() => render::no_differences(self.diff.reordered()),

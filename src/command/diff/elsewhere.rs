@@ -160,6 +160,7 @@ fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: S
     ComparedTemplates {
         from,
         to,
+        live: None,
         digests: [templates.from.digest(), templates.to.digest()],
         diff: Diff::between(&templates.from, &templates.to, sides.secrets),
         pod_update: PodUpdate::None,

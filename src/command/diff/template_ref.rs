@@ -15,6 +15,9 @@ pub enum TemplateRef {
     Revision(RevisionWord),
 }
 
+/// The word for the template in the workload's spec.
+pub(super) const LIVE: &str = "live";
+
 /// A template and its name in the output: `revision 3` or `live`.
 pub(super) struct LabelledTemplate {
     pub(super) label: String,
@@ -24,7 +27,7 @@ pub(super) struct LabelledTemplate {
 impl LabelledTemplate {
     pub(super) fn of(word: &TemplateRef, workload: &Workload, revisions: &Revisions) -> Result<Self> {
         let word = match word {
-            TemplateRef::Live => return Ok(Self { label: "live".to_owned(), template: workload.template() }),
+            TemplateRef::Live => return Ok(Self { label: LIVE.to_owned(), template: workload.template() }),
             TemplateRef::Revision(word) => word,
         };
         let revision = match word {

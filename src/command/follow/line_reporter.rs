@@ -72,7 +72,10 @@ impl<'a, 'w> LineReporter<'a, 'w> {
                     self.screen.notes(lines::blocked_rollback(tracker, cause));
                 }
             }
-            Report::Log { log, .. } => self.screen.notes(lines::log(log)),
+            Report::Log { log, .. } => {
+                let title = format!("log of {} {}", log.pod, log.container);
+                self.screen.group(&title, &lines::log(log));
+            }
             Report::Waiting { reason, .. } => self.screen.note(&lines::waiting(tracker, reason)),
             Report::RollbackStarted { result, revision, .. } => {
                 self.screen.notes(lines::rollback_started(tracker, result, revision, names));

@@ -21,6 +21,7 @@ use crate::model::follow::{FollowOptions, Follower, Now, Report};
 use crate::model::workload::Workload;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
+use crate::render::job_summary;
 use crate::render::screen::Screen;
 use crate::render::status::NameContext;
 use crate::world::{Signals, Terminal};
@@ -34,6 +35,8 @@ pub struct Request {
     pub format: ReportFormat,
     /// What a workload's name in a line must distinguish.
     pub names: NameContext,
+    /// Whether a live frame shows each pod.
+    pub shows_pods: bool,
     /// The signals that stop the command.
     pub signals: Signals,
 }
@@ -67,6 +70,7 @@ pub async fn run(
             screen.notes(unfinished.map(lines::without_reader));
         }
         finish(request.format, &follower, exit.worst(so_far), started, screen);
+        screen.summarize(job_summary::of_follower(&follower, request.names));
         if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
             break;
         }
@@ -91,6 +95,7 @@ pub(super) async fn after_change(
         options: FollowOptions { expect_found_template: true, ..options.clone() },
         format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
+        shows_pods: false,
         signals,
     };
     let followed = run(&request, written, Exit::Done, cluster, screen).await;
@@ -105,14 +110,15 @@ async fn draw(
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     let names = request.names;
-    let mut reporter = FrameReporter::new(screen, RolloutFrames { names });
+    let shows_pods = request.shows_pods;
+    let mut reporter = FrameReporter::new(screen, RolloutFrames { names, shows_pods });
     let follower =
         follow(cluster, request.options.clone(), found, request.signals.clone(), &mut reporter).await;
     let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
     let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
     let now = Now { elapsed, server_time: cluster.now() };
-    let screen =
-        reporter.finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names }, size));
+    let screen = reporter
+        .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
         screen.notes(lines::result(tracker, result, false, names));
@@ -123,11 +129,12 @@ async fn draw(
 /// Renders the frames of followed rollouts.
 struct RolloutFrames {
     names: NameContext,
+    shows_pods: bool,
 }
 
 impl FrameSource<Follower, Report> for RolloutFrames {
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(FollowSnapshot { follower, now, names: self.names }, size)
+        Frame::of(FollowSnapshot { follower, now, names: self.names, shows_pods: self.shows_pods }, size)
     }
 }
 

@@ -129,6 +129,12 @@ pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Ma
 fn objects_from(objects: Result<Vec<Object>>, origin: &str) -> Vec<Result<ManifestObject>> {
     match objects {
         Ok(objects) => objects.iter().map(|object| Ok(ManifestObject::by(object, origin))).collect(),
+        // The hint of the reader is for recorded objects.
+        Err(error) if error.next_step().is_some() => {
+            vec![
+                Err(error.hint("a manifest has apiVersion, kind and metadata.name, as for kubectl apply -f")),
+            ]
+        }
         Err(error) => vec![Err(error)],
     }
 }

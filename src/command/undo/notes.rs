@@ -1,5 +1,6 @@
 //! The notes of `undo`: owners of manifests, and a rollback that keeps its hold.
 
+use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::change::hold::is_rollback_held;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::patch::FieldPath;
@@ -23,16 +24,18 @@ pub(in crate::command) fn note_rollback(workload: &Workload, screen: &mut Screen
     }
 }
 
-/// Warns of each owner of the manifest that may revert the rollback.
-pub(in crate::command) fn warn_of_owners(
-    workload: &Workload,
-    options: &UndoOptions,
-    screen: &mut Screen<'_>,
-) {
-    for owner in owners(workload, &FieldPath::template()) {
-        let is_synced = owner == ManifestOwner::Apply && options.sync_last_applied;
-        if !is_synced {
-            screen.note_once(&warnings::before_an_undo(&owner, workload));
-        }
+/// Warns of each controller and tool that may revert the rollback, but not of `kubectl apply`.
+pub(in crate::command) fn warn_of_owners(workload: &Workload, screen: &mut Screen<'_>) {
+    let owners = owners(workload, &FieldPath::template()).into_iter();
+    for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
+        screen.note_once(&warnings::before_an_undo(&owner, workload));
+    }
+}
+
+/// Warns that the next `kubectl apply` may revert the rollback. This is less important than the other warnings,
+/// because a user runs it.
+pub(in crate::command) fn warn_of_apply(workload: &Workload, options: &UndoOptions, screen: &mut Screen<'_>) {
+    if workload.object().annotation(LAST_APPLIED).is_some() && !options.sync_last_applied {
+        screen.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
     }
 }

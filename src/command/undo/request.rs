@@ -22,4 +22,6 @@ pub struct Request {
     pub secrets: SecretValues,
     /// Whether to roll back although another client changed the workload meanwhile.
     pub force: bool,
+    /// Whether to ask nothing.
+    pub yes: bool,
 }

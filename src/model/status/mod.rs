@@ -6,4 +6,5 @@ pub mod history;
 pub mod list;
 pub mod observation;
 pub mod pod_stage;
+pub mod serving;
 pub mod verdict;

@@ -35,12 +35,13 @@ impl StepKind for DaemonSets {
         if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
             return Ok(());
         }
-        Err(Error::usage(format!(
+        let sentence = format!(
             "{} has a maxSurge, so that no node is ever without its pod; stepping deletes each pod before its \
              replacement starts",
             workload.target()
-        ))
-        .hint("let its controller roll it out, or accept one unavailable node at a time with --force"))
+        );
+        Err(Error::new(ErrorKind::Refused, sentence)
+            .hint("let its controller roll it out, or accept one unavailable node at a time with --force"))
     }
 
     /// Refuses flags that need node labels when listing nodes is forbidden, and a selector that matches no node.

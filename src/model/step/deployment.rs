@@ -34,11 +34,11 @@ impl StepKind for Deployments {
         }
         let live = strategy::update_strategy(workload);
         if live.and_then(|live| live.get("type")?.as_str()) == Some("Recreate") {
-            return Err(Error::usage(format!(
+            let sentence = format!(
                 "{target} cannot be stepped: its strategy Recreate stops every outdated pod before it creates an \
                  updated one, so nothing can be held in between"
-            ))
-            .hint("use the strategy RollingUpdate"));
+            );
+            return Err(Error::new(ErrorKind::Refused, sentence).hint("use the strategy RollingUpdate"));
         }
         Ok(())
     }

@@ -11,9 +11,10 @@ use crate::model::follow::{
     TargetTracker,
 };
 use crate::model::status::cause::Cause;
+use crate::model::status::serving::is_outage;
 use crate::model::status::verdict::{Counts, Verdict};
 use crate::model::text::secret::without_secrets;
-use crate::render::status::{RolloutStatus, cause_json, pods_json, unknown, workload_json};
+use crate::render::status::{RolloutStatus, cause_json, pods_json, revision_json, unknown, workload_json};
 
 /// Returns one report; none for a request of the follower.
 #[must_use]
@@ -31,7 +32,7 @@ pub fn event(follower: &Follower, event: &Report, elapsed: Duration) -> Option<V
         Report::Waiting { target, reason } => (target, "waiting", json!({"reason": reason})),
         Report::RollbackStarted { target, result, revision } => {
             let mut facts = ended(result);
-            facts["toRevision"] = json!(revision);
+            facts["toRevision"] = revision_json(revision);
             (target, "rolling-back", facts)
         }
         Report::Ended { target, result } => (target, "ended", ended(result)),
@@ -59,6 +60,7 @@ fn target_summary(tracker: &TargetTracker) -> Value {
         merge(&mut facts, ended(result));
     }
     facts["pods"] = pods_json(Counts::of(tracker.workload()));
+    facts["outage"] = json!(outage(tracker));
     facts["revision"] = revision(tracker);
     facts["causes"] = tracker.causes().map(cause_json).collect();
     facts["unknown"] = json!(unknown_of(tracker));
@@ -83,12 +85,19 @@ fn revision(tracker: &TargetTracker) -> Value {
     json!(running.and_then(|running| running.number.known()))
 }
 
+/// Whether no pod serves; null for a target that was never observed completely.
+fn outage(tracker: &TargetTracker) -> Option<bool> {
+    Some(is_outage(tracker.observation()?, tracker.verdict()?.state))
+}
+
 fn status(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Counts) -> Value {
+    let tracker = follower.targets().get(target.0);
     json!({
         "verdict": verdict.state.word(),
         "message": verdict.line,
-        "revision": follower.targets().get(target.0).map(revision),
+        "revision": tracker.map(revision),
         "pods": pods_json(counts),
+        "outage": tracker.and_then(outage),
     })
 }
 
@@ -133,7 +142,7 @@ fn rollback(result: &RollbackResult) -> Value {
     match result {
         RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "reason": why}),
         RollbackResult::RolledBack { revision, outcome } => {
-            json!({"toRevision": revision, "outcome": outcome.word(), "reason": null})
+            json!({"toRevision": revision_json(revision), "outcome": outcome.word(), "reason": null})
         }
     }
 }

@@ -9,7 +9,9 @@ use crate::model::status::verdict::{RolloutState, Verdict};
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::escape;
-use crate::render::status::{NameContext, RolloutStatus, cause_line, line};
+use crate::render::status::{
+    NameContext, RolloutStatus, cause_line, line, needs_a_fix, serving_line, way_back_hint,
+};
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
 /// which [`result`] returns.
@@ -145,8 +147,26 @@ pub fn result(
     ended
         .into_iter()
         .chain(undone)
+        .chain(what_serves(tracker, result))
         .chain(result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what)))
         .collect()
+}
+
+/// Returns what still serves after a failed or unfinished rollout, and the command that goes back.
+fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
+    let Some((observed, verdict)) = tracker.observation().zip(tracker.verdict()) else { return Vec::new() };
+    let can_go_back = match &result.outcome {
+        Outcome::Failed(RolloutFailure::TakenOver(_)) => return Vec::new(),
+        Outcome::Failed(_) => match &result.rollback {
+            None => true,
+            Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }) => return Vec::new(),
+            Some(_) => false,
+        },
+        Outcome::TimedOut(_) => needs_a_fix(verdict.state, tracker.causes()),
+        _ => return Vec::new(),
+    };
+    let hint = way_back_hint(observed).filter(|_| can_go_back);
+    std::iter::once(serving_line(observed, verdict.state)).chain(hint).collect()
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.

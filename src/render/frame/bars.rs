@@ -2,8 +2,9 @@
 
 use super::columns::aligned;
 use super::line::FrameLine;
+use crate::model::status::observation::Observation;
+use crate::model::status::serving::is_outage;
 use crate::model::status::verdict::{Counts, RolloutState};
-use crate::model::workload::Workload;
 use crate::model::workload::strategy::min_available;
 use crate::render::style::Style;
 
@@ -12,8 +13,10 @@ const SHORTEST: usize = 5;
 /// The maximum length of a bar, in cells.
 const LONGEST: usize = 40;
 
-/// Returns the bars of a workload. While it progresses, the second one has the minimum of available pods.
-pub(super) fn bars(workload: &Workload, state: RolloutState, width: usize) -> Vec<FrameLine> {
+/// Returns the bars of a workload. The second one has a note of an outage, or of the minimum of available pods
+/// while the rollout progresses.
+pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<FrameLine> {
+    let workload = &observed.workload;
     let counts = Counts::of(workload);
     let length = Some((width / 4).min(LONGEST)).filter(|length| *length >= SHORTEST);
     let (label, available) = match counts.available {
@@ -25,12 +28,17 @@ pub(super) fn bars(workload: &Workload, state: RolloutState, width: usize) -> Ve
         row("updated", counts.updated, counts.wanted, length),
         row(label, available, counts.wanted, length),
     ]);
-    with_note(bars, floor.map(|floor| format!("minimum {floor}")), width)
+    let note = match floor {
+        _ if is_outage(observed, state) => Some((Style::Bad, "outage".to_owned())),
+        floor => floor.map(|floor| (Style::Dim, format!("minimum {floor}"))),
+    };
+    with_note(bars, note, width)
 }
 
 /// Appends a note to the last bar if the whole note fits. A cut number would be a wrong number.
-fn with_note(mut bars: Vec<FrameLine>, note: Option<String>, width: usize) -> Vec<FrameLine> {
-    let noted = bars.last().zip(note).map(|(bar, note)| bar.clone().with(Style::Dim, format!("   {note}")));
+fn with_note(mut bars: Vec<FrameLine>, note: Option<(Style, String)>, width: usize) -> Vec<FrameLine> {
+    let noted =
+        bars.last().zip(note).map(|(bar, (style, note))| bar.clone().with(style, format!("   {note}")));
     if let (Some(bar), Some(noted)) = (bars.last_mut(), noted.filter(|noted| noted.cells() <= width)) {
         *bar = noted;
     }

@@ -6,7 +6,7 @@ use crate::model::status::cause::Cause;
 use crate::model::text::plural::plural;
 use crate::render::escape;
 use crate::render::fit_width::{LongWord, wrapped};
-use crate::render::status::{NameContext, RolloutStatus, cause_style, cause_words};
+use crate::render::status::{NameContext, RolloutStatus, cause_style, cause_words, new_evidence};
 use crate::render::style::Style;
 
 /// The most causes in a block. More causes are only counted.
@@ -63,5 +63,5 @@ fn lines_of(
 /// kubelet or controller.
 fn evidence<'a>(cause: &'a Cause, log: Option<&'a LogLines>) -> Option<&'a str> {
     let said = log.and_then(LogLines::error_line);
-    said.or(cause.evidence.as_deref()).map(str::trim)
+    said.or_else(|| new_evidence(cause)).map(str::trim)
 }

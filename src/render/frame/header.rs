@@ -2,7 +2,7 @@
 
 use super::line::FrameLine;
 use super::state_words::{about, lasting, state_in_row, state_text};
-use crate::model::follow::{Now, TargetTracker};
+use crate::model::follow::{Now, Outcome, RolloutFailure, TargetTracker};
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::render::fit_width::{LongWord, wrapped};
@@ -17,6 +17,8 @@ pub(super) struct BlockHeader {
     state: FrameLine,
     /// How long the target was followed.
     elapsed: String,
+    /// Whether the state has the duration that matters, so that the header has no other one.
+    states_duration: bool,
     /// The estimate of the time left; empty while there is none.
     left: String,
     row: SummaryRow,
@@ -40,9 +42,18 @@ const MIN_NAME_WIDTH: usize = 12;
 /// Below this width a row has only a name and a cause.
 const NARROW_WIDTH: usize = 60;
 
+/// Below this width a row has no revisions, so that the cause has room.
+const WIDE_WIDTH: usize = 99;
+
 impl BlockHeader {
     pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext) -> Self {
         let (style, state) = state_text(tracker);
+        let outcome = tracker.result().map(|result| &result.outcome);
+        let states_duration = match outcome {
+            Some(Outcome::Failed(RolloutFailure::TakenOver(_) | RolloutFailure::Kubectl(_))) => false,
+            Some(Outcome::Failed(_) | Outcome::TimedOut(_)) => true,
+            _ => false,
+        };
         let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
             name: heading(tracker.workload().reference(), tracker, names),
@@ -51,6 +62,7 @@ impl BlockHeader {
             ),
             state: FrameLine::default().with(style, state),
             elapsed: lasting(tracker.result().map_or(now.elapsed, |result| result.elapsed)),
+            states_duration,
             left: left.unwrap_or_default(),
             row: SummaryRow::of(tracker, names),
         }
@@ -69,15 +81,12 @@ impl BlockHeader {
         match first_cause.or(why) {
             Some(first_cause) if width < NARROW_WIDTH => vec![name, first_cause],
             first_cause => {
+                let comma = if self.left.is_empty() { "" } else { ", " };
+                let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
+                // The longest cell is the last one, so that it moves no column.
                 let words = first_cause.unwrap_or(how_far);
-                vec![
-                    name,
-                    state,
-                    FrameLine::of(self.elapsed),
-                    words,
-                    self.revisions,
-                    FrameLine::of(self.left),
-                ]
+                let revisions = if width < WIDE_WIDTH { FrameLine::default() } else { self.revisions };
+                vec![name, state, FrameLine::of(self.elapsed), revisions, words]
             }
         }
     }
@@ -90,7 +99,8 @@ impl BlockHeader {
             FrameLine::of("revision ").joined_with(self.revisions.clone())
         };
         let comma = if self.left.is_empty() { "" } else { ", " };
-        let time = FrameLine::of(format!("{}{comma}{}", self.elapsed, self.left));
+        let elapsed = if self.states_duration { "" } else { &self.elapsed };
+        let time = FrameLine::of(format!("{elapsed}{comma}{}", self.left));
         let mut lines: Vec<FrameLine> = vec![self.name.clone()];
         for part in [revisions, self.state.clone(), time] {
             let gap = if part.cells() == 0 { "" } else { "   " };
@@ -98,6 +108,7 @@ impl BlockHeader {
                 Some(line) if line.cells() + gap.len() + part.cells() <= width => {
                     *line = std::mem::take(line).with(Style::Plain, gap).joined_with(part);
                 }
+                _ if part.cells() == 0 => {}
                 _ => lines.extend(on_its_own(&part, width)),
             }
         }

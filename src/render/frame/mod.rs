@@ -19,8 +19,13 @@ pub use steps::{Steps, batch_rows};
 
 use self::workload_block::WorkloadBlock;
 use super::status::NameContext;
-use crate::model::follow::{Follower, Now};
+use crate::model::follow::{Follower, Now, TargetTracker};
 use crate::world::Terminal;
+
+/// Returns the state or the result of a target in words.
+pub(super) fn result_words(tracker: &TargetTracker) -> String {
+    state_words::state_text(tracker).1
+}
 
 /// The lines that a terminal shows at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub struct FollowSnapshot<'a> {
     pub now: Now,
     /// What names must distinguish.
     pub names: NameContext,
+    /// Whether each pod has a line.
+    pub shows_pods: bool,
 }
 
 impl Frame {
@@ -83,7 +90,7 @@ impl Frame {
 impl<'a> FollowSnapshot<'a> {
     fn blocks(self, width: usize) -> impl Iterator<Item = WorkloadBlock> + 'a {
         let trackers = self.follower.targets().iter();
-        trackers.map(move |tracker| WorkloadBlock::of(tracker, self.now, self.names, width))
+        trackers.map(move |tracker| WorkloadBlock::of(tracker, self.now, self.names, self.shows_pods, width))
     }
 }
 

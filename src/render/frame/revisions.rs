@@ -20,15 +20,26 @@ const SHOWN: usize = 4;
 /// One revision: its number, the object that stores it, its pod count, and the stages of its pods.
 type RevisionRow = [FrameLine; 4];
 
-/// Returns the revisions: the current one first, with or without pods, then the others with pods, newest first.
+/// The most pods with their own line. Further ones are counted.
+const SHOWN_PODS: usize = 100;
+
+/// A line about a revision, or about one of its pods.
+pub(super) enum TreeLine {
+    Revision(FrameLine),
+    Pod(FrameLine),
+}
+
+/// Returns the revisions: the current one first, with or without pods, then the others with pods, newest first. With
+/// `shows_pods` each one is followed by its pods.
 pub(super) fn lines(
     tracker: &TargetTracker,
     observed: &Observation,
     now: Timestamp,
     width: usize,
-) -> Vec<FrameLine> {
+    shows_pods: bool,
+) -> Vec<TreeLine> {
     if let Some(row) = at_the_end(tracker, observed) {
-        return in_columns(vec![row], width);
+        return in_columns(vec![row], width).into_iter().map(TreeLine::Revision).collect();
     }
     let (pods_by_name, strangers) = observed.pods_by_revision();
     let pods_of =
@@ -43,12 +54,49 @@ pub(super) fn lines(
     let shown: Vec<_> = new.into_iter().chain(old).collect();
     let (named, rest) = shown.split_at(shown.len().min(SHOWN));
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
-    let mut lines = in_columns(rows.chain(unknown(&strangers, observed, now)).collect(), width);
+    let rows = in_columns(rows.chain(unknown(&strangers, observed, now)).collect(), width).into_iter();
+    let groups = named.iter().map(|revision| pods_of(revision)).chain([strangers.as_slice()]);
+    let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };
+    let mut pod_lines = pod_lines(&groups, observed, now).into_iter().chain(std::iter::repeat_with(Vec::new));
+    let mut lines: Vec<TreeLine> = Vec::new();
+    for row in rows {
+        lines.push(TreeLine::Revision(row));
+        lines.extend(pod_lines.next().unwrap_or_default().into_iter().map(TreeLine::Pod));
+    }
     if !rest.is_empty() {
         let count = rest.iter().map(|revision| pods_of(revision).len()).sum();
-        lines.push(FrameLine::of(format!("  and {} on {} other revisions", pods(count), rest.len())));
+        let others = format!("  and {} on {} other revisions", pods(count), rest.len());
+        lines.push(TreeLine::Revision(FrameLine::of(others)));
     }
     lines
+}
+
+/// Returns the lines of the pods of each group: name, node, stage and restarts, in columns across all groups.
+fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<Vec<FrameLine>> {
+    let min_ready_seconds = own_min_ready_seconds(&observed.workload);
+    let row = |pod: &&Pod| {
+        let stage = PodStage::of(pod, min_ready_seconds, now);
+        let restarts: i64 = pod.containers.iter().map(|container| container.restarts).sum();
+        let restarts = if restarts > 0 { plural(restarts, "restart") } else { String::new() };
+        vec![
+            FrameLine::of(format!("    {}", pod.name)),
+            FrameLine::of(&pod.node),
+            FrameLine::default().with(style(stage), stage.word()),
+            FrameLine::of(restarts),
+        ]
+    };
+    let mut shown: Vec<Vec<&Pod>> = groups.iter().map(|group| group.to_vec()).collect();
+    for group in &mut shown {
+        group.sort_by(|one, other| one.name.cmp(&other.name));
+        group.truncate(SHOWN_PODS);
+    }
+    let mut rows = aligned(shown.iter().flatten().map(row).collect()).into_iter();
+    let lines = shown.iter().zip(groups).map(|(shown, all)| {
+        let more = all.len() - shown.len();
+        let more = (more > 0).then(|| FrameLine::of(format!("    and {} more pods", more)));
+        rows.by_ref().take(shown.len()).chain(more).collect()
+    });
+    lines.collect()
 }
 
 /// Returns the row of a complete rollout from the controller's counters. The observed pods may be older.

@@ -6,11 +6,13 @@ use super::bars::bars;
 use super::causes::{self, RenderedCause};
 use super::header::BlockHeader;
 use super::line::FrameLine;
-use super::revisions;
+use super::revisions::{self, TreeLine};
 use crate::model::follow::{Now, Outcome, TargetTracker};
 use crate::model::status::cause::Cause;
 use crate::model::status::verdict::{Counts, RolloutState};
+use crate::model::text::plural::plural;
 use crate::render::status::{NameContext, RolloutStatus, cause_style};
+use crate::render::style::Style;
 
 /// The lines of one workload.
 #[derive(Debug)]
@@ -44,18 +46,31 @@ enum LinePriority {
     Cause,
     OldRevision,
     Evidence,
+    Pod,
 }
 
 impl WorkloadBlock {
     /// Builds the block of a target at a moment, for lines of the given width.
-    pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext, width: usize) -> Self {
+    pub(super) fn of(
+        tracker: &TargetTracker,
+        now: Now,
+        names: NameContext,
+        shows_pods: bool,
+        width: usize,
+    ) -> Self {
         let causes = causes(tracker);
         let header = BlockHeader::of(tracker, now, names);
         let first_cause = causes.first().map(in_short);
         let severity = Severity::of(tracker, &causes);
         let lines = header.lines(width);
         let folded = header.row(first_cause.clone(), progress(tracker), width);
-        Self { severity, folded, header: lines, body: body(tracker, &causes, now, names, width), first_cause }
+        Self {
+            severity,
+            folded,
+            header: lines,
+            body: body(tracker, &causes, now, names, shows_pods, width),
+            first_cause,
+        }
     }
 
     /// Returns the number of lines.
@@ -68,17 +83,23 @@ impl WorkloadBlock {
         self.header.iter().chain(self.body.iter().map(|(_, line)| line)).cloned()
     }
 
-    /// Returns the lines with the highest priority that fit into `height`, in their usual order.
+    /// Returns the lines with the highest priority that fit into `height`, in their usual order. The last line
+    /// counts those that do not fit, if there is room for more than the first cause.
     pub(super) fn lines_within(&self, height: usize) -> Vec<FrameLine> {
-        let room = height.saturating_sub(self.header.len());
+        let whole = height.saturating_sub(self.header.len());
+        let room = if self.body.len() > whole && whole > 2 { whole - 1 } else { whole };
         let body = self.body_for(room);
         let mut ranks: Vec<(LinePriority, usize)> =
             body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
         ranks.sort_unstable();
         ranks.truncate(room);
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
+        let hidden = body.len().saturating_sub(room);
+        let more = (room < whole).then(|| format!("  and {}", plural(hidden, "more line")));
+        let more = more.map(|more| FrameLine::default().with(Style::Dim, more));
         let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
-        self.header.iter().take(height).cloned().chain(body.map(|(_, (_, line))| line.clone())).collect()
+        let body = body.map(|(_, (_, line))| line.clone()).chain(more);
+        self.header.iter().take(height).cloned().chain(body).collect()
     }
 
     /// Returns the lines below the header. If the first cause does not fit, it is shortened to one line without
@@ -140,22 +161,26 @@ fn body(
     causes: &[Cause],
     now: Now,
     names: NameContext,
+    shows_pods: bool,
     width: usize,
 ) -> Vec<(LinePriority, FrameLine)> {
     let (Some(observed), Some(verdict)) = (tracker.observation(), tracker.verdict()) else {
         return Vec::new();
     };
-    let mut body: Vec<(LinePriority, FrameLine)> = bars(&observed.workload, verdict.state, width)
-        .into_iter()
-        .map(|bar| (LinePriority::Bar, bar))
-        .collect();
+    let mut body: Vec<(LinePriority, FrameLine)> =
+        bars(observed, verdict.state, width).into_iter().map(|bar| (LinePriority::Bar, bar)).collect();
     let new = if observed.revisions.current().is_some() {
         LinePriority::NewRevision
     } else {
         LinePriority::OldRevision
     };
-    let ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
-    body.extend(ranks.zip(revisions::lines(tracker, observed, now.server_time, width)));
+    let mut ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
+    for line in revisions::lines(tracker, observed, now.server_time, width, shows_pods) {
+        body.extend(match line {
+            TreeLine::Revision(line) => ranks.next().map(|rank| (rank, line)),
+            TreeLine::Pod(line) => Some((LinePriority::Pod, line)),
+        });
+    }
     let (lines, more) = causes::lines(
         |cause| tracker.log_for(cause),
         &RolloutStatus { observed, verdict, causes },

@@ -15,7 +15,7 @@ use crate::model::step::{
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge};
-use crate::render::status::workload_json;
+use crate::render::status::{revision_json, workload_json};
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
 #[must_use]
@@ -48,7 +48,9 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         StepReport::Log(log) => {
             ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
         }
-        StepReport::RollingBack { revision } => ("rolling-back", json!({"toRevision": revision})),
+        StepReport::RollingBack { revision } => {
+            ("rolling-back", json!({"toRevision": revision_json(revision)}))
+        }
         StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod})),
         StepReport::Decision(_) | StepReport::Ended(_) => return None,
     };
@@ -70,7 +72,8 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: D
     merge(&mut document, outcome_facts(outcome));
     if let (None, Some((failure, revision))) = (document.get("rollback"), rollback) {
         merge(&mut document, failure_facts(failure));
-        document["rollback"] = json!({"outcome": "unfinished", "toRevision": revision, "reason": null});
+        document["rollback"] =
+            json!({"outcome": "unfinished", "toRevision": revision_json(revision), "reason": null});
     }
     if let Some(view) = view {
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
@@ -116,8 +119,8 @@ fn seconds(duration: Duration) -> f64 {
 
 fn plan_facts(view: &PlanView) -> Value {
     json!({
-        "fromRevision": view.from,
-        "toRevision": view.to,
+        "fromRevision": view.from.as_deref().map(revision_json),
+        "toRevision": view.to.as_deref().map(revision_json),
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
@@ -267,10 +270,10 @@ fn named(pods: &[String]) -> Vec<Value> {
 fn rollback_facts(rollback: &RollbackOutcome) -> Value {
     match rollback {
         RollbackOutcome::Done { revision } => {
-            json!({"outcome": "reached", "toRevision": revision, "reason": null})
+            json!({"outcome": "reached", "toRevision": revision_json(revision), "reason": null})
         }
         RollbackOutcome::Unfinished { revision, why } => {
-            json!({"outcome": "unfinished", "toRevision": revision, "reason": why})
+            json!({"outcome": "unfinished", "toRevision": revision_json(revision), "reason": why})
         }
         RollbackOutcome::NotStarted(why) => {
             json!({"outcome": "not-started", "toRevision": null, "reason": why})

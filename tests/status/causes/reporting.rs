@@ -16,7 +16,8 @@ fn one_cause_on_many_pods_is_one_line() {
     let output = status("Deployment", &objects, &[]);
     assert_eq!(
         output.stderr,
-        "  ! web-2-07 and 49 more  app: CrashLoopBackOff, exit 1, 9 restarts   \"panic: no\"\n"
+        "  ! web-2-07 and 49 more  app: CrashLoopBackOff, exit 1, 9 restarts   \"panic: no\"\n\
+         \x20 3/3 available\nhint: kubectl rollout2 undo deployment/web -n n\n"
     );
 }
 

@@ -12,11 +12,11 @@ async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() 
     nodes.hold("app:2.0").await;
     let held = nodes.object();
     let refused = nodes.step("--all").await;
-    ends(&refused, 2);
+    ends(&refused, 1);
     assert!(refused.stderr.contains("maxSurge"), "{}", refused.transcript);
     assert_eq!(nodes.object(), held, "nothing was written");
     let begun = nodes.cluster.revision();
-    ends(&nodes.step("").await, 2);
+    ends(&nodes.step("").await, 1);
     ends(&nodes.step("--force").await, 0);
     ends(&nodes.step("--all").await, 0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.max_unavailable_since(begun)), (6, 1));

@@ -12,7 +12,7 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
     web.cluster.advance(5).await;
     let before = web.object();
     let recreate = web.step("").await;
-    ends(&recreate, 2);
+    ends(&recreate, 1);
     assert!(recreate.stderr.contains("Recreate stops every outdated pod"), "{}", recreate.transcript);
     assert_eq!(web.object(), before);
     for (annotation, who) in [

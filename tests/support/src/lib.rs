@@ -12,6 +12,7 @@ pub mod random;
 mod recorded;
 pub mod replay;
 mod run;
+pub mod schema;
 pub mod test_cluster;
 
 pub use recorded::{Recorded, data};

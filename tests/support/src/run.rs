@@ -29,6 +29,7 @@ pub struct Run {
     args: Vec<OsString>,
     environment: BTreeMap<OsString, OsString>,
     stdin: Vec<u8>,
+    stdin_is_terminal: bool,
     terminal: Option<Terminal>,
     now: Timestamp,
     timed_since: Option<Instant>,
@@ -80,6 +81,13 @@ impl Run {
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.stdin = input.into();
         self
+    }
+
+    /// What a user types at a terminal.
+    #[must_use]
+    pub fn typed(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.stdin_is_terminal = true;
+        self.stdin(input)
     }
 
     /// Makes both output streams a terminal of this size, in character cells.
@@ -146,7 +154,7 @@ impl Run {
             host: None,
             clock: Clock::Fixed(self.now),
             stdin: Box::new(Cursor::new(self.stdin)),
-            stdin_is_terminal: false,
+            stdin_is_terminal: self.stdin_is_terminal,
             signals: self.signals,
             out: Stream::new(Tee(out.clone(), both.clone()), self.terminal),
             err: Stream::new(Tee(err.clone(), both.clone()), self.terminal),

@@ -1,9 +1,13 @@
 //! `undo`: the patch that rolls a workload back.
 
+mod doubt;
 mod last_applied;
 mod target_revision;
+mod way_back;
 
+pub use doubt::{Doubt, doubts};
 pub use target_revision::TargetRevision;
+pub use way_back::way_back;
 
 use serde_json::Value;
 

@@ -26,6 +26,7 @@ pub use change::{Change, changes};
 pub use list_keys::fields_of as identity_fields;
 pub use path::{PathError, PathStep, TemplatePath, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, without_secret_env};
+pub use short_value::short_digests;
 pub use summary::ChangeRow;
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 

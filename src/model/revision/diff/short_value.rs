@@ -23,9 +23,27 @@ pub(super) fn short_value(value: &Value) -> ShortValue {
     within(LONGEST, value)
 }
 
-/// Shortens an image.
+/// Shortens an image, and its digest to twelve digits.
 pub(super) fn short_image(image: &Value) -> ShortValue {
-    within(LONGEST_IMAGE, image)
+    let image = within(LONGEST_IMAGE, image);
+    ShortValue { text: short_digests(&image.text), ..image }
+}
+
+/// How a digest in an image begins.
+const DIGEST: &str = "@sha256:";
+
+/// The digits of a shortened digest, as many as `docker images` shows.
+const DIGITS: usize = 12;
+
+/// Returns a text with each digest of an image shortened: `web@sha256:0123456789ab`.
+#[must_use]
+pub fn short_digests(text: &str) -> String {
+    let mut pieces = text.split(DIGEST);
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        let end = piece.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(piece.len());
+        text + DIGEST + &piece[..end.min(DIGITS)] + &piece[end..]
+    })
 }
 
 fn within(longest: usize, value: &Value) -> ShortValue {
@@ -105,5 +123,23 @@ fn shortened(text: String, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_digests;
+
+    #[test]
+    fn a_digest_keeps_twelve_digits() {
+        let digest = "0123456789ab".to_owned() + &"c".repeat(52);
+        for (image, short) in [
+            (format!("r/web@sha256:{digest}"), "r/web@sha256:0123456789ab"),
+            (format!("r/web:1@sha256:{digest}, b"), "r/web:1@sha256:0123456789ab, b"),
+            ("r/web:1".to_owned(), "r/web:1"),
+            ("r/web@sha256:12".to_owned(), "r/web@sha256:12"),
+        ] {
+            assert_eq!(short_digests(&image), short);
+        }
     }
 }

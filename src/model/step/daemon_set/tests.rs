@@ -302,7 +302,7 @@ fn a_surge_is_refused_without_force() {
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {
         let refused = DaemonSets.check_request(&workload, &request).map_err(|error| error.exit().code());
-        assert_eq!(refused, if is_refused { Err(2) } else { Ok(()) }, "{:?}", workload.object());
+        assert_eq!(refused, if is_refused { Err(1) } else { Ok(()) }, "{:?}", workload.object());
         assert_eq!(DaemonSets.check_request(&workload, &forced), Ok(()));
     }
 }

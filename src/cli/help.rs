@@ -1,0 +1,60 @@
+//! Help: the text of `help VERB` and `help options`, and whether it has colour.
+
+use std::ffi::OsString;
+
+use clap::{Args, Command};
+
+use super::connection::ConnectionArgs;
+use crate::render::appearance::Color;
+
+/// The line in every help text that replaces the connection options.
+const OPTIONS_LINE: &str = "Connection options, as in kubectl: kubectl rollout2 help options";
+
+/// Adds the line about connection options before the text below the flags of each verb.
+pub(super) fn with_options_line(program: Command) -> Command {
+    let program = program.mut_subcommands(|verb| {
+        let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+        verb.after_help(format!("{OPTIONS_LINE}\n\n{after}"))
+    });
+    let after = program.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    program.after_help(OPTIONS_LINE).after_long_help(format!("{OPTIONS_LINE}\n\n{after}"))
+}
+
+/// Turns `help VERB` into `VERB --help`. clap's own help verb would be a verb in completions and man pages.
+pub(super) fn with_help_flag(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_some_and(|word| word == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
+    args
+}
+
+/// Whether the command line is `help options`, after [`with_help_flag`].
+pub(super) fn asks_for_options(args: &[OsString]) -> bool {
+    matches!(args, [_, topic, .., last] if topic == "options" && last == "--help")
+}
+
+/// Returns the list of connection options.
+pub(super) fn options() -> String {
+    let list = ConnectionArgs::augment_args(Command::new("options"))
+        .mut_args(|option| option.hide_short_help(false).hide_long_help(false))
+        .disable_help_flag(true)
+        .max_term_width(100)
+        .help_template("Every verb takes these options.\n\n{all-args}\n");
+    list.clone().render_long_help().to_string()
+}
+
+/// Returns the value of `--color`, which clap does not parse when it prints help or an error.
+pub(super) fn color(args: &[OsString]) -> Color {
+    let words: Vec<&str> = args.iter().map_while(|word| word.to_str().filter(|word| *word != "--")).collect();
+    let flags = words.iter().enumerate().filter_map(|(index, word)| match word.strip_prefix("--color=") {
+        Some(value) => Some(value),
+        None if *word == "--color" => words.get(index + 1).copied(),
+        None => None,
+    });
+    match flags.last() {
+        Some("always") => Color::Always,
+        Some("never") => Color::Never,
+        _ => Color::Auto,
+    }
+}

@@ -1,0 +1,30 @@
+//! The command that goes back from a failed rollout.
+
+use super::TargetRevision;
+use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::revision::Revision;
+use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::{Word, command};
+
+/// Returns the command that goes back from a failed rollout: to the stable revision, or else to the default
+/// target of `undo`. None if no other revision is stored.
+#[must_use]
+pub fn way_back(observation: &Observation) -> Option<String> {
+    let default = TargetRevision::Previous.find(observation).ok();
+    let target = observation.stable().or(default)?;
+    if observation.revisions.is_current(target) {
+        return None;
+    }
+    let is_default = default.is_some_and(|default| default.name == target.name);
+    let to = if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision(target)]) };
+    let is_stuck = !stuck_pods(observation, &observation.workload, Some(target)).is_empty();
+    let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
+    let words = [observation.workload.command_target(), to, stuck];
+    Some(command("kubectl rollout2 undo {}{}{}", words))
+}
+
+/// Returns the word that names a revision: its number, or else its name.
+fn revision(revision: &Revision) -> Word {
+    let label = revision.number.known().map_or_else(|| revision.name.clone(), |number| number.to_string());
+    Word::text(&label, "REVISION")
+}

@@ -1,0 +1,119 @@
+//! The job summary of GitHub Actions: a table of the rollouts, in Markdown.
+
+use super::escape;
+use super::frame::result_words;
+use super::status::{NameContext, RolloutStatus, cause_words, serving_line, way_back_hint};
+use crate::model::follow::{Follower, Outcome, TargetTracker};
+use crate::model::status::verdict::RolloutState;
+use crate::model::text::secret::without_secrets;
+
+/// The most causes of one workload.
+const MAX_CAUSES: usize = 5;
+
+/// One rollout of the table. Its texts are plain; [`markdown`] escapes them.
+#[derive(Clone, Debug)]
+pub struct Row {
+    workload: String,
+    is_done: bool,
+    result: String,
+    serving: String,
+    causes: Vec<String>,
+    way_back: Option<String>,
+}
+
+/// Returns the rows of followed rollouts.
+#[must_use]
+pub fn of_follower(follower: &Follower, names: NameContext) -> Vec<Row> {
+    follower.targets().iter().map(|tracker| followed(tracker, names)).collect()
+}
+
+/// Returns the row of a rollout that was read once.
+#[must_use]
+pub fn of_status(status: &RolloutStatus<'_>, names: NameContext) -> Row {
+    let is_done = status.verdict.state == RolloutState::Complete;
+    let hint = way_back_hint(status.observed).filter(|_| status.verdict.state == RolloutState::Failed);
+    Row {
+        workload: status.name(names),
+        is_done,
+        result: status.verdict.state.word().to_owned(),
+        serving: serving_line(status.observed, status.verdict.state),
+        causes: status.causes.iter().map(|cause| cause_words(cause, status, names)).collect(),
+        way_back: hint,
+    }
+}
+
+fn followed(tracker: &TargetTracker, names: NameContext) -> Row {
+    let outcome = tracker.result().map(|result| &result.outcome);
+    let is_done = matches!(outcome, Some(Outcome::Reached));
+    let rollback = tracker.result().and_then(|result| result.rollback.as_ref());
+    let observed = tracker.observation().zip(tracker.verdict());
+    let causes = observed.map(|(observed, verdict)| {
+        let status = RolloutStatus { observed, verdict, causes: &[] };
+        tracker.causes().map(|cause| cause_words(cause, &status, names)).collect()
+    });
+    let serving = observed.map(|(observed, verdict)| serving_line(observed, verdict.state));
+    let hint = observed.and_then(|(observed, _)| way_back_hint(observed));
+    let workload = tracker.workload();
+    Row {
+        workload: match names.namespaces {
+            true => format!("{} in {}", workload.reference(), workload.object().namespace()),
+            false => workload.reference(),
+        },
+        is_done,
+        result: result_words(tracker),
+        serving: serving.unwrap_or_default(),
+        causes: causes.filter(|_| !is_done).unwrap_or_default(),
+        way_back: hint.filter(|_| matches!(outcome, Some(Outcome::Failed(_))) && rollback.is_none()),
+    }
+}
+
+/// Returns the table; empty without rows.
+#[must_use]
+pub fn markdown(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "| | workload | result | serves | causes |\n|---|---|---|---|---|\n".to_owned();
+    for row in rows {
+        let mark = if row.is_done { "✅" } else { "❌" };
+        let shown = row.causes.iter().take(MAX_CAUSES).map(|cause| code(cause));
+        let more = row.causes.len().saturating_sub(MAX_CAUSES);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let causes = shown.chain(more).collect::<Vec<_>>().join("<br>");
+        let [workload, result, serving] = [&row.workload, &row.result, &row.serving].map(|cell| code(cell));
+        text += &format!("| {mark} | {workload} | {result} | {serving} | {causes} |\n");
+    }
+    for command in rows.iter().filter_map(|row| row.way_back.as_ref()) {
+        text += &format!("\nTo go back: {}\n", code(command.trim_start_matches("hint: ")));
+    }
+    text + "\n"
+}
+
+/// Returns a text as code, in which Markdown and HTML mean nothing.
+fn code(text: &str) -> String {
+    let text = without_secrets(text);
+    let text = escape::line(text.trim()).replace('`', "'").replace('|', "\\|");
+    if text.is_empty() { text } else { format!("`{text}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_the_cluster_is_code() {
+        let row = |cause: &str| Row {
+            workload: "deployment.apps/web".to_owned(),
+            is_done: false,
+            result: "failed".to_owned(),
+            serving: "  3/3 available on revision 1".to_owned(),
+            causes: vec![cause.to_owned()],
+            way_back: None,
+        };
+        let text = markdown(&[row("! web-1  ![x](http://evil) `a` | <b>\nsecond")]);
+        let last = text.lines().nth(2).unwrap_or_default();
+        let expected = "| ❌ | `deployment.apps/web` | `failed` | `3/3 available on revision 1` | \
+                        `! web-1  ![x](http://evil) 'a' \\| <b>\\nsecond` |";
+        assert_eq!(last, expected);
+    }
+}

@@ -1,0 +1,80 @@
+//! GitHub Actions: annotations of failures, folded logs, and the summary of a job.
+
+use std::path::PathBuf;
+
+use harness::test_cluster::START;
+use harness::{Output, Run, TestCluster};
+use serde_json::json;
+
+/// A file for the summary of one test.
+fn summary(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.md", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+/// Runs a command line in a job of GitHub Actions.
+async fn in_job(cluster: &TestCluster, words: &str, summary: &std::path::Path) -> Output {
+    let client = kube::Client::new(cluster.sim.service(), "default");
+    let run = Run::of(words.split(' ')).env("GITHUB_ACTIONS", "true").env("CI", "true");
+    run.env("GITHUB_STEP_SUMMARY", summary).at(START.parse().unwrap()).run_against(client).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_annotated_and_summarized() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    let file = summary("failure");
+    let output = in_job(&cluster, "status deployment/web --fail-fast=5s", &file).await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    let lines: Vec<_> = output.stderr.lines().collect();
+    let error =
+        lines.iter().position(|line| line.starts_with("error: deployment.apps/web failed: ")).unwrap();
+    assert_eq!(lines[error + 1], lines[error].replacen("error: ", "::error::", 1), "{}", output.stderr);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("::error::")).count(), 1);
+    let group = lines.iter().position(|line| line.starts_with("::group::log of web-")).unwrap();
+    assert!(lines[group + 1].contains(" app| "), "{}", output.stderr);
+    assert!(lines[group + 1..].contains(&"::endgroup::"), "{}", output.stderr);
+    let text = std::fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    let file = summary("rollback");
+    let failed = in_job(&cluster, "status deployment/web --undo-on-failure", &file).await;
+    assert_eq!(failed.exit, 4, "{}", failed.transcript);
+    let complete = in_job(&cluster, "status deployment/web", &file).await;
+    assert_eq!((complete.exit, complete.stderr.as_str()), (0, ""), "{}", complete.transcript);
+    insta::assert_snapshot!(std::fs::read_to_string(&file).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_jobs_and_compat_have_none_of_it() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    let output = cluster.status("deployment/web --fail-fast=5s").await;
+    assert!(!output.stderr.contains("::"), "{}", output.stderr);
+    let file = summary("compat");
+    let output = in_job(&cluster, "status deployment/web --compat --timeout 10s", &file).await;
+    assert!(!output.stderr.contains("::error"), "{}", output.stderr);
+    assert!(std::fs::read_to_string(&file).unwrap_or_default().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_that_cannot_be_written_is_a_warning() {
+    let cluster = TestCluster::new();
+    cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    let output = in_job(&cluster, "status deployment/web", std::path::Path::new("/nowhere/at/all")).await;
+    let warning = "warning: cannot write the job summary: No such file or directory\n";
+    assert_eq!((output.exit, output.stderr.as_str()), (0, warning), "{}", output.transcript);
+}

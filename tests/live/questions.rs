@@ -1,0 +1,116 @@
+//! What `undo` asks on a terminal, and the command that takes it back.
+
+use harness::{Output, Run};
+use simcluster::Key;
+use simcluster::resource::DEPLOYMENTS;
+
+use crate::changes::{object, web};
+use crate::setup::TestServer;
+
+fn patches(server: &TestServer) -> usize {
+    server.cluster.requests().iter().filter(|request| request.method == "PATCH").count()
+}
+
+/// Runs it for a user at a terminal, who types the answer.
+async fn at_terminal(run: Run, answer: &str) -> Output {
+    run.typed(answer).arg("--color=never").terminal(100, 30).run_async().await
+}
+
+#[tokio::test]
+async fn several_workloads_are_listed_and_confirmed_once() {
+    let args = ["undo", "deployment/web", "statefulset/db"];
+    // The rollback of `web` asks once more: a rollback was its last change.
+    for (answer, exit, written) in [("y\ny\n", 0, 2), ("n\n", 1, 0), ("", 1, 0)] {
+        let server = TestServer::of("shop");
+        let output = at_terminal(server.run(args), answer).await;
+        let listed = "  deployment/web\n  statefulset/db\nroll these 2 workloads back? [y/N] ";
+        assert!(output.stderr.starts_with(listed), "{}", output.stderr);
+        assert_eq!((output.exit, patches(&server)), (exit, written), "{answer:?} {}", output.stderr);
+        assert_eq!(output.stderr.ends_with("error: not confirmed; nothing was written\n"), exit == 1);
+    }
+}
+
+#[tokio::test]
+async fn nothing_asks_without_a_terminal_with_yes_and_with_compat() {
+    let args = ["undo", "deployment/web", "statefulset/db"];
+    for (more, has_terminal) in
+        [(&[][..], false), (&["--yes"], true), (&["--compat"], true), (&["-y"], false)]
+    {
+        let server = TestServer::of("shop");
+        let run = server.run(args).args(more);
+        let output = if has_terminal { at_terminal(run, "n\n").await } else { run.run_async().await };
+        assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
+        assert_eq!((output.exit, patches(&server)), (0, 2), "{more:?} {}", output.transcript);
+    }
+}
+
+#[tokio::test]
+async fn restart_pause_and_resume_never_ask() {
+    for verb in ["restart", "pause", "resume"] {
+        let server = TestServer::of("shop");
+        let output = at_terminal(server.run([verb, "deployment/web", "statefulset/db"]), "n\n").await;
+        assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
+        assert_eq!(output.exit, 0, "{}", output.transcript);
+    }
+}
+
+/// Revision 2 was rolled back to revision 1, which is revision 3 now.
+#[tokio::test]
+async fn what_was_undone_just_before_is_confirmed() {
+    let undone = Key::new(&DEPLOYMENTS, "broken", "undone");
+    let args = ["undo", "deployment/undone", "-n", "broken"];
+    let warning = "warning: revision 2 was undone just before; revision 3 (was 1) replaced it\n";
+    for (more, answer, exit) in [(&[][..], "n\n", 1), (&[], "y\n", 0), (&["--yes"], "", 0)] {
+        let server = TestServer::of("broken");
+        let before = object(&server.cluster, &undone);
+        let output = at_terminal(server.run(args).args(more), answer).await;
+        assert!(output.stderr.starts_with(warning), "{}", output.stderr);
+        let asks = output.stderr.contains("roll deployment/undone back to revision 2? [y/N] ");
+        assert_eq!((asks, output.exit), (more.is_empty(), exit), "{}", output.stderr);
+        assert_eq!(object(&server.cluster, &undone) == before, exit == 1);
+    }
+    let server = TestServer::of("broken");
+    let output = server.run(args).run_async().await;
+    assert!(output.stderr.starts_with(warning) && !output.stderr.contains("[y/N]"), "{}", output.stderr);
+    let output =
+        at_terminal(server.run(["undo", "deployment/undone", "-n", "broken", "--to", "3"]), "").await;
+    assert_eq!(output.exit, 0, "a revision that was named: {}", output.stderr);
+}
+
+/// No pod of revision 2 of `crash` is ready.
+#[tokio::test]
+async fn a_revision_without_a_ready_pod_is_confirmed() {
+    let server = TestServer::of("broken");
+    assert_eq!(server.run(["undo", "deployment/crash", "-n", "broken"]).run_async().await.exit, 0);
+    let output =
+        at_terminal(server.run(["undo", "deployment/crash", "-n", "broken", "--to", "2"]), "n\n").await;
+    assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
+    assert!(output.stderr.contains("roll deployment/crash back to revision 2? [y/N] "), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
+}
+
+/// The receipt also works after the rollback got another number.
+#[tokio::test]
+async fn the_receipt_takes_the_rollback_back() {
+    for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
+        let server = TestServer::of("shop");
+        let output = server.run(["undo", target]).run_async().await;
+        let receipt = output.stderr.lines().last().unwrap();
+        let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
+        assert!(command.starts_with(&format!("undo {target} -n shop --to hash:")), "{}", output.stderr);
+        let again = server.run(command.split(' ')).run_async().await;
+        assert_eq!(again.exit, 0, "{}", again.stderr);
+        assert!(again.stdout.ends_with(" rolled back\n"), "{}", again.transcript);
+        assert_eq!(patches(&server), 2);
+    }
+    let server = TestServer::of("shop");
+    let template = |server: &TestServer| object(&server.cluster, &web())["spec"]["template"].clone();
+    let before = template(&server);
+    let output = server.run(["undo", "deployment/web"]).run_async().await;
+    assert_ne!(template(&server), before);
+    let command = output.stderr.lines().last().unwrap().split_once("rollout2 ").unwrap().1;
+    assert_eq!(server.run(command.split(' ')).run_async().await.exit, 0);
+    assert_eq!(template(&server), before);
+    let dry = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
+    assert!(!dry.stderr.contains("to take this back"), "{}", dry.stderr);
+}

@@ -1,0 +1,84 @@
+//! Help texts: their groups, the list of connection options, and their colour.
+
+use harness::Run;
+
+fn help(words: &[&str]) -> String {
+    let ended = Run::of(words).run();
+    assert_eq!((ended.exit, ended.stderr.as_str()), (0, ""), "{words:?}");
+    ended.stdout
+}
+
+/// The headings of a help text, in order.
+fn headings(text: &str) -> Vec<&str> {
+    let paragraphs = text.split("\n\n").filter_map(|paragraph| paragraph.lines().next());
+    paragraphs.filter(|line| !line.starts_with(' ')).filter_map(|line| line.strip_suffix(':')).collect()
+}
+
+#[test]
+fn a_verbs_own_flags_come_first() {
+    for (verb, own, groups) in [
+        (
+            "undo",
+            "--to-revision",
+            &["Arguments", "Options", "Selecting workloads", "Writing", "Goal and time limits"][..],
+        ),
+        ("status", "--watch", &["Arguments", "Options", "Selecting workloads", "Goal and time limits"]),
+        ("history", "--output", &["Arguments", "Options", "Selecting workloads"]),
+    ] {
+        let expected = [groups, &["Options for every verb", "Examples"]].concat();
+        for help in [help(&[verb, "-h"]), help(&[verb, "--help"]), help(&["help", verb])] {
+            assert_eq!(headings(&help), expected, "{help}");
+            let place = |word: &str| help.find(word).unwrap_or(usize::MAX);
+            assert!(place(own) < place("--selector") && place("--selector") < place("--namespace"), "{help}");
+            assert!(!help.contains("--kubeconfig"), "{help}");
+            let line = "\nConnection options, as in kubectl: kubectl rollout2 help options\n";
+            assert_eq!(help.matches(line).count(), 1, "{help}");
+        }
+    }
+    let (short, long) = (help(&["undo", "-h"]), help(&["undo", "--help"]));
+    assert!(short.lines().count() * 2 < long.lines().count(), "{short}");
+}
+
+#[test]
+fn connection_options_have_their_own_list() {
+    let options = help(&["help", "options"]);
+    assert_eq!(headings(&options), ["Connection options, as in kubectl"], "{options}");
+    for option in
+        ["--kubeconfig <FILE>", "-s, --server <URL>", "--as-group <GROUP>", "--request-timeout <DURATION>"]
+    {
+        assert!(options.contains(option), "{options}");
+    }
+    assert!(!options.contains("--cache-dir"), "an option without an effect: {options}");
+}
+
+#[test]
+fn headings_have_colour_only_on_request_and_on_terminals() {
+    let plain = help(&["undo", "-h"]);
+    assert!(!plain.contains('\x1b'));
+    for colored in [
+        help(&["undo", "-h", "--color=always"]),
+        help(&["undo", "--color", "always", "-h"]),
+        Run::of(["undo", "-h"]).terminal(100, 40).run().stdout,
+    ] {
+        assert!(colored.contains("\x1b[1mOptions:\x1b[0m\n"), "{colored}");
+        assert!(colored.contains("\x1b[1mUsage:\x1b[0m kubectl rollout2 undo"), "{colored}");
+        assert_eq!(colored.replace("\x1b[1m", "").replace("\x1b[0m", ""), plain);
+    }
+    let never = Run::of(["undo", "-h", "--color=never"]).terminal(100, 40).run().stdout;
+    assert_eq!(never, plain);
+    let missing = Run::of(["--color=always"]).run();
+    assert_eq!((missing.exit, missing.stdout.as_str()), (2, ""), "{}", missing.stderr);
+}
+
+#[test]
+fn errors_and_hints_have_colour_and_are_readable_without() {
+    for words in [&["undo", "deployment/web", "--bogus"][..], &["frobnicate"], &["status", "deploy/a b"]] {
+        let plain = Run::of(words).run();
+        let colored = Run::of(words).args(["--color=always"]).run();
+        assert!(plain.stderr.starts_with("error: ") && !plain.stderr.contains('\x1b'), "{}", plain.stderr);
+        assert!(colored.stderr.starts_with("\x1b[31merror:\x1b[0m "), "{}", colored.stderr);
+        assert_eq!(colored.stderr.contains("\x1b[36mhint:\x1b[0m "), plain.stderr.contains("\nhint: "));
+        let compat = Run::of(words).args(["--color=always", "--compat"]).run();
+        assert!(!compat.stderr.contains('\x1b'), "kubectl has no colour: {}", compat.stderr);
+    }
+}

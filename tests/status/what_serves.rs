@@ -1,0 +1,79 @@
+//! What still serves after a failure, and the way back.
+
+use serde_json::{Value, json};
+
+use crate::objects::{broken_pod, pod, status, with, workload};
+
+/// A Deployment whose rollout exceeded its progress deadline, with these counters of available pods.
+fn failed(available: i64) -> Value {
+    let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"});
+    with(
+        workload("Deployment"),
+        &json!({"status": {"readyReplicas": available, "availableReplicas": available, "conditions": [condition]}}),
+    )
+}
+
+fn waiting(reason: &str) -> Value {
+    json!({"state": {"waiting": {"reason": reason}}})
+}
+
+fn stuck(kind: &str, name: &str) -> Value {
+    broken_pod(kind, name, 2, &waiting("ErrImageNeverPull"))
+}
+
+#[test]
+fn a_failure_ends_with_what_serves_and_the_way_back() {
+    let healthy = |name| pod("Deployment", name, 1);
+    for (available, pods, words) in [
+        (
+            3,
+            vec![healthy("web-1-a"), healthy("web-1-b"), healthy("web-1-c")],
+            "  3/3 available on revision 1\n",
+        ),
+        (
+            2,
+            vec![healthy("web-1-a"), pod("Deployment", "web-2-b", 2)],
+            "  2/3 available (ready: 1 on revision 1, 1 on revision 2)\n",
+        ),
+        (0, vec![stuck("Deployment", "web-2-a")], "  outage: 0/3 available\n"),
+    ] {
+        let objects = [vec![failed(available)], pods].concat();
+        let ended = status("Deployment", &objects, &["--watch=false"]);
+        let end = format!("{words}hint: kubectl rollout2 undo deployment/web -n n\n");
+        assert!(ended.stderr.ends_with(&end), "{}", ended.stderr);
+        assert_eq!(ended.exit, 4);
+        let json = status("Deployment", &objects, &["-o", "json"]).stdout;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["outage"], json!(available == 0), "{json}");
+    }
+}
+
+/// No controller reports a failure of a StatefulSet, and its broken pod has to be replaced.
+#[test]
+fn a_cause_that_needs_a_fix_has_a_way_back_before_the_failure() {
+    let objects = [workload("StatefulSet"), pod("StatefulSet", "web-0", 1), stuck("StatefulSet", "web-2")];
+    let ended = status("StatefulSet", &objects, &["--watch=false"]);
+    let end = "  2/3 available on revision 1\n\
+               hint: kubectl rollout2 undo statefulset/web -n n --replace-stuck-pods\n";
+    assert!(ended.stderr.ends_with(end), "{}", ended.stderr);
+    assert_eq!(ended.exit, 3);
+}
+
+#[test]
+fn a_rollout_that_progresses_has_no_way_back() {
+    let objects = [workload("Deployment"), pod("Deployment", "web-1-a", 1)];
+    let ended = status("Deployment", &objects, &["--watch=false"]);
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3));
+    let nothing_serves = json!({"status": {"readyReplicas": 0, "availableReplicas": 0}});
+    let objects = [with(workload("Deployment"), &nothing_serves), pod("Deployment", "web-1-a", 1)];
+    let ended = status("Deployment", &objects, &["--watch=false"]);
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("  outage: 0/3 available\n", 3));
+}
+
+#[test]
+fn another_revision_than_the_expected_one_has_no_way_back() {
+    let complete = json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}});
+    let objects = [with(workload("Deployment"), &complete), pod("Deployment", "web-2-a", 2)];
+    let ended = status("Deployment", &objects, &["--watch=false", "--revision", "1"]);
+    assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 4), "{}", ended.stderr);
+}
