@@ -47,12 +47,13 @@ pub(super) fn options() -> String {
 /// Returns the value of `--color`, which clap does not parse when it prints help or an error.
 pub(super) fn color(args: &[OsString]) -> Color {
     let words: Vec<&str> = args.iter().map_while(|word| word.to_str().filter(|word| *word != "--")).collect();
-    let flags = words.iter().enumerate().filter_map(|(index, word)| match word.strip_prefix("--color=") {
-        Some(value) => Some(value),
-        None if *word == "--color" => words.get(index + 1).copied(),
-        None => None,
-    });
-    match flags.last() {
+    let mut flags =
+        words.iter().enumerate().filter_map(|(index, word)| match word.strip_prefix("--color=") {
+            Some(value) => Some(value),
+            None if *word == "--color" => words.get(index + 1).copied(),
+            None => None,
+        });
+    match flags.next_back() {
         Some("always") => Color::Always,
         Some("never") => Color::Never,
         _ => Color::Auto,

@@ -24,6 +24,7 @@ use crate::model::text::shell_command::{Word, command};
 /// Each type is read with one list for the namespace, or with -A for the cluster.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct ListArgs {
     /// The types to list: deployment (deploy), daemonset (ds), statefulset (sts), or all [default: all]
     ///

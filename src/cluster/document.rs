@@ -90,7 +90,7 @@ impl<'a> Index<'a> {
         match text.as_bytes().first() {
             Some(b'{') => {
                 let (document, rest) = self.read::<Document<'a>>(text)?;
-                match document.list_items().map(|items| items.map_or("null", RawValue::get)) {
+                match document.list_items() {
                     Some("null") => {}
                     Some(items) if items.starts_with('[') => drop(self.add(items, depth)?),
                     Some(_) => return Err(not_objects(self.origin, "a List whose items are not a list")),

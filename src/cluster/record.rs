@@ -120,11 +120,11 @@ struct Metadata {
 }
 
 impl<'a> Document<'a> {
-    /// Returns the member `items` of a `List`, a `DeploymentList` or the like, which has no name. The inner value is
-    /// none for a List without items.
-    pub(super) fn list_items(&self) -> Option<Option<&'a RawValue>> {
+    /// Returns the member `items` of a `List`, a `DeploymentList` or the like, which has no name. `null` stands for a
+    /// List without items.
+    pub(super) fn list_items(&self) -> Option<&'a str> {
         let is_list = self.kind.as_str().is_some_and(|kind| kind.ends_with("List"));
-        (is_list && self.metadata.name.is_null()).then_some(self.items)
+        (is_list && self.metadata.name.is_null()).then(|| self.items.map_or("null", RawValue::get))
     }
 
     /// Returns the header of an object.

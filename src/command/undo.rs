@@ -82,7 +82,7 @@ fn confirm_several(workloads: &[Workload], request: &Request, screen: &mut Scree
     if is_expected || !screen.can_ask() || request.options.dry_run != DryRun::None {
         return Ok(());
     }
-    screen.notes(&workloads.iter().map(|workload| format!("  {}", workload.target())).collect::<Vec<_>>());
+    screen.notes(workloads.iter().map(|workload| format!("  {}", workload.target())));
     let question = format!("roll these {} workloads back?", workloads.len());
     change::confirm_on_terminal(&question, &request.options, screen)
 }
@@ -233,7 +233,7 @@ fn show(
     let cause = causes.iter().find(|cause| !cause.is_transient);
     // A cause says more than that no pod is ready.
     let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
-    screen.notes(&shown.map(|doubt| render::doubt(undo.target, *doubt)).collect::<Vec<_>>());
+    screen.notes(shown.map(|doubt| render::doubt(undo.target, *doubt)));
     if let Some(cause) = cause {
         let (label, pods) = (undo.target.label(), cause.pods.join(", "));
         screen.note(&format!(

@@ -132,7 +132,7 @@ mod tests {
             let columns = CustomColumns::parse(text("expression"));
             match columns.and_then(|columns| columns.table(documents, has_headers, Numbers::Exact)) {
                 Ok(table) => {
-                    assert_eq!((table.as_str(), &case["exit"]), (text("stdout"), &0.into()), "{case}")
+                    assert_eq!((table.as_str(), &case["exit"]), (text("stdout"), &0.into()), "{case}");
                 }
                 Err(message) => assert_eq!(format!("error: {message}\n"), text("stderr"), "{case}"),
             }

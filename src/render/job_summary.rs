@@ -55,9 +55,10 @@ fn followed(tracker: &TargetTracker, names: NameContext) -> Row {
     let hint = observed.and_then(|(observed, _)| way_back_hint(observed));
     let workload = tracker.workload();
     Row {
-        workload: match names.namespaces {
-            true => format!("{} in {}", workload.reference(), workload.object().namespace()),
-            false => workload.reference(),
+        workload: if names.namespaces {
+            format!("{} in {}", workload.reference(), workload.object().namespace())
+        } else {
+            workload.reference()
         },
         is_done,
         result: result_words(tracker),

@@ -22,6 +22,7 @@ const KUBECTL_ERROR_PREFIXES: [&str; 5] =
     ["error: ", "The ", "Error from server", "Error in configuration: ", "Unable to connect to the server: "];
 
 /// Returns when messages are coloured. kubectl's never are.
+#[must_use]
 pub fn message_color(color: Color, compat: bool) -> Color {
     if compat { Color::Never } else { color }
 }

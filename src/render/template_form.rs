@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::custom_columns::CustomColumns;
 use super::go_json;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::text::jsonpath::{JsonPath, Numbers};
+use crate::model::text::jsonpath::{Item, JsonPath, Numbers};
 
 /// A template of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,16 +58,11 @@ impl TemplateForm {
         numbers: Numbers,
     ) -> Result<String> {
         match self {
-            Self::JsonPath(path) => path.print(document, numbers).map_err(|why| failed(path, why)),
+            Self::JsonPath(path) => path.print(document, numbers).map_err(|why| failed(path, &why)),
             Self::JsonPathAsJson(path) => {
-                let found = path.find(document, numbers).map_err(|why| failed(path, why))?;
-                let list = |items: Vec<_>| {
-                    Value::Array(
-                        items
-                            .into_iter()
-                            .map(|item: crate::model::text::jsonpath::Item<'_>| item.value().clone())
-                            .collect(),
-                    )
+                let found = path.find(document, numbers).map_err(|why| failed(path, &why))?;
+                let list = |items: Vec<Item<'_>>| {
+                    Value::Array(items.into_iter().map(|item| item.value().clone()).collect())
                 };
                 Ok(found.into_iter().map(|items| go_json::go_json(&list(items))).collect())
             }
@@ -79,7 +74,7 @@ impl TemplateForm {
     }
 }
 
-fn failed(path: &JsonPath, why: String) -> Error {
+fn failed(path: &JsonPath, why: &str) -> Error {
     let template = path.template();
     let compat = format!("error executing jsonpath {template:?}: Error executing template: {why}");
     Error::new(ErrorKind::Malformed, format!("jsonpath {template:?}: {why}")).in_compat(compat)

@@ -43,7 +43,7 @@ async fn a_pipe_gets_the_table_and_then_each_change() {
     assert_eq!(output.stdout.matches("WORKLOAD").count(), 1, "{lines:#?}");
     let position = |words: &[&str]| {
         let is_it = |line: &&str| words.iter().all(|word| line.contains(word));
-        lines.iter().position(|line| is_it(&line)).unwrap_or_else(|| panic!("{words:?}: {lines:#?}"))
+        lines.iter().position(is_it).unwrap_or_else(|| panic!("{words:?}: {lines:#?}"))
     };
     let crash = position(&["deployment/web", "progressing", "1/3", "app: "]);
     let created = position(&["deployment/api", "0/1"]);

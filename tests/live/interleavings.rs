@@ -120,7 +120,7 @@ async fn run_one(server: &TestServer, seed: u64) -> (Output, Value, String) {
         let act = FaultAction::write_before(move |store| {
             store
                 .edit(&key, Part::Object, &Author::new("colleague"), |object| {
-                    apply_change(object, writer, mark)
+                    apply_change(object, writer, mark);
                 })
                 .unwrap();
             observe_generation(store, &key);
@@ -152,16 +152,16 @@ async fn run_one(server: &TestServer, seed: u64) -> (Output, Value, String) {
     let context = format!("seed {seed}: {command:?} {target}: {output:?}");
     let applied = output.exit == 0 && !states.patched.is_empty();
     if applied {
-        let (read, patched) = states.patched.last().unwrap();
+        let (read, written) = states.patched.last().unwrap();
         assert_eq!(
             precondition_fields(read.as_ref().unwrap(), command[0]),
-            precondition_fields(patched, command[0]),
+            precondition_fields(written, command[0]),
             "a lost update: {context}"
         );
         let last = others.lock().unwrap();
         let changed_later =
-            last["metadata"]["resourceVersion"] != patched["metadata"]["resourceVersion"] && *last == after;
-        let expected = if changed_later { &*last } else { patched };
+            last["metadata"]["resourceVersion"] != written["metadata"]["resourceVersion"] && *last == after;
+        let expected = if changed_later { &*last } else { written };
         assert_eq!(after["spec"]["replicas"], expected["spec"]["replicas"], "{context}");
         assert_eq!(
             after["metadata"]["annotations"].get("other"),

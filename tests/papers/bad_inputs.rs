@@ -8,6 +8,7 @@ use crate::man_pages::words;
 /// that are no manifests.
 type BadInput = (&'static str, u8, &'static [&'static str]);
 
+#[expect(clippy::needless_raw_string_hashes, reason = "one form for the whole table")]
 const BAD_INPUTS: &[BadInput] = &[
     ("frobnicate", 2, &[r#"error: unknown verb "frobnicate""#, r#"hint: kubectl rollout2 --help"#]),
     ("statsu deployment/web", 2, &[r#"error: unknown verb "statsu""#, r#"hint: did you mean status?"#]),

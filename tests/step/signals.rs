@@ -39,11 +39,11 @@ impl ServedCluster {
         server.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
         let editor = Editor::new(&cluster);
         let db = editor.create_workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
-        let served = Self { cluster, _server: server, controllers, directory, db };
-        served.wait_until(|object| object["status"]["readyReplicas"] == 3).await;
-        assert_eq!(served.start("pause statefulset/db", "pause").wait().await, Some(0));
-        editor.set_image(&served.db, "app:2.0");
-        served
+        let stepped = Self { cluster, _server: server, controllers, directory, db };
+        stepped.wait_until(|object| object["status"]["readyReplicas"] == 3).await;
+        assert_eq!(stepped.start("pause statefulset/db", "pause").wait().await, Some(0));
+        editor.set_image(&stepped.db, "app:2.0");
+        stepped
     }
 
     async fn wait_until(&self, is: impl Fn(&Value) -> bool) {

@@ -23,7 +23,7 @@ use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_
 use crate::model::api::selector::Selector;
 use crate::model::revision::{Revision, Revisions};
 use crate::model::status::observation::Observation;
-use crate::model::workload::KindSpec;
+use crate::model::workload::{KindSpec, Workload};
 
 /// The capacity of the queue of updates. When it is full, the watches wait.
 const UPDATE_QUEUE: usize = 256;
@@ -165,16 +165,16 @@ impl CollectionObserver {
             }
         }
         let (events, has_pods) = (self.events(), self.can_read(&POD));
-        let observe = |workload: &Box<crate::model::workload::Workload>| {
+        let observe = |workload: &Workload| {
             let uid = workload.object().uid();
             let own: Vec<_> = revisions.get(uid).into_iter().flatten().map(|one| Arc::clone(one)).collect();
             let owners = own.iter().map(|revision| revision.uid.as_str()).chain([uid]);
             let own_pods = owners.filter_map(|owner| pods.get(owner)).flatten().map(|pod| Arc::clone(pod));
             let own_pods = has_pods.then(|| own_pods.collect());
             let revisions = Revisions::among(workload, own);
-            Observation { workload: (**workload).clone(), revisions, pods: own_pods, events: events.clone() }
+            Observation { workload: workload.clone(), revisions, pods: own_pods, events: events.clone() }
         };
-        workloads.into_iter().map(observe).collect()
+        workloads.into_iter().map(|workload| observe(workload)).collect()
     }
 
     /// Returns the warning events; none if they are not watched or not readable.

@@ -93,7 +93,7 @@ fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<
     let mut rows = aligned(shown.iter().flatten().map(row).collect()).into_iter();
     let lines = shown.iter().zip(groups).map(|(shown, all)| {
         let more = all.len() - shown.len();
-        let more = (more > 0).then(|| FrameLine::of(format!("    and {} more pods", more)));
+        let more = (more > 0).then(|| FrameLine::of(format!("    and {more} more pods")));
         rows.by_ref().take(shown.len()).chain(more).collect()
     });
     lines.collect()

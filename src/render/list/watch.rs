@@ -19,6 +19,9 @@ const MAX_NAME_PERCENT: usize = 40;
 /// The minimum width of a shortened name.
 const MIN_NAME_WIDTH: usize = 12;
 
+/// A row, and whether it has changed.
+type WatchedRow<'a> = (&'a ListedRollout, bool);
+
 /// The rollouts of `list --watch`.
 #[derive(Debug)]
 pub struct WatchedList {
@@ -90,7 +93,7 @@ impl WatchedList {
     #[must_use]
     pub fn frame(
         &self,
-        rows: &[(&ListedRollout, bool)],
+        rows: &[WatchedRow<'_>],
         all: &[ListedRollout],
         now: Timestamp,
         size: Terminal,
@@ -105,7 +108,7 @@ impl WatchedList {
     #[must_use]
     pub fn last_frame(
         &self,
-        rows: &[(&ListedRollout, bool)],
+        rows: &[WatchedRow<'_>],
         all: &[ListedRollout],
         now: Timestamp,
         size: Terminal,
@@ -115,7 +118,7 @@ impl WatchedList {
 
     fn frame_of(
         &self,
-        (shown, hidden): (&[(&ListedRollout, bool)], &[(&ListedRollout, bool)]),
+        (shown, hidden): (&[WatchedRow<'_>], &[WatchedRow<'_>]),
         all: &[ListedRollout],
         now: Timestamp,
         size: Terminal,

@@ -45,7 +45,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     let names = status::NameContext::default();
     let lines = causes.iter().map(|cause| status::cause_line(cause, &rollout_status, names, None));
     assert!(lines.into_iter().all(|line| !line.contains('\n')));
-    assert!(status::json(&rollout_status).to_string().ends_with("}"));
+    assert!(status::json(&rollout_status).to_string().ends_with('}'));
     let table = rollout2::render::style::text_of(
         &history::table(&History::of(&observed, now), history::TableOptions::default()),
         false,

@@ -88,7 +88,7 @@ impl<'t> Action<'t> {
     }
 
     fn number(&mut self) -> Result<(), String> {
-        let sign = if self.rest.starts_with(['+', '-']) { 1 } else { 0 };
+        let sign = usize::from(self.rest.starts_with(['+', '-']));
         let digits = self.rest.get(sign..).unwrap_or_default();
         let length = digits.find(|character: char| character != '.' && !character.is_numeric());
         let (number, rest) = self.rest.split_at(sign + length.unwrap_or(digits.len()));

@@ -80,12 +80,12 @@ impl Scenario {
             if kind.is_none_or(|kind| kind != "Pod") {
                 continue;
             }
-            let base = match object::text(&line, &["like"]) {
+            let before = match object::text(&line, &["like"]) {
                 "" => present.get(object::text(&line, &["name"])),
-                like => first.iter().find(|pod| object::name(pod) == like),
+                name => first.iter().find(|pod| object::name(pod) == name),
             };
-            let pod =
-                base.map_or_else(|| line["by"].clone(), |pod| Format::Merge.apply(pod, &line["by"]).unwrap());
+            let pod = before
+                .map_or_else(|| line["by"].clone(), |pod| Format::Merge.apply(pod, &line["by"]).unwrap());
             if line.get("new").is_some() {
                 first.push(pod.clone());
             }

@@ -35,7 +35,7 @@ pub(super) fn of(state: &PodState, pod: &Value, now: Timestamp) -> Value {
     write(
         pod,
         now,
-        [
+        &[
             ("PodReadyToStartContainers", None),
             ("Initialized", uninitialized),
             ("Ready", unready.clone().or(closed)),
@@ -50,7 +50,7 @@ pub(super) fn of_ended(pod: &Value, now: Timestamp) -> Value {
     write(
         pod,
         now,
-        [
+        &[
             ("PodReadyToStartContainers", Some(("", String::new()))),
             ("Initialized", if holds(pod, "Initialized") { None } else { completed() }),
             ("Ready", completed()),
@@ -61,7 +61,7 @@ pub(super) fn of_ended(pod: &Value, now: Timestamp) -> Value {
 
 /// Returns the conditions with these of the kubelet: each is `True`, or `False` with a reason and a message. A
 /// condition whose status stays keeps its time.
-fn write(pod: &Value, now: Timestamp, own: [(&str, Option<(&str, String)>); 4]) -> Value {
+fn write(pod: &Value, now: Timestamp, own: &[(&str, Option<(&str, String)>); 4]) -> Value {
     let known = object::list(pod, &["status", "conditions"]);
     let others = known.iter().filter(|one| !own.iter().any(|(kind, _)| one["type"] == **kind)).cloned();
     let own = own.iter().map(|(kind, why)| {

@@ -102,10 +102,12 @@ fn started(start: &Start<'_>, elapsed: Duration) -> Phase {
     let begins = if start.is_restart { start.ready } else { runs };
     let ready = if start.is_probed || start.is_restart { start.ready } else { runs };
     match start.behaviour {
-        Behaviour::BadImage => image_pull::phase(elapsed - runs, start.timing.pull_sync).later(runs),
+        Behaviour::BadImage => {
+            image_pull::phase(elapsed.saturating_sub(runs), start.timing.pull_sync).later(runs)
+        }
         Behaviour::BadConfig => Phase::first(State::Waiting("CreateContainerConfigError"), false, None),
         behaviour if behaviour.crashes() && elapsed >= begins => {
-            crash_loop::phase(start, elapsed - begins).later(begins)
+            crash_loop::phase(start, elapsed.saturating_sub(begins)).later(begins)
         }
         Behaviour::NotReady => Phase::first(State::Running(runs), false, None),
         _ if elapsed < ready => Phase::first(State::Running(runs), false, Some(ready)),
