@@ -68,6 +68,8 @@ impl HistoryArgs {
             Some(OutputForm::Template(word, template)) => Output::Template(word.parse_as_rollout(&template)?),
         };
         let scope = self.scope.lower(common)?;
-        Ok(Request { scope, revision, output, show_managed_fields: self.show_managed_fields })
+        // kubectl drops managedFields from JSON and YAML only.
+        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Template(_));
+        Ok(Request { scope, revision, output, show_managed_fields })
     }
 }

@@ -85,10 +85,12 @@ impl WriteArgs {
                 Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
             );
         }
+        // kubectl drops managedFields from JSON and YAML only.
+        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Template(_));
         let options = ChangeOptions {
             dry_run,
             output,
-            show_managed_fields: self.show_managed_fields,
+            show_managed_fields,
             field_manager: self.field_manager,
             interactive: self.interactive,
             replace_stuck_pods: false,

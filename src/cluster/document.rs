@@ -1,10 +1,14 @@
-//! Parses text into objects: JSON or YAML, one or several documents, with Lists flattened.
+//! Finds the objects in a text: JSON or YAML, one or several documents, with Lists flattened.
 
-use serde::de::DeserializeSeed;
+use std::sync::Arc;
+
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::budget::{ALL_OBJECTS, MemoryBudget};
-use super::item::ItemSeed;
+use super::item::TOO_LARGE;
+use super::record::{Document, Items, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 
@@ -23,33 +27,39 @@ const DEEPEST_LIST: usize = 8;
 ///
 /// # Errors
 /// When the text is empty, is neither JSON nor YAML, or contains a value that is not an object.
-pub fn read_objects(text: &str, origin: &str) -> Result<Vec<Object>> {
-    read_within(text, origin, &mut MemoryBudget::new(ALL_OBJECTS))
+pub fn read_objects(text: String, origin: &str) -> Result<Vec<Object>> {
+    let mut budget = MemoryBudget::new(ALL_OBJECTS);
+    let records = index(text, origin, &mut budget)?;
+    records.iter().map(|record| parse(record, origin, &mut budget)).collect()
 }
 
-/// Parses every object in a text, within a memory budget that several texts share.
-pub(super) fn read_within(text: &str, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
-    let mut objects = Vec::new();
-    for document in read_documents(text, origin, budget)? {
-        flatten(document, origin, DEEPEST_LIST, &mut objects)?;
-    }
-    if objects.is_empty() && text.trim().is_empty() {
+/// Parses the object of a record.
+pub(super) fn parse(record: &Record, origin: &str, budget: &mut MemoryBudget) -> Result<Object> {
+    record.object(budget).map_err(|error| unreadable(origin, "JSON", &error))
+}
+
+/// Finds every object in a text, within a memory budget that several texts share.
+///
+/// # Errors
+/// As [`read_objects`].
+pub(super) fn index(text: String, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Record>> {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    if start.is_empty() {
         return Err(Error::new(ErrorKind::File, format!("{origin} is empty")));
     }
-    Ok(objects)
+    let json = if start.starts_with(['{', '[']) { text } else { json_of_yaml(&text, origin)? };
+    let json = Arc::new(json);
+    let mut index = Index { json: &json, origin, budget, records: Vec::new() };
+    let mut rest = json.trim_start_matches('\u{feff}');
+    while !rest.trim_start().is_empty() {
+        rest = index.add(rest.trim_start(), DEEPEST_LIST)?;
+    }
+    Ok(index.records)
 }
 
-fn read_documents(text: &str, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Value>> {
+/// Returns the documents of a YAML text as one JSON array.
+fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
     let text = text.trim_start_matches('\u{feff}');
-    if text.trim_start().starts_with(['{', '[']) {
-        let mut json = serde_json::Deserializer::from_str(text);
-        let mut documents = Vec::new();
-        while json.end().is_err() {
-            let document = ItemSeed::whole(budget).deserialize(&mut json);
-            documents.push(document.map_err(|error| unreadable(origin, "JSON", &error))?);
-        }
-        return Ok(documents);
-    }
     let size = text.len().clamp(1 << 16, MOST_NODES);
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -61,36 +71,71 @@ fn read_documents(text: &str, origin: &str, budget: &mut MemoryBudget) -> Result
             max_total_scalar_bytes: text.len().max(1 << 16),
         },
     };
-    serde_saphyr::from_multiple_with_options(text, options)
-        .map_err(|error| unreadable(origin, "YAML", &error))
+    let documents = serde_saphyr::from_multiple_with_options::<Value>(text, options)
+        .map_err(|error| unreadable(origin, "YAML", &error))?;
+    serde_json::to_string(&documents).map_err(|error| unreadable(origin, "YAML", &error))
 }
 
-fn flatten(document: Value, origin: &str, depth: usize, objects: &mut Vec<Object>) -> Result<()> {
-    let items = match document {
-        Value::Null => return Ok(()), // an empty document between two `---`
-        Value::Array(items) => items,
-        Value::Object(mut members) if is_list(&members) => match members.remove("items") {
-            Some(Value::Array(items)) => items,
-            None | Some(Value::Null) => Vec::new(),
-            Some(_) => return Err(not_objects(origin, "a List whose items are not a list")),
-        },
-        document => {
-            objects.push(
-                Object::read(document).map_err(|why| not_objects(origin, &format!("a value that {why}")))?,
-            );
-            return Ok(());
+/// The objects that were found in a JSON text.
+struct Index<'a> {
+    json: &'a Arc<String>,
+    origin: &'a str,
+    budget: &'a mut MemoryBudget,
+    records: Vec<Record>,
+}
+
+impl<'a> Index<'a> {
+    /// Adds the objects of the first value in a part of the text. Returns the text after this value.
+    fn add(&mut self, text: &'a str, depth: usize) -> Result<&'a str> {
+        match text.as_bytes().first() {
+            Some(b'{') => {
+                let (document, rest) = self.read::<Document<'a>>(text)?;
+                match document.list_items().map(|items| items.map_or("null", RawValue::get)) {
+                    Some("null") => {}
+                    Some(items) if items.starts_with('[') => drop(self.add(items, depth)?),
+                    Some(_) => return Err(not_objects(self.origin, "a List whose items are not a list")),
+                    None => self.add_object(document, text, rest)?,
+                }
+                Ok(rest)
+            }
+            Some(b'[') if depth == 0 => Err(not_objects(self.origin, "Lists nested too deeply")),
+            Some(b'[') => {
+                let (items, rest) = self.read::<Items<'a>>(text)?;
+                for item in items.0 {
+                    self.add(item.get(), depth - 1)?;
+                }
+                Ok(rest)
+            }
+            _ => match self.read::<&RawValue>(text)? {
+                (value, rest) if value.get() == "null" => Ok(rest), // an empty document between two `---`
+                _ => Err(not_objects(self.origin, "a value that is not a JSON object")),
+            },
         }
-    };
-    if depth == 0 {
-        return Err(not_objects(origin, "Lists nested too deeply"));
     }
-    items.into_iter().try_for_each(|item| flatten(item, origin, depth - 1, objects))
-}
 
-/// Whether this is a `List`, a `DeploymentList` or the like, which has no name.
-fn is_list(members: &serde_json::Map<String, Value>) -> bool {
-    members.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"))
-        && members.get("metadata").is_none_or(|metadata| metadata.get("name").is_none())
+    /// Adds the object at the start of `text`. `rest` is the text after it.
+    fn add_object(&mut self, document: Document<'a>, text: &str, rest: &str) -> Result<()> {
+        let header =
+            document.header().map_err(|why| not_objects(self.origin, &format!("a value that {why}")))?;
+        if !self.budget.take(header.size()) {
+            return Err(unreadable(self.origin, "JSON", &TOO_LARGE));
+        }
+        // `text` is a part of `json`.
+        let start = text.as_ptr().addr() - self.json.as_ptr().addr();
+        let end = start + text.len() - rest.len();
+        self.records.push(Record::new(header, self.json, start..end));
+        Ok(())
+    }
+
+    /// Reads the first value of a text.
+    fn read<T: Deserialize<'a>>(&self, text: &'a str) -> Result<(T, &'a str)> {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter();
+        match values.next() {
+            Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
+            Some(Err(error)) => Err(unreadable(self.origin, "JSON", &error)),
+            None => Err(unreadable(self.origin, "JSON", &"it ends early")),
+        }
+    }
 }
 
 /// A parser's message may span several lines to show the position; only the first describes the error.
@@ -111,7 +156,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        read_objects(text, "x").unwrap().iter().map(|object| object.name().to_owned()).collect()
+        read_objects(text.to_owned(), "x").unwrap().iter().map(|object| object.name().to_owned()).collect()
     }
 
     #[test]
@@ -143,7 +188,7 @@ mod tests {
             "\u{0}\u{1}",
             &"[".repeat(100_000),
         ] {
-            let error = read_objects(text, "x.yaml").unwrap_err();
+            let error = read_objects(text.to_owned(), "x.yaml").unwrap_err();
             assert_eq!(error.exit().code(), 2, "{text:.20}");
             assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
         }

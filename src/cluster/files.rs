@@ -4,34 +4,41 @@ use std::fs::{File, Metadata};
 use std::io::{Read, Result as IoResult};
 use std::path::{Path, PathBuf};
 
-use super::budget::{ALL_OBJECTS, FILE, MemoryBudget};
-use super::document::read_within;
+use super::budget::FILE;
+use super::document::read_objects;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+
+/// The name of standard input in errors.
+pub(super) const STDIN: &str = "standard input";
 
 /// The extensions of files that are read from a directory, as in kubectl. A named file can have any.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
 /// Reads the objects of one file.
 pub(crate) fn objects_of(path: &Path) -> Result<Vec<Object>> {
-    objects_within(path, &mut MemoryBudget::new(ALL_OBJECTS))
-}
-
-/// Reads the objects of one file, within a memory budget that several files share.
-pub(super) fn objects_within(path: &Path, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
-    let origin = path.display().to_string();
-    let bytes = read(path).map_err(|error| cannot_read(&origin, error))?;
-    objects_in(bytes, &origin, budget)
+    read_objects(text_of(path)?, &path.display().to_string())
 }
 
 /// Reads the objects on standard input.
 pub(crate) fn objects_on(stdin: &mut dyn Read) -> Result<Vec<Object>> {
-    objects_in(read_stdin(stdin)?, "standard input", &mut MemoryBudget::new(ALL_OBJECTS))
+    read_objects(text_on(stdin)?, STDIN)
+}
+
+/// Reads the text of one file.
+pub(super) fn text_of(path: &Path) -> Result<String> {
+    let origin = path.display().to_string();
+    text(read(path).map_err(|error| cannot_read(&origin, error))?, &origin)
+}
+
+/// Reads the text on standard input.
+pub(super) fn text_on(stdin: &mut dyn Read) -> Result<String> {
+    text(read_stdin(stdin)?, STDIN)
 }
 
 /// Reads standard input, up to 1 GiB.
 pub(crate) fn read_stdin(stdin: &mut dyn Read) -> Result<Vec<u8>> {
-    bounded(stdin).map_err(|error| cannot_read("standard input", error))
+    bounded(stdin).map_err(|error| cannot_read(STDIN, error))
 }
 
 /// Reads a file or a pipe, up to 1 GiB. A device may have no end.
@@ -94,10 +101,8 @@ fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(
     Ok(())
 }
 
-fn objects_in(bytes: Vec<u8>, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Object>> {
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Error::new(ErrorKind::File, format!("{origin} is not UTF-8 text")))?;
-    read_within(&text, origin, budget)
+fn text(bytes: Vec<u8>, origin: &str) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{origin} is not UTF-8 text")))
 }
 
 fn cannot_read(origin: &str, error: std::io::Error) -> Error {

@@ -41,8 +41,11 @@ impl<'b> ItemSeed<'b> {
     }
 }
 
+/// Why JSON was not read.
+pub(super) const TOO_LARGE: &str = "too large for the memory that it may take";
+
 fn too_large<E: Error>() -> E {
-    E::custom("too large for the memory that it may take")
+    E::custom(TOO_LARGE)
 }
 
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {

@@ -21,6 +21,7 @@ pub mod notice;
 pub mod observe;
 mod page;
 mod proxy;
+mod record;
 mod served_versions;
 pub mod snapshot;
 pub mod source;

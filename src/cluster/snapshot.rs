@@ -1,13 +1,14 @@
 //! A snapshot: objects recorded with `kubectl get ... -o yaml`, read instead of an API server.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
 
 use super::budget::{ALL_OBJECTS, MemoryBudget};
-use super::files::{files_in, objects_of, objects_on, objects_within};
+use super::document::{index, parse};
+use super::files::{STDIN, files_in, text_of, text_on};
+use super::record::Record;
 use crate::cluster::access::SnapshotPath;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -27,7 +28,7 @@ static READ: [&ResourceType; 4] = [&REPLICA_SET, &CONTROLLER_REVISION, &POD, &EV
 #[derive(Debug)]
 pub struct Snapshot {
     origin: String,
-    objects: Vec<Object>,
+    records: Vec<Record>,
 }
 
 impl Snapshot {
@@ -36,28 +37,35 @@ impl Snapshot {
     /// # Errors
     /// When a file cannot be read, is neither JSON nor YAML, or contains no objects.
     pub fn read(path: &SnapshotPath, stdin: &mut dyn Read) -> Result<Self> {
-        let (origin, objects) = match path {
-            SnapshotPath::Stdin => ("standard input".to_owned(), objects_on(stdin)?),
-            SnapshotPath::Path(path) if path.is_dir() => (path.display().to_string(), objects_of_all(path)?),
-            SnapshotPath::Path(path) => (path.display().to_string(), objects_of(path)?),
+        let mut budget = MemoryBudget::new(ALL_OBJECTS);
+        let (origin, records) = match path {
+            SnapshotPath::Stdin => (STDIN.to_owned(), index(text_on(stdin)?, STDIN, &mut budget)?),
+            SnapshotPath::Path(path) => {
+                let files = if path.is_dir() { files_of(path)? } else { vec![path.clone()] };
+                let mut records = Vec::new();
+                for file in files {
+                    records.extend(index(text_of(&file)?, &file.display().to_string(), &mut budget)?);
+                }
+                (path.display().to_string(), records)
+            }
         };
-        if objects.is_empty() {
+        if records.is_empty() {
             return Err(
                 Error::new(ErrorKind::File, format!("{origin} contains no objects")).hint(HOW_TO_RECORD)
             );
         }
-        Ok(Self { origin, objects })
+        Ok(Self { origin, records })
     }
 
     /// Returns the approximate time of the snapshot: its newest stamp.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        let is_read = |object: &&Object| {
+        let is_read = |record: &&Record| {
             let mut types = KindSpec::all().map(KindSpec::type_).chain(READ);
-            types.any(|type_| is_a(object, type_))
+            types.any(|type_| record.is_a(type_))
         };
-        let read = self.objects.iter().filter(is_read);
-        read.filter_map(newest_stamp).max().unwrap_or(Timestamp::UNIX_EPOCH)
+        let read = self.records.iter().filter(is_read);
+        read.filter_map(Record::newest_stamp).max().unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     /// Returns the default namespace: the only one in the snapshot, or `default`.
@@ -66,7 +74,7 @@ impl Snapshot {
     /// When there are several namespaces and none is `default`.
     pub fn default_namespace(&self) -> Result<&str> {
         let mut namespaces: Vec<&str> =
-            self.objects.iter().map(Object::namespace).filter(|namespace| !namespace.is_empty()).collect();
+            self.records.iter().map(Record::namespace).filter(|namespace| !namespace.is_empty()).collect();
         namespaces.sort_unstable();
         namespaces.dedup();
         match namespaces.as_slice() {
@@ -84,23 +92,23 @@ impl Snapshot {
     /// Returns one object, if it exists.
     ///
     /// # Errors
-    /// When the snapshot has no object of the type.
-    pub fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<&Object>> {
-        let is_named = |object: &&&Object| object.name() == name && object.namespace() == namespace;
-        Ok(self.all_of(type_)?.iter().find(is_named).copied())
+    /// When the snapshot has no object of the type, or the object cannot be parsed.
+    pub fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
+        let mut records = self.all_of(type_)?.into_iter();
+        let found = records.find(|record| record.name() == name && record.namespace() == namespace);
+        found.map(|record| self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS))).transpose()
     }
 
     /// Returns the object with this name, in this namespace or else in any. A manifest may set no namespace.
     ///
     /// # Errors
-    /// When there is none, and when several namespaces have one.
-    pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<&Object> {
-        let named = |object: &&Object| is_a(object, type_) && object.name() == name;
-        let named: Vec<_> = self.objects.iter().filter(named).collect();
-        let is_there = |object: &&&Object| object.namespace() == namespace;
+    /// When there is none, when several namespaces have one, and when it cannot be parsed.
+    pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<Object> {
+        let named = |record: &&Record| record.is_a(type_) && record.name() == name;
+        let named: Vec<_> = self.records.iter().filter(named).collect();
         let target = format!("{}/{name}", type_.typed());
-        match (named.iter().find(is_there), named.as_slice()) {
-            (Some(object), _) | (None, [object]) => Ok(object),
+        match (named.iter().find(|record| record.namespace() == namespace), named.as_slice()) {
+            (Some(record), _) | (None, [record]) => self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS)),
             (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),
             (None, [..]) => {
                 let message = format!("{} has {target} in several namespaces", self.origin);
@@ -109,70 +117,49 @@ impl Snapshot {
         }
     }
 
-    /// Lists the objects of a type in one namespace, or in all.
+    /// Lists the objects of a type in one namespace, or in all, and returns what `keep` makes of each. Only one object
+    /// is in memory at a time.
     ///
     /// # Errors
-    /// When the snapshot has no object of the type: either none existed, or the type was not recorded.
-    pub fn list(
+    /// When the snapshot has no object of the type: either none existed, or the type was not recorded. When an object
+    /// cannot be parsed.
+    pub fn list_as<T>(
         &self,
         type_: &ResourceType,
         namespace: Option<&str>,
         selector: &Selector,
-    ) -> Result<Vec<Object>> {
+        keep: impl Fn(Object) -> T,
+    ) -> Result<Vec<T>> {
         let in_namespace =
-            |object: &&Object| namespace.is_none_or(|namespace| object.namespace() == namespace);
+            |record: &&Record| namespace.is_none_or(|namespace| record.namespace() == namespace);
         let matching =
-            self.all_of(type_)?.into_iter().filter(in_namespace).filter(|object| selector.matches(object));
-        Ok(matching.cloned().collect())
+            self.all_of(type_)?.into_iter().filter(in_namespace).filter(|record| record.matches(selector));
+        let mut budget = MemoryBudget::new(ALL_OBJECTS);
+        matching.map(|record| Ok(keep(self.parse(record, &mut budget)?))).collect()
     }
 
-    fn all_of(&self, type_: &ResourceType) -> Result<Vec<&Object>> {
-        let objects: Vec<_> = self.objects.iter().filter(|object| is_a(object, type_)).collect();
-        if objects.is_empty() {
+    fn parse(&self, record: &Record, budget: &mut MemoryBudget) -> Result<Object> {
+        parse(record, &self.origin, budget)
+    }
+
+    fn all_of(&self, type_: &ResourceType) -> Result<Vec<&Record>> {
+        let records: Vec<_> = self.records.iter().filter(|record| record.is_a(type_)).collect();
+        if records.is_empty() {
             let message = format!("{} has no {}", self.origin, type_.plural());
             return Err(Error::new(ErrorKind::NotReadable, message).hint(HOW_TO_RECORD));
         }
-        Ok(objects)
+        Ok(records)
     }
 }
 
-/// Compares kind and group, and ignores the version. `apps.kruise.io` has kinds with the same names.
-fn is_a(object: &Object, type_: &ResourceType) -> bool {
-    let version = object.text("/apiVersion").unwrap_or_default();
-    let group = version.split_once('/').map_or("", |(group, _)| group);
-    object.kind() == type_.title() && group == type_.group()
-}
-
-fn objects_of_all(directory: &Path) -> Result<Vec<Object>> {
+/// Returns the files of a directory.
+fn files_of(directory: &Path) -> Result<Vec<PathBuf>> {
     let files = files_in(directory, false)?;
     if files.is_empty() {
         let message = format!("{} contains no .json, .yaml or .yml file", directory.display());
         return Err(Error::new(ErrorKind::File, message));
     }
-    let mut budget = MemoryBudget::new(ALL_OBJECTS);
-    let objects = files.iter().map(|file| objects_within(file, &mut budget)).collect::<Result<Vec<_>>>()?;
-    Ok(objects.into_iter().flatten().collect())
-}
-
-/// Returns the newest time that the server or a controller wrote into an object. It ignores annotations
-/// and specs, which users write, and `deletionTimestamp`, which is in the future by the grace period.
-fn newest_stamp(object: &Object) -> Option<Timestamp> {
-    let managed = object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-    let managed = managed.filter_map(|entry| entry.get("time")?.as_str()?.parse().ok());
-    let own = ["/metadata/creationTimestamp", "/lastTimestamp", "/eventTime", "/series/lastObservedTime"];
-    let own = own.into_iter().filter_map(|pointer| object.time(pointer));
-    managed.chain(own).chain(object.at("/status").and_then(newest_within)).max()
-}
-
-fn newest_within(value: &Value) -> Option<Timestamp> {
-    match value {
-        Value::String(text) if text.len() >= 20 && text.as_bytes().get(10) == Some(&b'T') => {
-            text.parse().ok()
-        }
-        Value::Array(items) => items.iter().filter_map(newest_within).max(),
-        Value::Object(members) => members.values().filter_map(newest_within).max(),
-        _ => None,
-    }
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -191,8 +178,36 @@ mod tests {
             "kind": "Certificate", "apiVersion": "cert-manager.io/v1", "metadata": {"name": "c"},
             "status": {"notAfter": "2036-11-20T13:00:00Z"},
         });
-        let objects = [pod, certificate].map(|object| Object::read(object).unwrap()).into();
-        let snapshot = Snapshot { origin: "x".to_owned(), objects };
+        let text = json!([pod, certificate]).to_string();
+        let records = index(text, "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let snapshot = Snapshot { origin: "x".to_owned(), records };
         assert_eq!(snapshot.now().to_string(), "2026-11-20T13:00:01Z");
+    }
+
+    #[test]
+    fn an_object_is_parsed_when_it_is_asked_for() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200)); // more levels than the parser reads
+        let object = |kind: &str, label: &str, spec: &str| {
+            format!(
+                r#"{{"kind": "{kind}", "apiVersion": "apps/v1", "spec": {spec},
+                    "metadata": {{"name": "web", "namespace": "n", "labels": {{"app": "{label}"}}}}}}"#
+            )
+        };
+        let text = [
+            object("Deployment", "a", "1"),
+            object("ReplicaSet", "a", &deep),
+            object("ReplicaSet", "b", "2"),
+        ];
+        let records = index(text.join("\n"), "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let snapshot = Snapshot { origin: "x".to_owned(), records };
+        let specs = |type_: &ResourceType, labels: &str| {
+            let selector = Selector::parse(labels).unwrap();
+            snapshot.list_as(type_, Some("n"), &selector, |object| object.int("/spec"))
+        };
+        let deployments = KindSpec::all().map(KindSpec::type_).find(|type_| type_.title() == "Deployment");
+        assert_eq!(specs(deployments.unwrap(), "").unwrap(), [Some(1)]);
+        assert_eq!(specs(&REPLICA_SET, "app=b").unwrap(), [Some(2)]);
+        let error = specs(&REPLICA_SET, "app=a").unwrap_err();
+        assert_eq!(error.sentence(), "cannot parse x as JSON: recursion limit exceeded at line 1 column 183");
     }
 }

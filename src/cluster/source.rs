@@ -78,7 +78,7 @@ impl Source {
     /// When the object cannot be read.
     pub async fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
         match self {
-            Self::Snapshot(snapshot) => Ok(snapshot.get(type_, namespace, name)?.cloned()),
+            Self::Snapshot(snapshot) => snapshot.get(type_, namespace, name),
             Self::Cluster(cluster) => cluster.get(type_, namespace, name).await,
         }
     }
@@ -105,7 +105,7 @@ impl Source {
         selector: &Selector,
     ) -> Result<Vec<Object>> {
         match self {
-            Self::Snapshot(snapshot) => snapshot.list(type_, namespace, selector),
+            Self::Snapshot(snapshot) => snapshot.list_as(type_, namespace, selector, |object| object),
             Self::Cluster(cluster) => cluster.list(type_, namespace, selector).await,
         }
     }
@@ -123,9 +123,7 @@ impl Source {
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
         match self {
-            Self::Snapshot(snapshot) => {
-                Ok(snapshot.list(type_, namespace, selector)?.into_iter().map(keep).collect())
-            }
+            Self::Snapshot(snapshot) => snapshot.list_as(type_, namespace, selector, keep),
             Self::Cluster(cluster) => cluster.list_as(type_, namespace, selector, keep).await,
         }
     }
@@ -137,8 +135,9 @@ impl Source {
     pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
         match self {
             Self::Snapshot(snapshot) => {
-                let events = snapshot.list(&EVENT, namespace, &Selector::default())?;
-                Ok(events.iter().filter_map(Event::read).collect())
+                let read = |event: Object| Event::read(&event);
+                let events = snapshot.list_as(&EVENT, namespace, &Selector::default(), read)?;
+                Ok(events.into_iter().flatten().collect())
             }
             Self::Cluster(cluster) => cluster.list_warnings(namespace).await,
         }

@@ -114,8 +114,8 @@ fn no_model_folders_import_each_other_in_a_cycle() {
 fn only_the_table_knows_the_kinds_by_name() {
     let kinds = [
         "deployment",
-        "daemonset",
-        "statefulset",
+        "daemon_set",
+        "stateful_set",
         "clone_set",
         "advanced_stateful_set",
         "advanced_daemon_set",

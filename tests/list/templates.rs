@@ -139,3 +139,23 @@ fn writing_verbs_print_the_object() {
     assert_eq!((failed.stdout.as_str(), failed.exit), ("", 1));
     assert!(failed.stderr.contains("error: cannot write the output: jsonpath"), "{}", failed.stderr);
 }
+
+/// kubectl drops managedFields from JSON and YAML only.
+#[test]
+fn templates_see_managed_fields() {
+    let mut objects = complete("n", "web");
+    for object in &mut objects {
+        object["metadata"]["managedFields"] = json!([{"manager": "helm"}]);
+    }
+    let snapshot = json!({"kind": "List", "items": objects}).to_string();
+    for args in [
+        &["history", "deployment/web", "--revision", "2"][..],
+        &["restart", "deployment/web", "--dry-run=client"],
+    ] {
+        let run = |form| {
+            Run::of(args).args(["-n", "n", "--from", "-", "-o", form]).stdin(snapshot.clone()).run().stdout
+        };
+        assert_eq!(run("jsonpath={.metadata.managedFields[*].manager}"), "helm", "{args:?}");
+        assert!(!run("json").contains("managedFields"), "{args:?}");
+    }
+}

@@ -154,7 +154,8 @@ fn a_list_of_tiny_objects_is_an_error_before_it_exhausts_memory() {
 #[test]
 fn endless_files_are_refused() {
     let tiny = directory().join("tiny.json");
-    let text = format!("{{\"kind\": \"List\", \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000));
+    let object = r#""kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web", "namespace": "default"}"#;
+    let text = format!("{{{object}, \"spec\": [{}1]}}", "{\"a\":1},".repeat(2_000_000));
     std::fs::write(&tiny, text).unwrap();
     let unused = serve(|_, _| ());
     let sparse = directory().join("sparse.json");

@@ -139,7 +139,7 @@ fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Wor
         return Err(Error::usage("exactly one workload must be named"));
     };
     let object = file.only_named(type_.type_(), name, namespace)?;
-    Workload::of(object.clone()).ok_or_else(|| {
+    Workload::of(object).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, format!("{} have no rollouts", type_.type_().plural()))
     })
 }

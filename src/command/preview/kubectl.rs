@@ -173,7 +173,7 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
     };
     let text = std::str::from_utf8(stdout)
         .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
-    read_objects(text, origin).map_err(not_objects)
+    read_objects(text.to_owned(), origin).map_err(not_objects)
 }
 
 /// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.

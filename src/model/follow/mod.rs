@@ -43,8 +43,7 @@ pub use goal::Goal;
 pub use now::Now;
 pub use options::{FollowMode, FollowOptions};
 pub use report::{CauseChange, FollowerRequest, LogRef, PodRef, Report};
-pub use result::{Outcome, RollbackResult, RolloutFailure, TargetResult};
-pub use rollback::Rollback;
+pub use result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 pub use start_state::StartState;
 pub use target_tracker::TargetTracker;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::status::cause::CauseId;
 
 /// The result of following one target.
@@ -108,5 +109,27 @@ impl RolloutFailure {
             Self::TakenOver(_) => "taken-over",
             Self::Kubectl(_) => "kubectl",
         }
+    }
+}
+
+/// The rollback of a failed target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rollback {
+    /// How the target failed.
+    pub failed: TargetResult,
+    /// The label of the target revision when the rollout failed.
+    pub revision: String,
+    /// Whether the rollback was written. Until then every event may be older than the write and is
+    /// not evaluated.
+    pub(super) is_written: bool,
+    /// The stuck pods that were deleted during the rollback.
+    pub(super) stuck_pod_deletions: StuckPodDeletions,
+}
+
+impl Rollback {
+    /// Returns the result: the failure, and the outcome of the rollback.
+    pub(super) fn end(self, outcome: Outcome, elapsed: Duration) -> TargetResult {
+        let rollback = RollbackResult::RolledBack { revision: self.revision, outcome };
+        TargetResult { elapsed, rollback: Some(rollback), ..self.failed }
     }
 }

@@ -7,35 +7,13 @@ use super::event::TargetEvent;
 use super::now::Now;
 use super::options::FollowOptions;
 use super::report::{FollowerRequest, PodRef, Report};
-use super::result::{Outcome, RollbackResult, RolloutFailure, TargetResult};
+use super::result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::target_tracker::TargetTracker;
 use crate::error::Error;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::follow::expected_revision::ExpectedRevision;
 use crate::model::revision::Revision;
 use crate::model::workload::Workload;
-
-/// The rollback of a failed target.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rollback {
-    /// How the target failed.
-    pub failed: TargetResult,
-    /// The label of the target revision when the rollout failed.
-    pub revision: String,
-    /// Whether the rollback was written. Until then every event may be older than the write and is
-    /// not evaluated.
-    is_written: bool,
-    /// The stuck pods that were deleted during the rollback.
-    stuck_pod_deletions: StuckPodDeletions,
-}
-
-impl Rollback {
-    /// Returns the result: the failure, and the outcome of the rollback.
-    pub(super) fn end(self, outcome: Outcome, elapsed: Duration) -> TargetResult {
-        let rollback = RollbackResult::RolledBack { revision: self.revision, outcome };
-        TargetResult { elapsed, rollback: Some(rollback), ..self.failed }
-    }
-}
 
 impl TargetTracker {
     /// Returns the rollback, once it was started or refused.

@@ -11,7 +11,7 @@ pub fn one(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    let objects = match read_objects(text, "x.yaml") {
+    let objects = match read_objects(text.to_owned(), "x.yaml") {
         Ok(objects) => objects,
         Err(error) => {
             assert_eq!(error.exit().code(), 2);
@@ -21,7 +21,7 @@ pub fn one(data: &[u8]) {
     for object in &objects {
         for written in [go_json(object.json()), yaml(object.json())] {
             let again =
-                read_objects(&written, "again").unwrap_or_else(|error| panic!("{error:?}\n{written}"));
+                read_objects(written.clone(), "again").unwrap_or_else(|error| panic!("{error:?}\n{written}"));
             let again: Vec<_> = again.iter().map(Object::json).collect();
             assert_eq!(again, [object.json()], "{written}");
         }

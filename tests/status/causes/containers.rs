@@ -154,6 +154,10 @@ fn crash_loops_are_reported() {
             ("crash-loop", false, "crashed, exit 2", None),
         ),
         (
+            json!({"state": {"terminated": {"reason": "Completed", "exitCode": 0}}}),
+            ("crash-loop", false, "completed, exit 0", None),
+        ),
+        (
             // The container was restarted and is not ready yet: still the same crash loop.
             json!({
                 "state": {"running": {"startedAt": "2026-11-20T13:59:59Z"}}, "restartCount": 4,

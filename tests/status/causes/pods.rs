@@ -108,11 +108,39 @@ fn pods_evicted_or_rejected_by_their_node_are_reported() {
                 Some("Node didn't have enough resource: cpu, requested: 2000, used: 3500, capacity: 4000"),
             ),
         ),
+        (
+            "SysctlForbidden",
+            "Pod was rejected: forbidden sysctl: \"kernel.msgmax\" not allowlisted",
+            (
+                "node-refused",
+                false,
+                "refused by its node, SysctlForbidden",
+                Some("Pod was rejected: forbidden sysctl: \"kernel.msgmax\" not allowlisted"),
+            ),
+        ),
     ] {
         let failed = json!({"status": {"phase": "Failed", "reason": reason, "message": message, "containerStatuses": []}});
         let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &failed);
         let document = document("Deployment", &[workload("Deployment"), pod]);
         assert_eq!(only(&document), expected);
+    }
+}
+
+/// A kubelet reports a status within a second. A pod without one was bound to a node whose kubelet is stopped.
+#[test]
+fn a_pod_that_its_kubelet_has_not_acknowledged_is_reported() {
+    for (bound, expected) in
+        [("2026-11-20T13:59:55Z", &[][..]), ("2026-11-20T13:50:00Z", &["node-not-ready"])]
+    {
+        let scheduled = json!([{"type": "PodScheduled", "status": "True", "lastTransitionTime": bound}]);
+        let changes = json!({"spec": {"nodeName": "node-1"},
+            "status": {"phase": "Pending", "containerStatuses": [], "conditions": scheduled}});
+        let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
+        let document = document("Deployment", &[workload("Deployment"), pod]);
+        assert_eq!(cause_ids(&document), expected, "{document:#}");
+        if !expected.is_empty() {
+            assert_eq!(only(&document).2, "node node-1 has not acknowledged the pod");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The input of the detectors, and the problems of pods that they find.
+//! The input of the detectors and what they find: problems of pods, and causes.
 
 use std::borrow::Cow;
 
@@ -72,5 +72,54 @@ impl<'a> CauseContext<'a> {
 impl Problem {
     pub(super) fn new(id: CauseId, summary: impl Into<String>, evidence: impl Into<String>) -> Self {
         Self { id, is_transient: id.can_resolve_itself(), summary: summary.into(), evidence: evidence.into() }
+    }
+}
+
+/// One reason why a rollout does not progress, shared by all pods that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The kind of the cause.
+    pub id: CauseId,
+    /// Whether the cause can end without a change by a user.
+    pub is_transient: bool,
+    /// A short description, the same for all pods that have the cause.
+    pub summary: String,
+    /// The name of the container that has the cause; `None` for a cause of the pod or the workload.
+    pub container: Option<String>,
+    /// The names of the pods that have the cause, the example first; empty for a cause of the workload.
+    pub pods: Vec<String>,
+    /// The number of restarts of the example's container, the highest of all these pods.
+    pub restarts: i64,
+    /// Whether the example's container runs now. The output of its crash is then in the log of the previous
+    /// instance.
+    pub runs: bool,
+    /// The component's message about the example, with secrets masked as in the summary.
+    pub evidence: Option<String>,
+}
+
+impl Cause {
+    /// Returns a cause of the workload itself.
+    pub(super) fn of_workload(id: CauseId, summary: impl Into<String>) -> Self {
+        Self {
+            id,
+            is_transient: id.can_resolve_itself(),
+            summary: summary.into(),
+            container: None,
+            pods: Vec::new(),
+            restarts: 0,
+            runs: false,
+            evidence: None,
+        }
+    }
+
+    pub(super) fn with_evidence(mut self, evidence: &str) -> Self {
+        self.evidence = (!evidence.is_empty()).then(|| evidence.to_owned());
+        self
+    }
+
+    pub(super) fn with_pods<'a>(mut self, pods: impl IntoIterator<Item = &'a Pod>) -> Self {
+        self.pods = pods.into_iter().map(|pod| pod.name.clone()).collect();
+        self.pods.sort();
+        self
     }
 }

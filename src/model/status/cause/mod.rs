@@ -26,6 +26,7 @@ mod start;
 mod terminating;
 mod volume;
 
+pub use context::Cause;
 pub(in crate::model) use crash::has_crash_loop;
 pub use id::CauseId;
 pub use redact::without_secrets_of;
@@ -34,33 +35,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::verdict::{RolloutState, verdict};
-use crate::model::api::pod::Pod;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use context::CauseContext;
-
-/// One reason why a rollout does not progress, shared by all pods that have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// The kind of the cause.
-    pub id: CauseId,
-    /// Whether the cause can end without a change by a user.
-    pub is_transient: bool,
-    /// A short description, the same for all pods that have the cause.
-    pub summary: String,
-    /// The name of the container that has the cause; `None` for a cause of the pod or the workload.
-    pub container: Option<String>,
-    /// The names of the pods that have the cause, the example first; empty for a cause of the workload.
-    pub pods: Vec<String>,
-    /// The number of restarts of the example's container, the highest of all these pods.
-    pub restarts: i64,
-    /// Whether the example's container runs now. The output of its crash is then in the log of the previous
-    /// instance.
-    pub runs: bool,
-    /// The component's message about the example, with secrets masked as in the summary.
-    pub evidence: Option<String>,
-}
 
 /// Returns the causes why a rollout does not progress. Causes that need a user come first.
 #[must_use]
@@ -117,31 +95,6 @@ pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Time
 }
 
 impl Cause {
-    /// Returns a cause of the workload itself.
-    fn of_workload(id: CauseId, summary: impl Into<String>) -> Self {
-        Self {
-            id,
-            is_transient: id.can_resolve_itself(),
-            summary: summary.into(),
-            container: None,
-            pods: Vec::new(),
-            restarts: 0,
-            runs: false,
-            evidence: None,
-        }
-    }
-
-    fn with_evidence(mut self, evidence: &str) -> Self {
-        self.evidence = (!evidence.is_empty()).then(|| evidence.to_owned());
-        self
-    }
-
-    fn with_pods<'a>(mut self, pods: impl IntoIterator<Item = &'a Pod>) -> Self {
-        self.pods = pods.into_iter().map(|pod| pod.name.clone()).collect();
-        self.pods.sort();
-        self
-    }
-
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {
