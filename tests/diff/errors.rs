@@ -24,8 +24,8 @@ fn a_usage_error_exits_with_2() {
             HELP,
         ),
         (
-            &["deploy/web", "-o", "xml"],
-            "invalid value 'xml' for '--output <FORM>' [possible values: json, yaml]",
+            &["deploy/web", "-o", "pdf"],
+            "invalid value 'pdf' for '--output <FORM>' [possible values: json, yaml]",
             HELP,
         ),
         (
