@@ -77,3 +77,12 @@ fn another_revision_than_the_expected_one_has_no_way_back() {
     let ended = status("Deployment", &objects, &["--watch=false", "--revision", "1"]);
     assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 4), "{}", ended.stderr);
 }
+
+/// `step` holds a Deployment with pods that are ready and never count as available.
+#[test]
+fn ready_pods_are_no_outage() {
+    let held = json!({"status": {"readyReplicas": 3, "availableReplicas": 0}});
+    let objects = [with(workload("Deployment"), &held), pod("Deployment", "web-1-a", 1)];
+    let output = status("Deployment", &objects, &["--watch=false"]);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 3));
+}

@@ -31,11 +31,12 @@ impl<'a> Serving<'a> {
     }
 }
 
-/// Whether pods are wanted and none is available. The first revision of a workload has not served before, so
+/// Whether pods are wanted and none is available or ready. Ready pods serve, also while a hold of `step` keeps them from
+/// counting as available. The first revision of a workload has not served before, so
 /// this is an outage only after its rollout failed.
 #[must_use]
 pub fn is_outage(observation: &Observation, state: RolloutState) -> bool {
     let has_served = observation.revisions.len() > 1 || state == RolloutState::Failed;
     let counts = Counts::of(&observation.workload);
-    has_served && counts.wanted > 0 && counts.available.unwrap_or(counts.ready) == 0
+    has_served && counts.wanted > 0 && counts.available.unwrap_or_default() == 0 && counts.ready == 0
 }
