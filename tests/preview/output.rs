@@ -94,7 +94,8 @@ fn json_and_yaml_have_the_same_facts() {
     ];
     let json: Value = serde_json::from_str(&preview(&objects, &["-o", "json"]).stdout).unwrap();
     let page = std::fs::read_to_string(data().join("../../docs/json.md")).unwrap();
-    let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let (_, section) = page.split_once("## `PreviewList`").unwrap();
+    let example = section.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert_eq!(json, serde_json::from_str::<Value>(example).unwrap(), "docs/json.md has this example");
     let yaml: Value = serde_saphyr::from_str(&preview(&objects, &["-o", "yaml"]).stdout).unwrap();
     assert_eq!(json, yaml);
