@@ -9,8 +9,9 @@ use simcluster::Verb;
 
 use super::generator::Draw;
 use super::history::{By, Moment};
-use super::oracle::{check_write, judge};
+use super::oracle::{check_write, judge, verdict};
 use crate::command::{Batches, Share};
+use crate::kill_switch::Death;
 use crate::world::Pod;
 
 /// Four pods that are stepped by two without surge, while one may be missing.
@@ -203,4 +204,18 @@ fn a_write_without_its_tests() {
         assert!(check(&some).is_err(), "{path}");
     }
     assert!(check_write(Some(Verb::Delete), b"{}").is_err());
+}
+
+/// Seed 3497 of 10,000: the last write of a rollback ends the plan, and its process was killed after it.
+#[test]
+fn a_rollback_whose_process_was_killed_is_known_by_its_pods_alone() {
+    let mut story = Story::new();
+    (story.draw.image, story.draw.words.is_undone) = ("app:2.0-crash", true);
+    let verdict = |story: &Story, exit| verdict(&story.draw, exit, Some(&story.now));
+    story.draw.deaths.clear();
+    assert!(verdict(&story, 0).is_err(), "a process that lives exits with 4");
+    story.draw.deaths.push(Death { at: 7, is_done: true });
+    assert_eq!(verdict(&story, 0), Ok(()));
+    story.now.pods.insert("new-0".to_owned(), pod("app:2.0-crash", None));
+    assert!(verdict(&story, 0).is_err(), "a pod of the failed revision remains");
 }

@@ -297,6 +297,15 @@ pub(super) fn verdict(draw: &Draw, exit: u8, end: Option<&Moment>) -> Result<(),
         0 if !draw.is_broken() && end.hold().is_none() && (ready, old) == (end.wanted(), 0) => Ok(()),
         4 if draw.is_broken() && draw.words.is_undone && end.hold().is_none() && new == 0 => Ok(()),
         4 if draw.is_broken() && !draw.words.is_undone && end.hold().is_some() => Ok(()),
+        // The process that rolled back was killed after its last write. No plan is left that the next one could report.
+        0 if draw.is_broken()
+            && draw.words.is_undone
+            && !draw.deaths.is_empty()
+            && end.hold().is_none()
+            && (new, old) == (0, end.wanted()) =>
+        {
+            Ok(())
+        }
         // The rollout ran, and was broken before it was held, or over before it was stepped.
         0 | 4 | 5 if !draw.is_paused_first && draw.is_broken() => Ok(()),
         exit => Err(format!("exit {exit}, {new} new pods, {ready} ready, {old} old ones: {end}")),
