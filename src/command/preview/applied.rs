@@ -18,14 +18,14 @@ pub enum AppliedObjects {
     Kubectl {
         /// The manifests and flags.
         flags: ApplyFlags,
-        /// Standard input, if it is one of the manifests. Filled by [`AppliedObjects::read_stdin`].
+        /// Standard input, if it is one of the manifests. Filled by `read_stdin`.
         stdin: Result<Vec<u8>>,
     },
     /// Objects in the form in which that command prints them.
     Recorded {
         /// The file.
         path: SnapshotPath,
-        /// The objects on standard input. Filled by [`AppliedObjects::read_stdin`].
+        /// The objects on standard input. Filled by `read_stdin`.
         stdin: Result<Vec<Object>>,
     },
 }
