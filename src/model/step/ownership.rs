@@ -7,8 +7,8 @@
 use super::action::Write;
 use super::outcome::StopReason;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::hold::{HOLD_ANNOTATION, Hold, PlanRecord, guarded};
 use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, PlanRecord, guarded};
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::text::go_json::go_json;

@@ -3,8 +3,8 @@
 use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{identity, seconds};
-use crate::model::change::hold::Hold;
-use crate::model::change::hold::is_rollback_held;
+use crate::model::change::plan::Hold;
+use crate::model::change::plan::is_rollback_held;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::model::follow::Now;
 use crate::model::step::*;
