@@ -7,7 +7,7 @@ use super::situation::Situation;
 use super::slot::PlanContext;
 use super::state::Slots;
 use crate::model::api::node::Node;
-use crate::model::change::hold::{HOLD_ANNOTATION, PlanRecord};
+use crate::model::change::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::follow::{self, Now, TargetEvent};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;

@@ -7,8 +7,9 @@
 use super::action::Write;
 use super::outcome::StopReason;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::hold::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded, is_lost};
+use crate::model::change::hold::is_lost;
 use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
 use crate::model::change::undo::is_live;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;

@@ -14,7 +14,7 @@ use super::state::{PlanState, skipped};
 use super::timers::{CheckState, Timers};
 use super::view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};
 use crate::model::api::node::Node;
-use crate::model::change::hold::{BatchRecord, Pace, Reach};
+use crate::model::change::plan::{BatchRecord, Pace, Reach};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;

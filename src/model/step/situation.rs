@@ -7,7 +7,7 @@ use super::state::{PlanState, Slots};
 use super::timers::Timers;
 use crate::error::Result;
 use crate::model::api::node::Node;
-use crate::model::change::hold::PlanRecord;
+use crate::model::change::plan::PlanRecord;
 use crate::model::follow::Now;
 use crate::model::status::observation::Observation;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::api::container::ContainerState;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{Pace, PlanRecord};
+use crate::model::change::plan::{Pace, PlanRecord};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;

@@ -3,7 +3,7 @@
 use super::causes::{self, RenderedCause};
 use super::columns::aligned;
 use super::line::FrameLine;
-use crate::model::change::hold::Hold;
+use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
 use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, PlanView, StepOutcome, Stepper, StopReason};

@@ -1,8 +1,7 @@
 //! Hints: the command to type next.
 
-use crate::model::change::hold::{
-    Hold, HoldReason, PlanRecord, end_command, is_lost, is_rollback_held, is_rolling_back, step_command,
-};
+use crate::model::change::hold::{end_command, is_lost, step_command};
+use crate::model::change::plan::{Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back};
 use crate::model::status::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Closing;
-use crate::model::change::hold::{Batches, Pace};
+use crate::model::change::plan::{Batches, Pace};
 use crate::model::follow::{Now, StopSignal};
 use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanView, RollbackOutcome, SlotState,

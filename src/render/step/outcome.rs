@@ -3,7 +3,7 @@
 use super::hints;
 use super::words::{slots, time};
 use super::{Closing, Printed};
-use crate::model::change::hold::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
+use crate::model::change::plan::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
 use crate::model::follow::StopSignal;
 use crate::model::status::verdict::Counts;
 use crate::model::step::{

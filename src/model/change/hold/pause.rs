@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::record::require_fields;
-use super::release::has_several_fields;
-use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, HoldReason, has_several_fields, require_fields};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;

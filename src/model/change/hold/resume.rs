@@ -1,10 +1,8 @@
 //! `resume`: the patch that ends a hold.
 
-use super::record::require_fields;
-use super::release::has_several_fields;
-use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::Result;
 use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, HoldReason, has_several_fields, require_fields};
 use crate::model::workload::{Workload, strategy};
 
 /// What `resume` does.

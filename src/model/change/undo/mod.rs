@@ -11,8 +11,9 @@ pub use way_back::way_back;
 
 use serde_json::Value;
 
-use super::hold::{HOLD_ANNOTATION, Hold, PartitionRollback, lost_hold};
+use super::hold::lost_hold;
 use super::patch::{FieldPath, Patch};
+use super::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::object::Object;

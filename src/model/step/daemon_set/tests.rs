@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::model::api::object::Object;
-use crate::model::change::hold::HOLD_ANNOTATION;
-use crate::model::change::hold::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
+use crate::model::change::plan::HOLD_ANNOTATION;
+use crate::model::change::plan::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
 use crate::model::follow::Now;
 use crate::model::revision::Revisions;
 use crate::model::status::observation::Observation;

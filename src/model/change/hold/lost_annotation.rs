@@ -7,10 +7,9 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::release::has_several_fields;
-use super::{Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::patch::Patch;
+use crate::model::change::plan::{Hold, HoldReason, has_several_fields};
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
@@ -31,8 +30,8 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
-        let holds = hold.set.get("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE);
-        (hold.reason == HoldReason::Plan && holds).then_some(hold)
+        let holds = hold.set().get("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE);
+        (hold.reason() == HoldReason::Plan && holds).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
     newest.filter(|_| is_lost(workload))

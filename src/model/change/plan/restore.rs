@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{HOLD_ANNOTATION, Hold, HoldReason, is_contained};
+use super::annotation::{Hold, HoldReason, is_contained};
 use crate::model::api::managed_fields::last_author;
 use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::plan_fields::{self, HOLD_ANNOTATION};
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
-use crate::model::workload::{Workload, plan_fields, strategy};
+use crate::model::workload::{Workload, strategy};
 
 impl Hold {
     /// Adds to a patch what restores the original fields and removes the annotation. A field that another client wrote
@@ -124,7 +125,7 @@ pub fn own_min_ready_seconds(workload: &Workload) -> i64 {
 }
 
 /// Whether the kind keeps its pods from updating by several fields.
-pub(super) fn has_several_fields(workload: &Workload) -> bool {
+pub(in crate::model::change) fn has_several_fields(workload: &Workload) -> bool {
     !workload.kind().plan_fields.is_empty()
 }
 
