@@ -46,7 +46,7 @@ pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
     let workload = &observed.workload;
     let hold = lost_hold(observed).ok_or_else(|| unknown_fields(workload))?;
     let mut patch = Patch::of(workload.object());
-    hold.without_pause(workload).release(workload, &mut patch);
+    hold.without_pause(workload).end(workload, &mut patch);
     patch.remove(strategy::hold_path(workload));
     Ok(patch)
 }

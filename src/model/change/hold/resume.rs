@@ -48,7 +48,7 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
         return Ok(Resume::Continue(patch));
     }
     // The controller moves no pod while the workload is paused, so a pause never returns with the original fields.
-    hold.without_pause(workload).release(workload, &mut patch);
+    hold.without_pause(workload).end(workload, &mut patch);
     pause.into_iter().for_each(|pause| patch.remove(pause));
     Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
 }

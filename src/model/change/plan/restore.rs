@@ -13,7 +13,7 @@ use crate::model::workload::plan_fields::{self, HOLD_ANNOTATION};
 impl Hold {
     /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. A field that another
     /// client wrote meanwhile stays.
-    pub fn release(&self, workload: &Workload, patch: &mut Patch) {
+    pub fn end(&self, workload: &Workload, patch: &mut Patch) {
         self.restore(workload, patch);
         patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
     }
@@ -67,7 +67,7 @@ impl Hold {
             return plan_fields::live(workload);
         };
         let mut patch = Patch::of(workload.object());
-        leftover.release(workload, &mut patch);
+        leftover.end(workload, &mut patch);
         let restored = Object::read(patch.after().clone()).ok().and_then(Workload::of);
         restored.as_ref().and_then(plan_fields::live)
     }

@@ -102,7 +102,7 @@ pub fn undo<'a>(
         (Some(below), _) => patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into()),
         (None, Some(hold)) => {
             // The controller rolls no pod back while the workload is paused.
-            hold.clone().without_pause(workload).release(workload, &mut patch);
+            hold.clone().without_pause(workload).end(workload, &mut patch);
         }
         (None, None) => {}
     }
