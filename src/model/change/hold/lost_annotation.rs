@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::patch::Patch;
-use crate::model::change::plan::{Hold, HoldReason, has_several_fields};
+use crate::model::change::plan::{Hold, HoldReason};
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
-use crate::model::workload::{Workload, strategy};
+use crate::model::workload::{Workload, plan_fields, strategy};
 
 /// Whether a workload has the `minReadySeconds` of a plan, and no annotation.
 #[must_use]
 pub fn is_lost(workload: &Workload) -> bool {
-    has_several_fields(workload)
+    plan_fields::are_several(workload)
         && workload.min_ready_seconds() == NEVER_AVAILABLE
         && matches!(Hold::of(workload), Ok(None))
 }
@@ -46,7 +46,7 @@ pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
     let workload = &observed.workload;
     let hold = lost_hold(observed).ok_or_else(|| unknown_fields(workload))?;
     let mut patch = Patch::of(workload.object());
-    hold.without_pause(workload).release(workload, &mut patch);
+    hold.without_pause(workload).end(workload, &mut patch);
     patch.remove(strategy::hold_path(workload));
     Ok(patch)
 }

@@ -10,7 +10,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
-use crate::model::workload::kind::HoldBy;
 use crate::model::workload::plan_fields::{self, HOLD_ANNOTATION};
 use crate::model::workload::strategy;
 
@@ -57,12 +56,20 @@ pub enum HoldReason {
 }
 
 impl Hold {
-    /// Returns the hold of a workload, whether or not it is in force.
+    /// Returns the hold of a workload, whether or not it is in force; none for a kind whose holds need no annotation.
     ///
     /// # Errors
     /// When the annotation exists and is invalid. The original strategy is unknown then.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
+        if !Self::is_stored_for(workload) {
+            return Ok(None);
+        }
         workload.object().annotation(HOLD_ANNOTATION).map(|text| Self::read(workload, text)).transpose()
+    }
+
+    /// Whether the annotation stores the holds of this kind, because they replace the user's strategy.
+    pub(in crate::model::change) fn is_stored_for(workload: &Workload) -> bool {
+        workload.kind().hold.is_remembered() || plan_fields::are_several(workload)
     }
 
     pub(in crate::model::change) fn read(workload: &Workload, text: &str) -> Result<Self> {
@@ -179,52 +186,10 @@ impl Hold {
         self.lease.as_ref().filter(|lease| !lease.is_null()).map(Lease::read)
     }
 
-    /// Whether the hold is in force: the live strategy is still the one that holds. Once another client writes
-    /// `updateStrategy`, the annotation has no effect.
-    ///
-    /// Compares only the fields that hold, because a server may add defaults to the others.
-    #[must_use]
-    pub fn is_in_force(&self, workload: &Workload) -> bool {
-        if self.set.is_null() && workload.kind().plan_fields.is_empty() {
-            return false;
-        }
-        match workload.kind().hold {
-            HoldBy::Paused(_) => self.is_budget_in_force(workload),
-            HoldBy::OnDelete => {
-                strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
-            }
-            HoldBy::Partition => {
-                strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
-                    && strategy::partition(workload) == strategy::partition_field(&self.set)
-            }
-        }
-    }
-
-    /// Whether every field of the strategy that holds is still as it was written.
-    #[must_use]
-    pub fn is_unchanged(&self, workload: &Workload) -> bool {
-        plan_fields::parts(workload, Some(&self.set)).iter().all(|(place, set)| {
-            match (set, place.value_in(workload.object().json())) {
-                (Some(set), Some(live)) => is_contained(set, live),
-                (set, live) => set.is_none() && live.is_none(),
-            }
-        })
-    }
-
     /// Returns the value of the annotation.
     #[must_use]
     pub fn annotation(&self) -> String {
         go_json(&serde_json::to_value(self).unwrap_or_default())
-    }
-}
-
-/// Whether each member of one value is in another, with the same value.
-pub(super) fn is_contained(part: &Value, whole: &Value) -> bool {
-    match (part, whole) {
-        (Value::Object(part), Value::Object(whole)) => {
-            part.iter().all(|(name, value)| is_contained(value, whole.get(name).unwrap_or(&Value::Null)))
-        }
-        (part, whole) => part == whole,
     }
 }
 

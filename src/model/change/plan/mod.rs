@@ -21,6 +21,7 @@
 
 mod amount;
 mod annotation;
+mod in_force;
 mod lease;
 mod pace;
 mod record;
@@ -36,7 +37,6 @@ pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
 pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model::change) use record::require_fields;
 pub use record::{PlanRecord, guarded};
-pub(in crate::model::change) use restore::has_several_fields;
 pub use restore::own_min_ready_seconds;
 pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
 pub use schema::{BatchRecord, Phase, Plan};

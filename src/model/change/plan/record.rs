@@ -83,7 +83,7 @@ impl PlanRecord {
     #[must_use]
     pub fn ending(&self, workload: &Workload) -> Patch {
         let mut patch = guarded(workload);
-        self.hold.release(workload, &mut patch);
+        self.hold.end(workload, &mut patch);
         patch
     }
 
