@@ -51,7 +51,7 @@ async fn run(server: &TestServer, args: &[&str]) -> Output {
 pub(crate) fn messages(output: &Output) -> String {
     let is_usual = |line: &&str| {
         let usual = ["Warning: resource ", "warning: kubectl apply manages ", "to take this back: "];
-        usual.iter().any(|usual| line.starts_with(usual)) || line.contains(" was undone just before; ")
+        usual.iter().any(|usual| line.starts_with(usual)) || line.contains(" was replaced by an earlier one, ")
     };
     output.stderr.split_inclusive('\n').filter(|line| !is_usual(line)).collect()
 }
