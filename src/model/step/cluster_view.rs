@@ -59,7 +59,7 @@ impl ClusterView {
         let (record, nodes) = (self.record.as_ref(), self.nodes.as_deref());
         let slots = record.and_then(|record| {
             let kind = step_kind(&observed.workload).ok()?;
-            Some(Slots::of(kind, PlanContext { observed, nodes, record, now }))
+            Some(Slots::of(kind, PlanContext::new(observed, nodes, record, now)))
         });
         Some(Situation { observed, nodes, record, slots, now })
     }

@@ -95,7 +95,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
     PlanView {
         from: plan.from.as_ref().and_then(label),
-        to: revisions.current().map(Revision::label),
+        to: context.current().map(Revision::label),
         wanted: state.all().len(),
         updated: state.all().iter().filter(|slot| slot.is_updated).count(),
         pace: pace.clone(),

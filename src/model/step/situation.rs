@@ -33,7 +33,7 @@ pub(super) struct Situation<'a> {
 impl Situation<'_> {
     /// Returns the context for a plan that is not stored yet.
     pub(super) fn with<'b>(&'b self, record: &'b PlanRecord) -> PlanContext<'b> {
-        PlanContext { observed: self.observed, nodes: self.nodes, record, now: self.now }
+        PlanContext::new(self.observed, self.nodes, record, self.now)
     }
 
     /// Returns the slots of a plan that is not stored yet.

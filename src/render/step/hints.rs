@@ -65,7 +65,9 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
     let (target, step) = (workload.command_target(), step_command(workload));
     match reason {
         StopReason::Paused => vec![command("kubectl rollout2 resume {} && {}", [target, step])],
-        StopReason::LeaseLost { .. } => vec![status(target)],
+        StopReason::LeaseLost { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
+            vec![status(target)]
+        }
         StopReason::Changed { .. } => {
             let again = match (is_held(workload), is_for_another_template(workload)) {
                 (true, true) => "to continue with it as it is now: {} --new-plan",
