@@ -4,8 +4,8 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::status::list::ListedRollout;
-use crate::model::status::verdict::RolloutState;
 use crate::model::workload::strategy::update_strategy;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::age::age;
 use crate::render::frame::FrameLine;
 use crate::render::status::cause_style;

@@ -9,7 +9,7 @@ use super::columns::{CellWidth, Row, TableOptions, header, row, row_with};
 use super::document::rollout_json;
 use super::fit_rows::{Room, fitted};
 use crate::model::status::list::{ListedRollout, StateCounts};
-use crate::model::status::verdict::RolloutState;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::frame::columns::joined;
 use crate::render::frame::{Frame, FrameLine, usable_height, usable_width};
 use crate::render::style::Style;

@@ -3,9 +3,9 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::own_min_ready_seconds;
+use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::Counts;
+use crate::model::workload::counts::Counts;
 
 /// Returns the available pods, by the workload's own `minReadySeconds`; none if nothing counts them. A plan of `step` for
 /// a Deployment raises `minReadySeconds`, so that its controller counts no updated pod as available.
