@@ -21,8 +21,10 @@ pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
         None => format!("{program} --help"),
     };
     let compat = kubectl_message(mistake, &help("kubectl rollout"));
-    let hint =
-        suggestion(mistake).map_or_else(|| help("kubectl rollout2"), |near| format!("did you mean {near}?"));
+    let help = help("kubectl rollout2");
+    let hint = flag_hint(mistake, verb, &help).unwrap_or_else(|| {
+        suggestion(mistake).map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
+    });
     Error::usage(sentence(mistake)).hint(hint).in_compat(compat)
 }
 
@@ -30,6 +32,33 @@ pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
 pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<&'a str> {
     let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
     words.find(|word| program.find_subcommand(word).is_some())
+}
+
+/// Returns the hint for an unknown flag that is the beginning of flags of the verb, or that other verbs have. clap
+/// compares the letters only, and with the connection flags too, so it has the wrong suggestion for both.
+fn flag_hint(mistake: &clap::Error, verb: Option<&str>, help: &str) -> Option<String> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) =
+        (mistake.kind(), mistake.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let flag = argument.split('=').next().and_then(|flag| flag.strip_prefix("--"))?;
+    let program = super::definition();
+    let begun = program.find_subcommand(verb?).into_iter().flat_map(flags);
+    let begun: Vec<String> =
+        begun.filter(|known| known.starts_with(flag)).map(|known| format!("--{known}")).collect();
+    if !begun.is_empty() {
+        return Some(format!("did you mean {}?", begun.join(" or ")));
+    }
+    let others = program.get_subcommands().filter(|other| flags(other).any(|known| known == flag));
+    let others: Vec<_> = others.map(clap::Command::get_name).collect();
+    (!others.is_empty()).then(|| format!("--{flag} is a flag of {}; {help}", others.join(", ")))
+}
+
+/// Returns the long names of the flags that the help of a verb lists.
+fn flags(verb: &clap::Command) -> impl Iterator<Item = &str> {
+    let shown = verb.get_arguments().filter(|flag| !flag.is_hide_set() && !flag.is_hide_long_help_set());
+    shown.flat_map(|flag| flag.get_long_and_visible_aliases().unwrap_or_default())
 }
 
 /// Returns the word that clap suggests for a misspelled one. The last of several is the nearest.

@@ -50,7 +50,7 @@ pub(super) struct StatusArgs {
     #[arg(long)]
     plain: bool,
 
-    /// Show each pod in the live display: its node, state and restarts
+    /// Show each pod: its node, state and restarts
     #[arg(long, conflicts_with_all = ["plain", "output"])]
     pods: bool,
 

@@ -82,6 +82,9 @@ async fn restart_workload(
     {
         PatchOutcome::Applied(object) => {
             change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
+            if options.dry_run == DryRun::None && !screen.is_compat() {
+                screen.notes(render::restart_receipt(&workload).as_slice());
+            }
             change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
             Ok(Workload::of(object).unwrap_or(workload))
         }

@@ -195,6 +195,25 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     );
 }
 
+/// The controller gives the next number to the next template, so a larger one is a mistake.
+#[tokio::test(start_paused = true)]
+async fn a_revision_after_the_next_one_is_refused() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(30).await;
+    for args in ["--revision 4", "--revision 4 --watch=false"] {
+        let output = cluster.status(&format!("deployment/web {args}")).await;
+        assert_eq!(output.exit, 1, "{}", output.transcript);
+        assert!(
+            output.stderr.ends_with("no revision 4 in the history; there are 1, 2\n"),
+            "{}",
+            output.transcript
+        );
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_send_no_request() {
     let cluster = TestCluster::new();

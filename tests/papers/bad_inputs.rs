@@ -219,7 +219,7 @@ const BAD_INPUTS: &[BadInput] = &[
     (
         "status deployment/web --from DIR/cut.json",
         2,
-        &[r#"error: cannot parse DIR/cut.json as JSON: EOF while parsing an object at line 1 column 21"#],
+        &[r#"error: cannot parse DIR/cut.json as JSON: line 1 column 21: it ends early"#],
     ),
     ("status deployment/web --from DIR/empty.yaml", 2, &[r#"error: DIR/empty.yaml is empty"#]),
     (
