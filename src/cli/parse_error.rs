@@ -34,8 +34,8 @@ pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<
     words.find(|word| program.find_subcommand(word).is_some())
 }
 
-/// Returns the hint for an unknown flag that is the beginning of flags of the verb, or that other verbs have. clap
-/// compares the letters only, and with the connection flags too, so it has the wrong suggestion for both.
+/// Returns the hint for a flag before its verb, for a flag of other verbs, and for the beginning of flags. clap compares
+/// only the letters, and with the connection flags too, so its suggestion would be wrong.
 fn flag_hint(mistake: &clap::Error, verb: Option<&str>, help: &str) -> Option<String> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) =
         (mistake.kind(), mistake.get(ContextKind::InvalidArg))
@@ -43,16 +43,19 @@ fn flag_hint(mistake: &clap::Error, verb: Option<&str>, help: &str) -> Option<St
         return None;
     };
     let flag = argument.split('=').next().and_then(|flag| flag.strip_prefix("--"))?;
-    let program = super::definition();
-    let begun = program.find_subcommand(verb?).into_iter().flat_map(flags);
-    let begun: Vec<String> =
-        begun.filter(|known| known.starts_with(flag)).map(|known| format!("--{known}")).collect();
-    if !begun.is_empty() {
-        return Some(format!("did you mean {}?", begun.join(" or ")));
+    let (verb, program) = (verb?, super::definition());
+    let verbs = program.get_subcommands().filter(|verb| flags(verb).any(|known| known == flag));
+    let verbs: Vec<_> = verbs.map(clap::Command::get_name).collect();
+    if verbs.contains(&verb) {
+        return Some(format!("write --{flag} after {verb}"));
     }
-    let others = program.get_subcommands().filter(|other| flags(other).any(|known| known == flag));
-    let others: Vec<_> = others.map(clap::Command::get_name).collect();
-    (!others.is_empty()).then(|| format!("--{flag} is a flag of {}; {help}", others.join(", ")))
+    if !verbs.is_empty() {
+        return Some(format!("--{flag} is a flag of {}; {help}", verbs.join(", ")));
+    }
+    let begun = program.find_subcommand(verb).into_iter().flat_map(flags);
+    let begun = begun.filter(|known| known.starts_with(flag)).map(|known| format!("--{known}"));
+    let begun: Vec<String> = begun.collect();
+    (!begun.is_empty()).then(|| format!("did you mean {}?", begun.join(" or ")))
 }
 
 /// Returns the long names of the flags that the help of a verb lists.

@@ -1,5 +1,6 @@
 //! Finds the objects in a text: JSON or YAML, one or several documents, with Lists flattened.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -188,8 +189,12 @@ fn kind_is_missing(origin: &str, json: &str) -> String {
 fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Error {
     let cause = error.to_string();
     let cause = cause.lines().next().unwrap_or_default().trim();
+    // The parser of YAML writes such a character as Rust does.
+    let cause = cause.split_once("unexpected character: `\\u").map_or(cause.into(), |(position, _)| {
+        Cow::from(format!("{position}a character that YAML does not allow"))
+    });
     Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}"))
-        .caused_by(cause.strip_prefix("error: ").unwrap_or(cause))
+        .caused_by(cause.strip_prefix("error: ").unwrap_or(&cause))
 }
 
 fn not_objects(origin: &str, what: &str) -> Error {

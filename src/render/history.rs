@@ -103,7 +103,7 @@ fn causes(entries: &[HistoryEntry<'_>]) -> Vec<String> {
         let origin = first.filter(|first| first.cause.is_some() && first.cause == revision.cause);
         first = origin.or(Some(revision));
         match origin {
-            Some(origin) => format!("(as in revision {})", origin.label()),
+            Some(origin) => format!("(as in {})", origin.label()),
             None => cause(revision).unwrap_or_else(|| "<none>".to_owned()),
         }
     });
