@@ -16,9 +16,9 @@ use crate::model::revision::RevisionWord;
 use crate::model::status::cause::causes;
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::is_outage;
-use crate::model::status::verdict;
-use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken_over};
+use crate::model::status::verdict::{kubectl_status, taken_over, verdict};
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 use crate::render::frame::pod_tree;
 use crate::render::job_summary;
 use crate::render::screen::Screen;
@@ -69,24 +69,20 @@ pub async fn run(
 ) -> CommandOutcome {
     let found =
         find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await;
-    let found = match found {
-        Ok(found) => found,
+    let (workloads, mut outcome) = match found {
+        Ok(found) => found.report(&request.scope, screen),
         Err(error) => return error.into(),
     };
-    screen.notes(&found.nothing_found);
-    let exit = found.exit(&request.scope, screen.is_compat());
-    let mut outcome = CommandOutcome { exit, errors: found.errors };
-    let names = NameContext { others: found.workloads.len() > 1, namespaces: request.scope.all_namespaces };
-    if let (Source::Cluster(cluster), true, false) = (source, request.watch, found.workloads.is_empty()) {
+    let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
+    if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
         let follow_request = request.follow_request(names, signals, screen);
         let so_far = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
-        return outcome.and(follow::run(&follow_request, found.workloads, so_far, cluster, screen).await);
+        return outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await);
     }
     let shown = if screen.is_compat() {
-        let workloads = found.workloads.iter();
-        workloads.map(|workload| show_as_kubectl(workload, request, screen)).collect()
+        workloads.iter().map(|workload| show_as_kubectl(workload, request, screen)).collect()
     } else {
-        show_all(found.workloads, names, request, source, screen).await
+        show_all(workloads, names, request, source, screen).await
     };
     for shown in shown {
         match shown {
@@ -174,7 +170,7 @@ async fn show(
 
 fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
     let pinned = revision.map(|word| taken_over(observed, word)).transpose()?.flatten();
-    Ok(pinned.unwrap_or_else(|| verdict::verdict(observed)))
+    Ok(pinned.unwrap_or_else(|| verdict(observed)))
 }
 
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
@@ -210,7 +206,7 @@ fn print_status(
 /// from a complete rollout of another revision than the expected one.
 fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
     let observed = status.observed;
-    let state = verdict::verdict(observed).state;
+    let state = verdict(observed).state;
     let needs_a_fix = render::needs_a_fix(state, status.causes);
     if !needs_a_fix && !is_outage(observed, state) {
         return;

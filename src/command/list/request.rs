@@ -6,7 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::command::targets::{ManagedFields, TargetScope};
 use crate::model::status::list::ListedRollout;
-use crate::model::status::verdict::RolloutState;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::list::TableOptions;
 use crate::render::template_form::TemplateForm;
 
@@ -58,7 +58,7 @@ impl Request {
 
     /// Whether a rollout is shown.
     pub(super) fn shows(&self, rollout: &ListedRollout) -> bool {
-        self.states.is_empty() || self.states.contains(&rollout.state())
+        self.states.is_empty() || rollout.is_in(&self.states)
     }
 
     /// Returns the options of the table at a time.

@@ -10,7 +10,7 @@ use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::api::object::Object;
-use crate::model::change::hold::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
+use crate::model::change::plan::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
@@ -208,6 +208,7 @@ fn another_template(workload: &Workload) -> StopReason {
     StopReason::Changed {
         manager: last_template_author(workload.object()).map(|author| author.manager),
         changes: vec!["the live template is not the one of the plan".to_owned()],
+        rolled_back_to: None,
     }
 }
 

@@ -5,13 +5,13 @@ use k8s_openapi::jiff::Timestamp;
 use super::columns::aligned;
 use super::line::FrameLine;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::own_min_ready_seconds;
+use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::follow::{Outcome, RollbackResult, TargetTracker};
 use crate::model::revision::Revision;
 use crate::model::status::observation::{Observation, PodCount};
 use crate::model::status::pod_stage::{PodStage, tally};
-use crate::model::status::verdict::Counts;
 use crate::model::text::plural::plural;
+use crate::model::workload::counts::Counts;
 use crate::render::style::Style;
 
 /// The most revisions with their own line. Further ones share one line.

@@ -1,10 +1,13 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
+use crate::model::change::patch::Patch;
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, have_same_plan};
 use crate::model::revision::Revisions;
 use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
 
 fn template(image: &str) -> Value {
     json!({"spec": {"containers": [{"name": "c", "image": image}]}})
@@ -193,9 +196,9 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
     let spec = json!({"replicas": 2, "updateStrategy": strategy});
     let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});
     for (reason, state) in [
-        (None, crate::model::status::verdict::RolloutState::Complete),
-        (Some("pause"), crate::model::status::verdict::RolloutState::Held),
-        (Some("plan"), crate::model::status::verdict::RolloutState::Held),
+        (None, crate::model::workload::verdict::RolloutState::Complete),
+        (Some("pause"), crate::model::workload::verdict::RolloutState::Held),
+        (Some("plan"), crate::model::workload::verdict::RolloutState::Held),
     ] {
         let annotations = match reason {
             None => json!(null),
