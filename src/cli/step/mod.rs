@@ -98,6 +98,10 @@ struct OverrideArgs {
     #[arg(long)]
     ignore_unready_nodes: bool,
 
+    /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
+    #[arg(long)]
+    in_place_only: bool,
+
     /// Take over the lease at once, instead of waiting up to 60s for it to expire
     #[arg(long)]
     take_over: bool,
@@ -161,10 +165,11 @@ impl StepArgs {
             take_over: self.overrides.take_over,
             complete: self.soak.complete,
             new_plan: self.overrides.new_plan,
+            in_place_only: self.overrides.in_place_only,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.soak.timeout()?,
         };
-        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
+        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in && kind.step == Ok(StepBy::Partition))
         {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }

@@ -124,6 +124,13 @@ fn plan_facts(view: &PlanView) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
+        "podUpdate": {
+            "inPlace": view.update.in_place,
+            "recreated": view.update.recreated,
+            "containers": view.update.restarted,
+            "because": view.update.because.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        },
+        "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,

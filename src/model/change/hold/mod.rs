@@ -1,7 +1,7 @@
 //! The annotation `kubectl-rollout2/held`, in which `pause` and `step` store the state of a hold.
 //!
 //! Both hold a StatefulSet with its partition and a DaemonSet with `OnDelete`. The same patch stores the original
-//! update strategy. A plan holds a Deployment with four fields of `spec`; then `strategy` and `set` are objects with
+//! update strategy. A plan holds a workload of OpenKruise with its partition. A plan holds a Deployment with four fields of `spec`; then `strategy` and `set` are objects with
 //! those of the four that are present. The value is one JSON object:
 //!
 //! | member | content |
@@ -35,7 +35,7 @@ pub use amount::Amount;
 pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
 pub use lost::{check_not_lost, end_command, end_lost_hold, is_lost, lost_hold};
 pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
-pub(in crate::model) use pause::hold_method;
+pub(in crate::model) use pause::{hold_method, holding_partition};
 pub use pause::{HoldMethod, Pause, pause};
 pub use plan::{BatchRecord, Phase, Plan};
 pub use record::{PlanRecord, guarded};
@@ -53,7 +53,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
-use crate::model::workload::kind::HoldBy;
+use crate::model::workload::kind::{HoldBy, StepBy};
 pub use crate::model::workload::plan_fields::HOLD_ANNOTATION;
 use crate::model::workload::{plan_fields, strategy};
 
@@ -177,10 +177,10 @@ impl Hold {
         &self.set
     }
 
-    /// Returns the original partition; 0 if there is none.
+    /// Returns the original partition as a number of pods; 0 if there is none.
     #[must_use]
-    pub fn own_partition(&self) -> i64 {
-        self.original().map_or(0, strategy::effective_partition)
+    pub fn own_partition(&self, workload: &Workload) -> i64 {
+        self.original().map_or(0, |original| strategy::partition_of(workload, original))
     }
 
     /// Returns the user who wrote it, if it is stored.
@@ -232,7 +232,10 @@ impl Hold {
             return false;
         }
         match workload.kind().hold {
-            HoldBy::Paused(_) => self.is_budget_in_force(workload),
+            HoldBy::Paused(_) if workload.kind().step == Ok(StepBy::UpdateBudget) => {
+                self.is_budget_in_force(workload)
+            }
+            HoldBy::Paused(_) => self.is_counted_partition_in_force(workload),
             HoldBy::OnDelete => {
                 strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set)
             }
@@ -241,6 +244,16 @@ impl Hold {
                     && strategy::partition(workload) == strategy::partition_field(&self.set)
             }
         }
+    }
+
+    /// Whether the partition of a kind with a pause of its own is still as a plan wrote it.
+    fn is_counted_partition_in_force(&self, workload: &Workload) -> bool {
+        let Some(live) = strategy::update_strategy(workload) else { return false };
+        let partition = strategy::counted_partition(live);
+        self.reason == HoldReason::Plan
+            && partition.is_some()
+            && partition == strategy::counted_partition(&self.set)
+            && !strategy::is_on_delete_strategy(live)
     }
 
     /// Whether every field of the strategy that holds is still as it was written.

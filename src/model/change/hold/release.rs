@@ -8,6 +8,7 @@ use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::kind::HoldBy;
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
 use crate::model::workload::{Workload, plan_fields, strategy};
 
@@ -39,13 +40,18 @@ impl Hold {
         }
     }
 
+    /// Adds to a patch the strategy that holds.
+    pub fn hold_by(&self, workload: &Workload, patch: &mut Patch) {
+        for (place, part) in plan_fields::parts(workload, Some(&self.set)) {
+            patch.set_or_remove(place, part);
+        }
+    }
+
     /// Returns the same hold without the pause that was there before.
     #[must_use]
     pub fn without_pause(mut self, workload: &Workload) -> Self {
-        if has_several_fields(workload)
-            && let Some(original) = self.strategy.as_mut().and_then(Value::as_object_mut)
-        {
-            original.remove("paused");
+        if has_own_pause(workload) {
+            self.strategy = self.strategy.map(strategy::without_pause);
         }
         self
     }
@@ -65,7 +71,10 @@ impl Hold {
     /// Whether another client paused a workload whose hold does not.
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
-        has_several_fields(workload) && workload.is_paused() && self.set.get("paused").is_none()
+        has_own_pause(workload)
+            && workload.is_paused()
+            && self.set.get("paused").is_none()
+            && self.reason == HoldReason::Plan
     }
 
     /// Returns how long a pod of the workload must be ready before it counts as available, by the original
@@ -121,6 +130,11 @@ impl Hold {
 pub fn own_min_ready_seconds(workload: &Workload) -> i64 {
     let hold = if has_several_fields(workload) { Hold::of(workload).ok().flatten() } else { None };
     hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.own_min_ready_seconds(workload))
+}
+
+/// Whether the kind has a pause of its own, beside which a plan has a hold.
+pub(super) fn has_own_pause(workload: &Workload) -> bool {
+    matches!(workload.kind().hold, HoldBy::Paused(_))
 }
 
 /// Whether the kind keeps its pods from updating by several fields.

@@ -1,7 +1,7 @@
 //! `resume`: the patch that ends a hold.
 
 use super::record::require_fields;
-use super::release::has_several_fields;
+use super::release::has_own_pause;
 use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::Result;
 use crate::model::change::patch::{FieldPath, Patch};
@@ -29,7 +29,7 @@ pub enum Resume {
 /// If the annotation of the hold is not readable.
 pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     let mut patch = Patch::of(workload.object());
-    if has_several_fields(workload) && Hold::of(workload)?.is_some() {
+    if has_own_pause(workload) && Hold::of(workload)?.is_some() {
         return resume_plan(workload, release_all, patch);
     }
     if !workload.kind().hold.is_remembered() {
@@ -53,7 +53,7 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     Ok(Resume::End(patch))
 }
 
-/// Resumes a workload that a plan holds by several fields, or held. The controller moves no pod while the workload is
+/// Resumes a workload with a pause of its own that a plan holds, or held. The controller moves no pod while the workload is
 /// paused, so that a pause never comes back with the original fields.
 fn resume_plan(workload: &Workload, release_all: bool, mut patch: Patch) -> Result<Resume> {
     let Some(hold) = Hold::of(workload)? else { return Ok(Resume::NotPaused) };
