@@ -10,10 +10,9 @@ use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::hold::{
-    Pause, Resume, check_not_lost, end_lost_hold, have_same_plan, is_lost, pause, resume,
-};
+use crate::model::change::hold::{Pause, Resume, check_not_lost, end_lost_hold, is_lost, pause, resume};
 use crate::model::change::patch::Patch;
+use crate::model::change::plan::have_same_plan;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;

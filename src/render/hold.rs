@@ -3,7 +3,8 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::change::hold::{HoldMethod, is_rolling_back, step_command};
+use crate::model::change::hold::{HoldMethod, step_command};
+use crate::model::change::plan::is_rolling_back;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;

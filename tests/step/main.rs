@@ -20,3 +20,4 @@ mod output;
 mod races;
 mod setup;
 mod signals;
+mod undone;

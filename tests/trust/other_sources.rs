@@ -238,7 +238,7 @@ fn arguments_are_escaped() {
     }
 }
 
-/// Returns as much of the hostile text as a member of the annotation can have (`hold::validation`).
+/// Returns as much of the hostile text as a member of the annotation can have (`plan::validation`).
 fn hostile_within_bounds() -> String {
     let mut text = hostile();
     while text.len() > 253 {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::{Error, Result};
-use crate::model::change::hold::{Amount, Batches, Reach};
+use crate::model::change::plan::{Amount, Batches, Reach};
 
 /// The size of batches, the goal, and the limit of unavailable pods.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::duration::positive_duration;
 use crate::error::{Error, Result};
-use crate::model::change::hold::OnFailure;
+use crate::model::change::plan::OnFailure;
 use crate::model::revision::digest::Digest;
 use crate::model::step::CheckOverride;
 

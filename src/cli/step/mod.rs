@@ -228,7 +228,7 @@ fn no_step(kind: &'static KindSpec, name: &str, reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::change::hold::Pace;
+    use crate::model::change::plan::Pace;
     use crate::model::step::CHECK_TIMEOUT;
     use crate::model::text::go_duration;
 

@@ -4,7 +4,7 @@ use crate::cluster::source::Source;
 use crate::command::targets::disruption_budgets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
-use crate::model::change::hold::PlanRecord;
+use crate::model::change::plan::PlanRecord;
 use crate::model::step::Request;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;

@@ -1,9 +1,9 @@
 //! The notes of `undo`: owners of manifests, and a rollback that keeps its hold.
 
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::change::hold::is_rollback_held;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::patch::FieldPath;
+use crate::model::change::plan::is_rollback_held;
 use crate::model::change::undo::{Undo, UndoOptions};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;

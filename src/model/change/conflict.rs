@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::hold::HOLD_ANNOTATION;
 use super::patch::{FieldPath, Patch, Precondition};
+use super::plan::HOLD_ANNOTATION;
 use crate::model::api::managed_fields::author_of_change;
 use crate::model::api::object::Object;
 use crate::model::revision::diff::{Diff, SecretValues};

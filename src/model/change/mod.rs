@@ -4,6 +4,7 @@ pub mod conflict;
 pub mod hold;
 pub mod owners;
 pub mod patch;
+pub mod plan;
 pub mod preview;
 pub mod restart;
 pub mod stuck_pods;

@@ -15,8 +15,8 @@ use super::state::PlanState;
 use super::timers::Timers;
 use crate::error::Result;
 use crate::model::api::managed_fields::last_author;
-use crate::model::change::hold::{HOLD_ANNOTATION, Lease};
 use crate::model::change::patch::FieldPath;
+use crate::model::change::plan::{HOLD_ANNOTATION, Lease};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;
@@ -162,5 +162,6 @@ fn plan_ended(workload: &Workload) -> StopReason {
     StopReason::Changed {
         manager: author.map(|author| author.manager),
         changes: vec!["the plan of the other process ended, and outdated pods remain".to_owned()],
+        rolled_back_to: None,
     }
 }

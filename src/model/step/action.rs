@@ -2,8 +2,8 @@
 
 use super::outcome::{BatchFailure, StepOutcome};
 use super::report::StepReport;
-use crate::model::change::hold::Lease;
 use crate::model::change::patch::Patch;
+use crate::model::change::plan::Lease;
 use crate::model::follow::PodRef;
 
 /// An action, and the reason for it.

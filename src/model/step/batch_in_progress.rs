@@ -11,7 +11,7 @@ use super::slot::PodSlot;
 use super::state::PlanState;
 use super::step_kind::Release;
 use super::timers::CheckState;
-use crate::model::change::hold::{BatchRecord, Reach};
+use crate::model::change::plan::{BatchRecord, Reach};
 use crate::model::status::cause::CauseId;
 use crate::model::text::go_duration;
 

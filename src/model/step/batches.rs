@@ -2,7 +2,7 @@
 
 use super::slot::PodSlot;
 use super::step_kind::StepKind;
-use crate::model::change::hold::{BatchRecord, Batches, Pace, Reach};
+use crate::model::change::plan::{BatchRecord, Batches, Pace, Reach};
 
 /// What `step` can release next.
 #[derive(Clone, Debug, PartialEq, Eq)]

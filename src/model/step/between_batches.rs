@@ -12,7 +12,7 @@ use super::slot::PodSlot;
 use super::state::PlanState;
 use super::step_kind::Release;
 use super::timers::CheckState;
-use crate::model::change::hold::BatchRecord;
+use crate::model::change::plan::BatchRecord;
 use crate::model::text::go_duration;
 
 /// Decides what to do between two batches: end, wait, or begin the next one.

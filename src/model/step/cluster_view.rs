@@ -7,7 +7,7 @@ use super::situation::Situation;
 use super::slot::PlanContext;
 use super::state::Slots;
 use crate::model::api::node::Node;
-use crate::model::change::hold::{HOLD_ANNOTATION, PlanRecord};
+use crate::model::change::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::follow::{self, Now, TargetEvent};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -59,7 +59,7 @@ impl ClusterView {
         let (record, nodes) = (self.record.as_ref(), self.nodes.as_deref());
         let slots = record.and_then(|record| {
             let kind = step_kind(&observed.workload).ok()?;
-            Some(Slots::of(kind, PlanContext { observed, nodes, record, now }))
+            Some(Slots::of(kind, PlanContext::new(observed, nodes, record, now)))
         });
         Some(Situation { observed, nodes, record, slots, now })
     }

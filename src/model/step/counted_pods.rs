@@ -15,7 +15,7 @@ use super::step_kind::{Release, StepKind};
 use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::change::hold::BatchRecord;
+use crate::model::change::plan::BatchRecord;
 use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::{Workload, strategy};
 

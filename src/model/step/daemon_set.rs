@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::change::hold::{BatchRecord, Hold, HoldReason};
+use crate::model::change::plan::{BatchRecord, Hold, HoldReason};
 use crate::model::follow::PodRef;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;

@@ -11,7 +11,7 @@ use super::slot::{PlanContext, PodSlot, max_unavailable};
 use super::step_kind::{Release, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::BatchRecord;
+use crate::model::change::plan::BatchRecord;
 use crate::model::status::observation::Observation;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::rolling_hold::{HeldBudget, HeldPods, NEVER_AVAILABLE, budget_of};

@@ -10,7 +10,7 @@ use super::stepper::{ClusterRequest, Stepper};
 use super::task::StepperOutput;
 use super::timers::Leaving;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::hold::{LEASE_DURATION, OnFailure, RENEW_EVERY};
+use crate::model::change::plan::{LEASE_DURATION, OnFailure, RENEW_EVERY};
 use crate::model::follow::{Now, StopSignal};
 use crate::model::text::go_duration;
 

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
+use crate::model::change::plan::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::status::effect::UpdatedPods;
 use crate::model::status::observation::Observation;
@@ -250,6 +250,7 @@ fn another_template(workload: &Workload) -> StopReason {
     StopReason::Changed {
         manager: last_template_author(workload.object()).map(|author| author.manager),
         changes: vec!["the live template is not the one of the plan".to_owned()],
+        rolled_back_to: None,
     }
 }
 

@@ -6,7 +6,7 @@ use super::action::{Action, Decision, Purpose};
 use super::outcome::StepOutcome;
 use super::situation::{Situation, StepCommand};
 use super::timers::{Leaving, Timers};
-use crate::model::change::hold::{LEASE_DURATION, Lease, PlanRecord, RENEW_EVERY};
+use crate::model::change::plan::{LEASE_DURATION, Lease, PlanRecord, RENEW_EVERY};
 
 /// Returns the lease of another process, unless it has expired or this command takes it over. A lease has expired
 /// when this process saw it unchanged for the duration of a lease.

@@ -11,7 +11,7 @@ use super::stepper::{ClusterRequest, Stepper};
 use super::task::{DeletionResult, StepEvent, StepperOutput, WriteResult};
 use super::timers::CheckState;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::hold::LEASE_DURATION;
+use crate::model::change::plan::LEASE_DURATION;
 use crate::model::follow::{Now, PodRef, TargetEvent};
 
 /// The pause before a failed request is retried.

@@ -7,8 +7,10 @@
 use super::action::Write;
 use super::outcome::StopReason;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::hold::{HOLD_ANNOTATION, Hold, PlanRecord, guarded};
+use crate::model::change::hold::is_lost;
 use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
+use crate::model::change::undo::is_live;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::text::go_json::go_json;
@@ -115,6 +117,15 @@ impl Ownership {
         if let Some(original) = record.hold.original().filter(|_| is_forgotten) {
             changes.push(format!("the original update strategy was {}", go_json(original)));
         }
-        StopReason::Changed { manager, changes }
+        StopReason::Changed { manager, changes, rolled_back_to: rolled_back_to(&record.plan, observed) }
     }
+}
+
+/// Returns the label of the revision that a plan began from, if another client went back to it: no hold is in force any
+/// more, and the live template is the one of that revision.
+fn rolled_back_to(plan: &Plan, observed: &Observation) -> Option<String> {
+    let workload = &observed.workload;
+    let from = observed.revisions.iter().find(|revision| plan.from.as_ref() == Some(&revision.name))?;
+    let is_back = plan.is_releasing() && is_live(observed, from) && from.digest.hex() != plan.template;
+    (is_back && Hold::in_force(workload).is_none() && !is_lost(workload)).then(|| from.label())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::slot::{PlanContext, PodSlot};
 use super::step_kind::Release;
 use crate::model::api::selector::Selector;
-use crate::model::change::hold::BatchRecord;
+use crate::model::change::plan::BatchRecord;
 use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::{Workload, strategy};
 

@@ -15,7 +15,7 @@ use super::state::{PlanState, skipped};
 use super::timers::{CheckState, Timers};
 use super::view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};
 use crate::model::api::node::Node;
-use crate::model::change::hold::{BatchRecord, Pace, Reach};
+use crate::model::change::plan::{BatchRecord, Pace, Reach};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
@@ -97,7 +97,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
     PlanView {
         from: plan.from.as_ref().and_then(label),
-        to: revisions.current().map(Revision::label),
+        to: context.current().map(Revision::label),
         wanted: state.all().len(),
         updated: state.all().iter().filter(|slot| slot.is_updated).count(),
         pace: pace.clone(),

@@ -11,7 +11,7 @@ use super::rollback::{continue_rollback, roll_back};
 use super::situation::{Situation, StepCommand};
 use super::state::PlanState;
 use super::timers::Timers;
-use crate::model::change::hold::OnFailure;
+use crate::model::change::plan::OnFailure;
 use crate::model::follow::PodRef;
 
 /// Decides what to do next. The first rule that applies wins:

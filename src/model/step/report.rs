@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::outcome::StepOutcome;
 use super::view::Batch;
-use crate::model::change::hold::Lease;
+use crate::model::change::plan::Lease;
 use crate::model::follow::{CauseChange, LogLines};
 use crate::model::status::cause::Cause;
 

@@ -11,7 +11,7 @@ use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
 use super::task::StepperOutput;
 use super::view::{Batch, BatchStage};
-use crate::model::change::hold::PlanRecord;
+use crate::model::change::plan::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 
 /// Records the last reports.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::model::change::hold::{Amount, Batches, Check, OnFailure, Pace, Reach};
+use crate::model::change::plan::{Amount, Batches, Check, OnFailure, Pace, Reach};
 
 /// The request of a `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

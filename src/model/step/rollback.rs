@@ -1,7 +1,7 @@
 //! Rolls the released pods back to the stable revision of the plan.
 //!
 //! The same code serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
-//! [`PartitionRollback`](crate::model::change::hold::PartitionRollback) for the annotation during a rollback.
+//! [`PartitionRollback`](crate::model::change::plan::PartitionRollback) for the annotation during a rollback.
 
 use super::action::{Action, Decision, Purpose};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome};
@@ -9,8 +9,8 @@ use super::report::StepReport;
 use super::slot::PlanContext;
 use super::state::PlanState;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::HOLD_ANNOTATION;
 use crate::model::change::patch::FieldPath;
+use crate::model::change::plan::HOLD_ANNOTATION;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::follow::PodRef;
 use crate::model::revision::Revision;

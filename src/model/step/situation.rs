@@ -7,7 +7,7 @@ use super::state::{PlanState, Slots};
 use super::timers::Timers;
 use crate::error::Result;
 use crate::model::api::node::Node;
-use crate::model::change::hold::PlanRecord;
+use crate::model::change::plan::PlanRecord;
 use crate::model::follow::Now;
 use crate::model::status::observation::Observation;
 
@@ -33,7 +33,7 @@ pub(super) struct Situation<'a> {
 impl Situation<'_> {
     /// Returns the context for a plan that is not stored yet.
     pub(super) fn with<'b>(&'b self, record: &'b PlanRecord) -> PlanContext<'b> {
-        PlanContext { observed: self.observed, nodes: self.nodes, record, now: self.now }
+        PlanContext::new(self.observed, self.nodes, record, self.now)
     }
 
     /// Returns the slots of a plan that is not stored yet.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{Pace, PlanRecord};
+use crate::model::change::plan::{Pace, PlanRecord};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
@@ -19,6 +19,8 @@ pub(super) struct PlanContext<'a> {
     pub(super) nodes: Option<&'a [Node]>,
     pub(super) record: &'a PlanRecord,
     pub(super) now: Now,
+    /// See [`PlanContext::current`].
+    current: Option<&'a Revision>,
 }
 
 /// The place that one pod fills: an ordinal of a StatefulSet, or a node of a DaemonSet.
@@ -62,6 +64,21 @@ pub(super) enum ExcludedBy {
 }
 
 impl<'a> PlanContext<'a> {
+    pub(super) fn new(
+        observed: &'a Observation,
+        nodes: Option<&'a [Node]>,
+        record: &'a PlanRecord,
+        now: Now,
+    ) -> Self {
+        let (revisions, template) = (&observed.revisions, &record.plan.template);
+        let current = if record.is_for(&observed.workload) {
+            revisions.current()
+        } else {
+            revisions.iter().rfind(|revision| revision.digest.hex() == *template)
+        };
+        Self { observed, nodes, record, now, current }
+    }
+
     pub(super) fn workload(&self) -> &'a Workload {
         &self.observed.workload
     }
@@ -70,9 +87,10 @@ impl<'a> PlanContext<'a> {
         &self.record.plan.pace
     }
 
-    /// Returns the current revision, once the controller stored it.
+    /// Returns the revision of the plan, once the controller stored it: the current one, until another client changes the
+    /// template.
     pub(super) fn current(&self) -> Option<&'a Revision> {
-        self.observed.revisions.current()
+        self.current
     }
 
     /// Whether a pod is available and not terminating.
@@ -81,7 +99,7 @@ impl<'a> PlanContext<'a> {
         pod.is_active() && !pod.is_updating_in_place() && pod.is_available(seconds, self.now.server_time)
     }
 
-    /// Whether a pod runs the current revision.
+    /// Whether a pod runs the revision of the plan.
     pub(super) fn is_updated(&self, pod: &Pod) -> bool {
         self.current().is_some_and(|current| self.observed.workload.runs(pod, current))
     }

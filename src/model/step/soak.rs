@@ -11,7 +11,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use super::slot::PodSlot;
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::SETTLING_TIME;
+use crate::model::change::plan::SETTLING_TIME;
 use crate::model::follow::Now;
 
 /// Timestamps have whole seconds, rounded down.

@@ -9,7 +9,7 @@ use super::outcome::{StepOutcome, StopReason};
 use super::slot::{PlanContext, PodSlot, unavailable};
 use super::step_kind::StepKind;
 use super::timers::Timers;
-use crate::model::change::hold::{BatchRecord, Pace, Plan};
+use crate::model::change::plan::{BatchRecord, Pace, Plan};
 
 /// The slots of an observation.
 pub(super) struct Slots<'a> {

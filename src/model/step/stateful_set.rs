@@ -5,7 +5,7 @@ use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot, max_unavailable};
 use super::step_kind::{Release, StepKind};
 use crate::error::Result;
-use crate::model::change::hold::BatchRecord;
+use crate::model::change::plan::BatchRecord;
 use crate::model::workload::Workload;
 use crate::model::workload::reserved_ordinals::ordinals;
 

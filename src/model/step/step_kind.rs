@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::request::Request;
 use super::slot::{PlanContext, PodSlot, max_unavailable};
 use crate::error::Result;
-use crate::model::change::hold::BatchRecord;
+use crate::model::change::plan::BatchRecord;
 use crate::model::follow::PodRef;
 use crate::model::workload::Workload;
 

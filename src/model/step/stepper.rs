@@ -17,7 +17,7 @@ use super::state::PlanState;
 use super::task::{StepEvent, StepperOutput, Task};
 use super::timers::{CheckState, Timers};
 use super::view::{Batch, BatchStage, PlanView};
-use crate::model::change::hold::{LEASE_DURATION, Lease};
+use crate::model::change::plan::{LEASE_DURATION, Lease};
 use crate::model::follow::{Now, PodRef};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;

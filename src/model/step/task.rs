@@ -22,7 +22,7 @@ pub enum Task {
     /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
     /// [`StepEvent::Deleted`].
     ///
-    /// [unchanged]: crate::model::change::hold::PlanRecord::is_unchanged
+    /// [unchanged]: crate::model::change::plan::PlanRecord::is_unchanged
     DeletePods {
         /// The pods.
         pods: Vec<PodRef>,

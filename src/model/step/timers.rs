@@ -9,7 +9,7 @@ use super::outcome::{BatchFailure, CheckResult, StepOutcome};
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::Soak;
-use crate::model::change::hold::{Lease, Plan};
+use crate::model::change::plan::{Lease, Plan};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 
 /// The times that this process measured, and the results of its requests.

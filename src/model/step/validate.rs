@@ -2,7 +2,7 @@
 
 use super::request::Request;
 use crate::error::{Error, Result};
-use crate::model::change::hold::{Amount, Batches, Reach};
+use crate::model::change::plan::{Amount, Batches, Reach};
 use crate::model::workload::Workload;
 
 /// Refuses numbers that are impossible for the present replicas. It checks only the flags of this command, because a

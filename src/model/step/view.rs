@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::outcome::StopReason;
-use crate::model::change::hold::{Lease, Pace, Reach};
+use crate::model::change::plan::{Lease, Pace, Reach};
 use crate::model::status::cause::Cause;
 use crate::model::status::effect::UpdatedPods;
 

@@ -11,10 +11,16 @@ use crate::model::api::field_path::FieldPath;
 /// The name of the annotation that keeps the original fields.
 pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
 
+/// Whether a plan replaces several fields of this kind, and not the update strategy alone.
+#[must_use]
+pub fn are_several(workload: &Workload) -> bool {
+    !workload.kind().plan_fields.is_empty()
+}
+
 /// Returns the value of the fields; none where the update strategy is absent.
 #[must_use]
 pub fn live(workload: &Workload) -> Option<Value> {
-    if workload.kind().plan_fields.is_empty() {
+    if !are_several(workload) {
         return strategy::update_strategy(workload).cloned();
     }
     let value = |(path, name): &(FieldPath, &str)| {
@@ -47,7 +53,7 @@ pub fn parts(workload: &Workload, value: Option<&Value>) -> Vec<(FieldPath, Opti
 /// Returns the update strategy in such a value.
 #[must_use]
 pub fn strategy_in<'a>(workload: &Workload, value: &'a Value) -> Option<&'a Value> {
-    if workload.kind().plan_fields.is_empty() { Some(value) } else { value.get("strategy") }
+    if are_several(workload) { value.get("strategy") } else { Some(value) }
 }
 
 /// Checks a value before it is written.

@@ -5,7 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::columns::aligned;
 use super::line::FrameLine;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::own_min_ready_seconds;
+use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::follow::{Outcome, RollbackResult, TargetTracker};
 use crate::model::revision::Revision;
 use crate::model::status::observation::{Observation, PodCount};

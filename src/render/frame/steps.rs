@@ -3,9 +3,10 @@
 use super::causes::{self, RenderedCause};
 use super::columns::aligned;
 use super::line::FrameLine;
+use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
 use crate::model::status::verdict::verdict;
-use crate::model::step::{Batch, BatchStage, PlanView, StepOutcome, Stepper};
+use crate::model::step::{Batch, BatchStage, PlanView, StepOutcome, Stepper, StopReason};
 use crate::render::change::{names, pods};
 use crate::render::status::{NameContext, RolloutStatus};
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
@@ -37,7 +38,9 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameL
     let mut head = head(steps, &view, width);
     let below = below(steps, &view, width);
     let room = height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS);
-    head.extend(rows_within(&view.batches, view.has_more_batches, room));
+    if !is_rolled_back(steps) {
+        head.extend(rows_within(&view.batches, view.has_more_batches, room));
+    }
     head.extend(below);
     head
 }
@@ -51,7 +54,13 @@ fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let (style, word) = plan_state(steps, view);
     let standing = FrameLine::default().with(style, word);
     let mut lines = vec![name];
-    for part in [FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing] {
+    let parts = if is_rolled_back(steps) {
+        let back = PlanView { from: view.to.clone(), to: view.from.clone(), ..view.clone() };
+        vec![FrameLine::of(revisions(&back)), standing]
+    } else {
+        vec![FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing]
+    };
+    for part in parts {
         let gap = if part.cells() == 0 { "" } else { "   " };
         match lines.last_mut() {
             Some(line) if line.cells() + gap.len() + part.cells() <= width => {
@@ -70,12 +79,21 @@ fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
         Some(StepOutcome::Reached { .. }) => (Style::Good, "held, goal reached".to_owned()),
         Some(StepOutcome::NothingOutdated) => (Style::Good, "no pod is outdated".to_owned()),
         Some(StepOutcome::Failed { .. }) => (Style::Bad, "failed".to_owned()),
-        Some(StepOutcome::Stopped(_)) => (Style::Warning, "held".to_owned()),
+        Some(_) if is_rolled_back(steps) => (Style::Warning, "rolled back by another client".to_owned()),
+        Some(StepOutcome::Stopped(_)) if Hold::in_force(steps.stepper.workload()).is_some() => {
+            (Style::Warning, "held".to_owned())
+        }
         Some(StepOutcome::TimedOut(_)) => (Style::Bad, "timed out".to_owned()),
         Some(_) => (Style::Warning, "stopped".to_owned()),
         None if view.is_paused => (Style::Warning, "paused".to_owned()),
         None => (Style::Plain, String::new()),
     }
+}
+
+/// Whether another client rolled the workload back, so that no batch is left.
+fn is_rolled_back(steps: Steps<'_>) -> bool {
+    let outcome = steps.stepper.outcome();
+    matches!(outcome, Some(StepOutcome::Stopped(StopReason::Changed { rolled_back_to: Some(_), .. })))
 }
 
 /// Returns a row for each batch, with its pods in the order of release.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::style::{Span, Style};
 use super::{change, diff, escape, owner_warnings};
-use crate::model::change::hold::HoldReason;
+use crate::model::change::plan::HoldReason;
 use crate::model::change::preview::{Outcome, Preview, PreviewWarning};
 use crate::model::revision::diff::{Change, short_text};
 use crate::model::text::plural::plural;

@@ -1,8 +1,7 @@
 //! Hints: the command to type next.
 
-use crate::model::change::hold::{
-    Hold, HoldReason, PlanRecord, end_command, is_lost, is_rollback_held, is_rolling_back, step_command,
-};
+use crate::model::change::hold::{end_command, is_lost, step_command};
+use crate::model::change::plan::{Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back};
 use crate::model::status::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
@@ -66,7 +65,9 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
     let (target, step) = (workload.command_target(), step_command(workload));
     match reason {
         StopReason::Paused => vec![command("kubectl rollout2 resume {} && {}", [target, step])],
-        StopReason::LeaseLost { .. } => vec![status(target)],
+        StopReason::LeaseLost { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
+            vec![status(target)]
+        }
         StopReason::Changed { .. } => {
             let again = match (is_held(workload), is_for_another_template(workload)) {
                 (true, true) => "to continue with it as it is now: {} --new-plan",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Closing;
-use crate::model::change::hold::{Batches, Pace};
+use crate::model::change::plan::{Batches, Pace};
 use crate::model::follow::{Now, StopSignal};
 use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanView, RollbackOutcome, SlotState,
@@ -225,9 +225,10 @@ fn stopped_facts(reason: &StopReason) -> Value {
     match reason {
         StopReason::Paused => json!({"reason": "paused"}),
         StopReason::LeaseLost { by } => json!({"reason": "lease-lost", "by": by}),
-        StopReason::Changed { manager, changes } => {
-            json!({"reason": "changed", "manager": manager, "changes": changes})
-        }
+        StopReason::Changed { manager, changes, rolled_back_to } => json!({
+            "reason": "changed", "manager": manager, "changes": changes,
+            "rolledBackTo": rolled_back_to.as_deref().map(revision_json),
+        }),
         StopReason::Unhealthy { pods, allowed } => {
             let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "why": why})).collect();
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Printed;
 use super::words::{detail, pace, revisions, slots, time};
-use crate::model::change::hold::Lease;
+use crate::model::change::plan::Lease;
 use crate::model::follow::Now;
 use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, Beginning, PlanView, StepReport, Stepper};

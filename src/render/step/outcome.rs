@@ -3,7 +3,7 @@
 use super::hints;
 use super::words::{slots, time};
 use super::{Closing, Printed};
-use crate::model::change::hold::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
+use crate::model::change::plan::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
 use crate::model::follow::StopSignal;
 use crate::model::status::verdict::Counts;
 use crate::model::step::{
@@ -150,7 +150,14 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
             "held: {name}: {} took the lease of the plan over",
             by.as_deref().unwrap_or("another process")
         )),
-        StopReason::Changed { manager, changes } => {
+        StopReason::Changed { manager, rolled_back_to: Some(revision), .. } => {
+            let manager = manager.as_deref().unwrap_or("another client");
+            Printed::note(format!(
+                "stopped: {name} was rolled back to revision {revision} by {manager}; the rollback continues in the \
+                 cluster"
+            ))
+        }
+        StopReason::Changed { manager, changes, .. } => {
             let changes =
                 if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
             let manager = manager.as_deref().unwrap_or("another client");

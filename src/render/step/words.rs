@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::change::hold::{Amount, Batches, OnFailure, Pace, Reach};
+use crate::model::change::plan::{Amount, Batches, OnFailure, Pace, Reach};
 use crate::model::step::{Batch, BatchStage, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::render::age::lasting;

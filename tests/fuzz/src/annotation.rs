@@ -2,8 +2,9 @@
 //! error of one line.
 
 use rollout2::model::api::object::Object;
-use rollout2::model::change::hold::{Hold, HoldSummary, Pause, Resume, pause, resume};
+use rollout2::model::change::hold::{HoldSummary, Pause, Resume, pause, resume};
 use rollout2::model::change::patch::Patch;
+use rollout2::model::change::plan::Hold;
 use rollout2::model::revision::Revisions;
 use rollout2::model::status::observation::Observation;
 use rollout2::model::workload::Workload;

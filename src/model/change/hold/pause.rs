@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::record::require_fields;
-use super::release::has_own_pause;
-use super::{HOLD_ANNOTATION, Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::change::patch::{FieldPath, Patch};
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, HoldReason, require_fields};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
@@ -53,14 +51,12 @@ pub enum HoldMethod {
 pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result<Pause> {
     let workload = &observation.workload;
     let mut patch = Patch::of(workload.object());
-    if has_own_pause(workload)
-        && let Some(plan) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload))
-    {
-        if plan.is_paused() {
+    if let Some(hold) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
+        if hold.is_paused() {
             return Ok(Pause::AlreadyPaused);
         }
         require_fields(workload, &mut patch);
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), plan.with_pause(true).annotation().into());
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(true).annotation().into());
         return Ok(Pause::Change { patch, method: HoldMethod::Plan });
     }
     let method = match workload.kind().hold {
@@ -69,23 +65,17 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
             patch.set(strategy::hold_path(workload), Value::Bool(true));
             HoldMethod::Paused
         }
+        HoldBy::OnDelete | HoldBy::Partition if strategy::is_on_delete(workload) => {
+            return Ok(Pause::OnDelete);
+        }
         HoldBy::OnDelete | HoldBy::Partition => {
+            let method = hold_method(observation)?;
+            let set = method.strategy(workload);
+            let hold = Hold::new(workload, HoldReason::Pause, &set).written_by(by, since);
             patch.require_unchanged(strategy::strategy_path(workload));
-            let hold = match Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
-                Some(hold) if hold.is_paused() => return Ok(Pause::AlreadyPaused),
-                Some(plan) => {
-                    let plan = plan.with_pause(true);
-                    patch.set(FieldPath::annotation(HOLD_ANNOTATION), plan.annotation().into());
-                    return Ok(Pause::Change { patch, method: HoldMethod::Plan });
-                }
-                None if strategy::is_on_delete(workload) => return Ok(Pause::OnDelete),
-                None => hold_method(observation)?,
-            };
-            let set = hold.strategy(workload);
-            let record = Hold::new(workload, HoldReason::Pause, &set).written_by(by, since);
             patch.set(strategy::strategy_path(workload), set);
-            patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation().into());
-            hold
+            patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
+            method
         }
     };
     Ok(Pause::Change { patch, method })

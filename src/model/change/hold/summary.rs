@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Hold, HoldReason, Lease, Plan, PlanRecord};
+use crate::model::change::plan::{Hold, HoldReason, Lease, Plan, PlanRecord};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 

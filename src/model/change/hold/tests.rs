@@ -1,10 +1,13 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
+use crate::model::change::patch::Patch;
+use crate::model::change::plan::{HOLD_ANNOTATION, Hold, have_same_plan};
 use crate::model::revision::Revisions;
 use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
 
 fn template(image: &str) -> Value {
     json!({"spec": {"containers": [{"name": "c", "image": image}]}})

@@ -11,7 +11,7 @@ mod warning;
 pub use outcome::Outcome;
 pub use warning::PreviewWarning;
 
-use crate::model::change::hold::Hold;
+use crate::model::change::plan::Hold;
 use crate::model::revision::diff::{Change, Diff, SecretValues};
 use crate::model::revision::{Revision, Revisions, foretold};
 use crate::model::status::effect::{Effect, held_by};

@@ -2,9 +2,9 @@
 
 use super::outcome::Outcome;
 use super::pruned;
-use crate::model::change::hold::{Hold, HoldReason};
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::patch::FieldPath;
+use crate::model::change::plan::{Hold, HoldReason};
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::revision::template_defaults::has_fixed_tag;
 use crate::model::revision::{Revision, Revisions};

@@ -11,8 +11,9 @@ pub use way_back::way_back;
 
 use serde_json::Value;
 
-use super::hold::{HOLD_ANNOTATION, Hold, PartitionRollback, lost_hold};
+use super::hold::lost_hold;
 use super::patch::{FieldPath, Patch};
+use super::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::object::Object;
@@ -22,7 +23,7 @@ use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::RevisionStore;
-use crate::model::workload::strategy;
+use crate::model::workload::{plan_fields, strategy};
 
 /// The options of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,12 +78,12 @@ pub fn undo<'a>(
     if !template.is_object() {
         return Err(no_template(target));
     }
-    if options.keep_hold && !workload.kind().plan_fields.is_empty() && Hold::in_force(workload).is_some() {
+    if options.keep_hold && plan_fields::are_several(workload) && Hold::in_force(workload).is_some() {
         return Err(no_hold_to_keep(workload));
     }
     let mut patch = Patch::of(workload.object());
     patch.require_unchanged(strategy::hold_path(workload));
-    if has_holds(workload) {
+    if Hold::is_stored_for(workload) {
         patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     }
     if workload.is_paused() {
@@ -94,7 +95,7 @@ pub fn undo<'a>(
     patch.set(FieldPath::template(), template);
     let cause = options.cause.as_deref().or(target.cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
-    let hold = if options.keep_hold { None } else { hold(workload)?.or_else(|| lost_hold(observation)) };
+    let hold = if options.keep_hold { None } else { Hold::of(workload)?.or_else(|| lost_hold(observation)) };
     let below = hold.as_ref().and_then(|_| PartitionRollback::of(observation, &target.digest));
     let ends_hold = hold.as_ref().filter(|_| below.is_none());
     match (&below, ends_hold) {
@@ -105,8 +106,8 @@ pub fn undo<'a>(
             patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into());
         }
         (None, Some(hold)) => {
-            // No pod goes back while the workload is paused.
-            hold.clone().without_pause(workload).release(workload, &mut patch);
+            // The controller rolls no pod back while the workload is paused.
+            hold.clone().without_pause(workload).end(workload, &mut patch);
         }
         (None, None) => {}
     }
@@ -134,15 +135,6 @@ pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -
     let mut patch = Patch::of(&object);
     patch.set(FieldPath::annotation(CHANGE_CAUSE), format!("{before}undo: {cause}").into());
     Some((object, patch))
-}
-
-fn hold(workload: &Workload) -> Result<Option<Hold>> {
-    if has_holds(workload) { Hold::of(workload) } else { Ok(None) }
-}
-
-/// Whether an annotation may hold what keeps the workload from updating.
-fn has_holds(workload: &Workload) -> bool {
-    workload.kind().hold.is_remembered() || workload.kind().step.is_ok()
 }
 
 /// Returns the error for a paused Deployment.

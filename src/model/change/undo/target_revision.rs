@@ -1,7 +1,7 @@
 //! The revision that `undo` rolls back to.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::hold::{Hold, is_rolling_back};
+use crate::model::change::plan::{Hold, is_rolling_back};
 use crate::model::revision::{Revision, RevisionNumber, RevisionWord};
 use crate::model::status::observation::{Observation, PodCount};
 use crate::model::text::shell_command::command;

@@ -3,7 +3,8 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{HoldSummary, end_command, is_lost, own_min_ready_seconds};
+use crate::model::change::hold::{HoldSummary, end_command, is_lost};
+use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::status::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;

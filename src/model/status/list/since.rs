@@ -4,7 +4,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use crate::model::api::condition::Condition;
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::Hold;
+use crate::model::change::plan::Hold;
 use crate::model::status::observation::Observation;
 use crate::model::status::verdict::RolloutState;
 

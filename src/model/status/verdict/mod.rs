@@ -12,7 +12,8 @@ pub use crate::model::workload::counts::Counts;
 pub use crate::model::workload::verdict::{KubectlStatus, RolloutState, Verdict, taken_over_line};
 
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{Hold, is_lost, is_rollback_held};
+use crate::model::change::hold::is_lost;
+use crate::model::change::plan::{Hold, is_rollback_held};
 use crate::model::status::observation::Observation;
 use crate::model::workload::verdict::RolloutFacts;
 use crate::model::workload::{Workload, strategy};

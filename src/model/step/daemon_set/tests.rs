@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::model::api::object::Object;
-use crate::model::change::hold::HOLD_ANNOTATION;
-use crate::model::change::hold::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
+use crate::model::change::plan::HOLD_ANNOTATION;
+use crate::model::change::plan::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
 use crate::model::follow::Now;
 use crate::model::revision::Revisions;
 use crate::model::status::observation::Observation;
@@ -96,7 +96,7 @@ impl DaemonSetFixture {
     fn observation(&self) -> PlanContext<'_> {
         let server_time = "2026-11-20T13:00:00Z".parse::<Timestamp>().unwrap();
         let now = Now { elapsed: Duration::ZERO, server_time };
-        PlanContext { observed: &self.observed, nodes: self.nodes.as_deref(), record: &self.record, now }
+        PlanContext::new(&self.observed, self.nodes.as_deref(), &self.record, now)
     }
 
     fn slots(&self) -> Vec<PodSlot<'_>> {

@@ -6,8 +6,8 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::model::change::hold::HOLD_ANNOTATION;
-use crate::model::change::hold::{Amount, Reach};
+use crate::model::change::plan::HOLD_ANNOTATION;
+use crate::model::change::plan::{Amount, Reach};
 use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
 use crate::model::step::*;
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::change::hold::{Amount, Batches, Reach};
+use crate::model::change::plan::{Amount, Batches, Reach};
 use crate::model::step::*;
 
 #[test]

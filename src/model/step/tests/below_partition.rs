@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
-use crate::model::change::hold::{Amount, Batches, OnFailure, Reach, is_rollback_held};
 use crate::model::change::hold::{Resume, resume};
+use crate::model::change::plan::{Amount, Batches, OnFailure, Reach, is_rollback_held};
 use crate::model::follow::{Now, StopSignal};
 use crate::model::step::*;
 

@@ -7,7 +7,7 @@ use super::fixture::{StepperFixture, all_by, identity, seconds};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::change::hold::HOLD_ANNOTATION;
+use crate::model::change::plan::HOLD_ANNOTATION;
 use crate::model::follow::{Now, TargetEvent};
 use crate::model::step::*;
 use crate::model::workload::Workload;

@@ -6,7 +6,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::model::change::hold::{Amount, Batches, OnFailure, Reach};
+use crate::model::change::plan::{Amount, Batches, OnFailure, Reach};
 use crate::model::follow::StopSignal;
 use crate::model::step::*;
 

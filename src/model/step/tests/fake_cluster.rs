@@ -9,8 +9,8 @@ use super::observation::template;
 
 use crate::model::api::object::Object;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::hold::HOLD_ANNOTATION;
 use crate::model::change::patch::Patch;
+use crate::model::change::plan::HOLD_ANNOTATION;
 use crate::model::step::WriteResult;
 use crate::model::workload::Workload;
 use crate::model::workload::strategy;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fake_cluster::FakeCluster;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::hold::{Amount, Batches, Reach};
+use crate::model::change::plan::{Amount, Batches, Reach};
 use crate::model::follow::{Now, TargetEvent};
 use crate::model::step::action::Purpose;
 use crate::model::step::stepper::ClusterRequest;

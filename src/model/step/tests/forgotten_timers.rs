@@ -4,7 +4,7 @@
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::change::hold::{Amount, OnFailure};
+use crate::model::change::plan::{Amount, OnFailure};
 use crate::model::step::*;
 
 #[test]

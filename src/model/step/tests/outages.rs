@@ -4,7 +4,7 @@ use super::failures::{broken, failure};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use crate::error::{Error, ErrorKind};
-use crate::model::change::hold::OnFailure;
+use crate::model::change::plan::OnFailure;
 use crate::model::step::*;
 
 /// A rollback in which the first deletions of the broken pod have these results.

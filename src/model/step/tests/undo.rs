@@ -2,9 +2,10 @@
 
 use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::fake_cluster::FakeCluster;
-use super::fixture::{identity, seconds};
-use crate::model::change::hold::Hold;
-use crate::model::change::hold::is_rollback_held;
+use super::fixture::{StepperFixture, all_by, identity, seconds};
+use super::observation::template;
+use crate::model::change::plan::Hold;
+use crate::model::change::plan::is_rollback_held;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::model::follow::Now;
 use crate::model::step::*;
@@ -71,4 +72,25 @@ fn undo_does_not_reverse_an_interrupted_rollback() {
     let observed = fixture.cluster.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();
     assert!(is_live(&observed, target));
+}
+
+/// A StatefulSet whose plan released nothing below the partition: `undo` ends the hold in its one patch.
+#[test]
+fn an_undo_to_the_first_revision_is_no_mere_change() {
+    for (image, expected) in [(1, Some("1".to_owned())), (3, None)] {
+        let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(4));
+        fixture.pass(30);
+        if image == 1 {
+            let observed = fixture.cluster.observed();
+            let target = TargetRevision::Previous.find(&observed).unwrap();
+            let Undo { patch, below, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
+            assert_eq!(below, None);
+            fixture.cluster.write(&patch);
+        } else {
+            fixture.cluster.change("/spec/template", template(3));
+        }
+        let end = fixture.run();
+        let StepOutcome::Stopped(StopReason::Changed { rolled_back_to, .. }) = end else { panic!("{end:?}") };
+        assert_eq!(rolled_back_to, expected);
+    }
 }

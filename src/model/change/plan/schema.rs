@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::is_false;
 use super::pace::{Pace, Reach};
 use crate::model::revision::digest::Digest;
 
@@ -25,7 +24,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
     /// Whether the plan also releases pods below the original partition.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub below_partition: bool,
     /// What the plan does now.
     #[serde(default)]
@@ -60,13 +59,13 @@ pub struct BatchRecord {
     /// The number, counted from 1.
     pub number: usize,
     /// Whether it is the canary batch of one pod.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub canary: bool,
     /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet, numbers of the pods
     /// of a Deployment.
     pub slots: Vec<String>,
     /// Whether it soaked and passed its check.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
     /// Where pods are only counted: of how many pods. The slots are their numbers then, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,7 +149,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::change::hold::{Amount, Batches, Check, OnFailure};
+    use crate::model::change::plan::{Amount, Batches, Check, OnFailure};
 
     fn plain() -> Plan {
         Plan::new(&Digest::of(&json!(1)), None, Pace::default(), Reach::Next)

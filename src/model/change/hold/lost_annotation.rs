@@ -7,19 +7,18 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::release::has_several_fields;
-use super::{Hold, HoldReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::patch::Patch;
+use crate::model::change::plan::{Hold, HoldReason};
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
-use crate::model::workload::{Workload, strategy};
+use crate::model::workload::{Workload, plan_fields, strategy};
 
 /// Whether a workload has the `minReadySeconds` of a plan, and no annotation.
 #[must_use]
 pub fn is_lost(workload: &Workload) -> bool {
-    has_several_fields(workload)
+    plan_fields::are_several(workload)
         && workload.min_ready_seconds() == NEVER_AVAILABLE
         && matches!(Hold::of(workload), Ok(None))
 }
@@ -31,8 +30,8 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
-        let holds = hold.set.get("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE);
-        (hold.reason == HoldReason::Plan && holds).then_some(hold)
+        let holds = hold.set().get("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE);
+        (hold.reason() == HoldReason::Plan && holds).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
     newest.filter(|_| is_lost(workload))
@@ -47,7 +46,7 @@ pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
     let workload = &observed.workload;
     let hold = lost_hold(observed).ok_or_else(|| unknown_fields(workload))?;
     let mut patch = Patch::of(workload.object());
-    hold.without_pause(workload).release(workload, &mut patch);
+    hold.without_pause(workload).end(workload, &mut patch);
     patch.remove(strategy::hold_path(workload));
     Ok(patch)
 }

@@ -10,9 +10,9 @@
 
 use serde_json::Value;
 
-use super::Hold;
-use super::plan::Phase;
+use super::annotation::Hold;
 use super::record::PlanRecord;
+use super::schema::Phase;
 use crate::model::api::pod::Pod;
 use crate::model::revision::digest::Digest;
 use crate::model::status::observation::Observation;

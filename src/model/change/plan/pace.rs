@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::amount::Amount;
-use super::is_false;
 
 /// The default of `--soak`. A pod that crashes soon after its start is available for a moment.
 pub const SETTLING_TIME: Duration = Duration::from_secs(10);
@@ -39,7 +38,7 @@ pub struct Pace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
     /// Whether pods on nodes that are not ready are ignored.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignore_unready_nodes: bool,
     /// Deployments: the limit of pods beside the wanted ones. None means the Deployment's own `maxSurge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +50,7 @@ pub struct Pace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_selector: Option<String>,
     /// DaemonSets: whether to evict pods instead of deleting them, so that PodDisruptionBudgets apply.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evict: bool,
 }
 

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
+use super::annotation::Hold;
 use super::lease::Lease;
-use super::plan::{Phase, Plan};
-use super::{HOLD_ANNOTATION, Hold};
+use super::schema::{Phase, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
-use crate::model::workload::plan_fields;
+use crate::model::workload::plan_fields::{self, HOLD_ANNOTATION};
 
 /// The plan of a workload with its hold and its lease, whether or not the hold is in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,11 +58,10 @@ impl PlanRecord {
     #[must_use]
     pub fn to_hold(&self) -> Hold {
         let to_json = |value| serde_json::to_value(value).unwrap_or_default();
-        Hold {
-            plan: serde_json::to_value(&self.plan).ok(),
-            lease: self.lease.as_ref().map(to_json),
-            ..self.hold.clone()
-        }
+        let mut hold = self.hold.clone();
+        hold.plan = serde_json::to_value(&self.plan).ok();
+        hold.lease = self.lease.as_ref().map(to_json);
+        hold
     }
 
     /// Returns the patch that stores the record, and the update strategy `set` if there is one.
@@ -82,7 +81,7 @@ impl PlanRecord {
     #[must_use]
     pub fn ending(&self, workload: &Workload) -> Patch {
         let mut patch = guarded(workload);
-        self.hold.release(workload, &mut patch);
+        self.hold.end(workload, &mut patch);
         patch
     }
 
@@ -130,7 +129,7 @@ pub fn guarded(workload: &Workload) -> Patch {
 }
 
 /// Adds to a patch the preconditions that the fields of a plan are unchanged.
-pub(super) fn require_fields(workload: &Workload, patch: &mut Patch) {
+pub(in crate::model::change) fn require_fields(workload: &Workload, patch: &mut Patch) {
     for place in plan_fields::paths(workload) {
         patch.require_unchanged(place);
     }

@@ -1,0 +1,42 @@
+//! The plan of `step`, and the annotation `kubectl-rollout2/held` that stores it: what a plan is, how it is read, and the
+//! patches that write it.
+//!
+//! `pause` and `step` hold a StatefulSet with its partition and a DaemonSet with `OnDelete`. The same patch stores the
+//! original update strategy. A plan holds a workload of OpenKruise with its partition, and a Deployment with four fields of `spec`; then `strategy` and `set` are objects
+//! with those of the four that are present. The value of the annotation is one JSON object:
+//!
+//! | member | content |
+//! |---|---|
+//! | `version` | version of this schema: 1 |
+//! | `reason` | `pause`, or `plan` for a plan of `step` |
+//! | `strategy` | the original update strategy, raw; absent when there was none |
+//! | `set` | the update strategy that holds, as it was written |
+//! | `since`, `by` | the time and the user, for display |
+//! | `paused` | `true` when a plan is paused |
+//! | `plan` | see [`Plan`] |
+//! | `lease` | see [`Lease`] |
+//! | `endByHand` | the kubectl command that ends the hold of a Deployment, for people |
+//!
+//! Unknown members are kept, because a newer version may have written them.
+
+mod amount;
+mod annotation;
+mod in_force;
+mod lease;
+mod pace;
+mod record;
+mod restore;
+mod rollback;
+mod schema;
+mod validation;
+
+pub use crate::model::workload::plan_fields::HOLD_ANNOTATION;
+pub use amount::Amount;
+pub use annotation::{Hold, HoldReason, have_same_plan};
+pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
+pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
+pub(in crate::model::change) use record::require_fields;
+pub use record::{PlanRecord, guarded};
+pub use restore::own_min_ready_seconds;
+pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
+pub use schema::{BatchRecord, Phase, Plan};
