@@ -12,8 +12,8 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::target_words::{TargetWord, read_targets};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
-use crate::model::status::verdict::RolloutState;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::verdict::RolloutState;
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///

@@ -6,6 +6,7 @@ use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::patch::FieldPath;
 use crate::model::change::plan::PlanRecord;
+use crate::model::change::undo::UndoOptions;
 use crate::model::workload::{Workload, plan_fields};
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
@@ -16,6 +17,22 @@ pub(super) fn warn_of_kruise_rollout(workload: &Workload, screen: &mut Screen<'_
         if matches!(owner, ManifestOwner::KruiseRollout(_)) {
             screen.note_once(&warnings::before_a_restart(&owner, workload));
         }
+    }
+}
+
+/// Warns of each controller and tool that may revert a rollback, but not of `kubectl apply`.
+pub(super) fn warn_before_an_undo(workload: &Workload, screen: &mut Screen<'_>) {
+    let owners = owners(workload, &FieldPath::template()).into_iter();
+    for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
+        screen.note_once(&warnings::before_an_undo(&owner, workload));
+    }
+}
+
+/// Warns that the next `kubectl apply` may revert a rollback. This is less important than the other warnings,
+/// because a user runs it.
+pub(super) fn warn_of_apply(workload: &Workload, options: &UndoOptions, screen: &mut Screen<'_>) {
+    if workload.object().annotation(LAST_APPLIED).is_some() && !options.sync_last_applied {
+        screen.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
     }
 }
 

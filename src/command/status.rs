@@ -15,9 +15,9 @@ use crate::model::revision::RevisionWord;
 use crate::model::status::cause::causes;
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::is_outage;
-use crate::model::status::verdict;
-use crate::model::status::verdict::{RolloutState, Verdict, kubectl_status, taken_over};
+use crate::model::status::verdict::{kubectl_status, taken_over, verdict};
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 use crate::render::job_summary;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext, RolloutStatus};
@@ -169,7 +169,7 @@ async fn show(
 
 fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
     let pinned = revision.map(|word| taken_over(observed, word)).transpose()?.flatten();
-    Ok(pinned.unwrap_or_else(|| verdict::verdict(observed)))
+    Ok(pinned.unwrap_or_else(|| verdict(observed)))
 }
 
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
@@ -196,7 +196,7 @@ fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Scr
 /// from a complete rollout of another revision than the expected one.
 fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
     let observed = status.observed;
-    let state = verdict::verdict(observed).state;
+    let state = verdict(observed).state;
     let needs_a_fix = render::needs_a_fix(state, status.causes);
     if !needs_a_fix && !is_outage(observed, state) {
         return;

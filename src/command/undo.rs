@@ -2,34 +2,48 @@
 
 mod compat;
 pub(super) mod notes;
-mod request;
 mod wait_observed;
 
-pub use request::Request;
-
-use k8s_openapi::jiff::Timestamp;
-
-use self::notes::{note_rollback, warn_of_owners};
+use self::notes::note_rollback;
 use super::CommandOutcome;
 use super::change::{self, ChangeOptions, DryRun, Output, TargetResults, WritingVerb, select_targets};
 use super::follow;
+use super::owners;
 use crate::cluster::source::Source;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::targets::{BulkReader, Details, observe, reread};
+use crate::command::targets::{BulkReader, Details, TargetScope, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::patch::Patch;
 use crate::model::change::plan::have_same_plan;
-use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::change::undo::{Doubt, Undo, change_cause_patch, doubts, is_live, undo};
+use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, change_cause_patch, is_live, undo};
 use crate::model::revision::Revision;
-use crate::model::status::cause::causes_of_revision;
+use crate::model::revision::diff::SecretValues;
 use crate::model::status::observation::Observation;
-use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::{Workload, strategy};
+use crate::model::workload::Workload;
 use crate::render::change as render;
 use crate::render::screen::Screen;
 use crate::world::Signals;
+
+/// The arguments of `undo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The workloads to roll back.
+    pub scope: TargetScope,
+    /// The revision to roll back to.
+    pub to_revision: TargetRevision,
+    /// What the rollback changes besides the template.
+    pub undo_options: UndoOptions,
+    /// The options of the write.
+    pub options: ChangeOptions,
+    /// Whether to show the changes even if stdout is no terminal.
+    pub diff: bool,
+    /// Whether secret-looking values are shown.
+    pub secrets: SecretValues,
+    /// Whether to roll back although another client changed the workload meanwhile.
+    pub force: bool,
+    /// Whether to ask nothing.
+    pub yes: bool,
+}
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
@@ -61,7 +75,15 @@ pub async fn run(
     };
     for workload in workloads {
         let done = if screen.is_compat() {
-            compat::as_kubectl(workload, request, source, screen).await
+            compat::as_kubectl(
+                workload,
+                &request.to_revision,
+                &request.undo_options,
+                &request.options,
+                source,
+                screen,
+            )
+            .await
         } else {
             let observed = observe_target(workload, reader.as_mut(), source, screen).await;
             match observed {
@@ -124,9 +146,9 @@ async fn roll_back_workload(
 ) -> Result<Workload> {
     let target = request.to_revision.find(&observed)?.clone();
     for _ in 0..MAX_CONFLICTS {
-        warn_of_owners(&observed.workload, screen);
+        owners::warn_before_an_undo(&observed.workload, screen);
         if is_live(&observed, &target) {
-            skip(&observed.workload, &target.label(), request, screen);
+            notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
             note_rollback(&observed.workload, screen);
             let workload = observed.workload;
             change::replace_stuck_pods_if_requested(
@@ -178,9 +200,11 @@ async fn write(
     screen: &mut Screen<'_>,
 ) -> Result<PatchOutcome> {
     let options = &request.options;
-    let is_doubtful = show(observed, undo, request, source.now(), screen);
+    show_changes(observed, undo, request, screen);
+    let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), screen);
+    notes::warn_of_stuck_pods(observed, undo, options, screen);
     notes::note_partition_rollback(undo, screen);
-    notes::warn_of_apply(&observed.workload, &request.undo_options, screen);
+    owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
         change::print_change(&observed.workload, operation, undo.patch.after(), &undo.patch, options, screen);
@@ -198,7 +222,7 @@ async fn write(
             conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
         };
     change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
-    screen.notes(Workload::of_json(object.json()).and_then(|after| no_pod_replaced(&after)));
+    screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
     }
@@ -210,14 +234,8 @@ async fn write(
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a client's dry
-/// run. They go to stderr if stdout is a document. Returns whether the target is doubtful.
-fn show(
-    observed: &Observation,
-    undo: &Undo<'_>,
-    request: &Request,
-    now: Timestamp,
-    screen: &mut Screen<'_>,
-) -> bool {
+/// run. They go to stderr if stdout is a document.
+fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, screen: &mut Screen<'_>) {
     let is_wanted = request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
     if is_wanted {
         let preview = render::preview(observed, undo, request.secrets);
@@ -225,70 +243,6 @@ fn show(
             screen.styled(&preview);
         } else {
             screen.styled_notes(&preview);
-        }
-    }
-    let after = Workload::of_json(undo.patch.after());
-    let doubts = doubts(observed, undo.target, &request.to_revision);
-    let causes = causes_of_revision(observed, undo.target, now);
-    let cause = causes.iter().find(|cause| !cause.is_transient);
-    // A cause says more than that no pod is ready.
-    let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
-    screen.notes(shown.map(|doubt| render::doubt(undo.target, *doubt)));
-    if let Some(cause) = cause {
-        let (label, pods) = (undo.target.label(), cause.pods.join(", "));
-        screen.note(&format!(
-            "warning: revision {label} has pods that cannot start: {pods}: {}",
-            cause.summary
-        ));
-    }
-    let broken = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
-    if let Some(first) = broken.first() {
-        let names: Vec<_> = broken.iter().map(|pod| pod.name.as_str()).collect();
-        let (are, them, order) = match names.len() {
-            1 => ("is", "it", ""),
-            _ => ("are", "them", ", lowest ordinal first"),
-        };
-        screen.note(&format!(
-            "warning: {} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
-            names.join(", ")
-        ));
-        if !request.options.replace_stuck_pods {
-            let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
-            // By name: the controller gives the revision another number.
-            let undo = [target, Word::name(&undo.target.name, "REVISION")];
-            let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
-            screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
-            let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
-            screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
-        }
-    }
-    cause.is_some() || !doubts.is_empty()
-}
-
-/// Returns a note if the rollback replaces no pod, because the update strategy holds all pods.
-fn no_pod_replaced(after: &Workload) -> Option<String> {
-    let reason = if strategy::is_on_delete(after) {
-        "updateStrategy OnDelete: each pod is rolled back when it is deleted".to_owned()
-    } else {
-        let partition = strategy::partition(after);
-        let holds_all = partition > 0 && partition >= after.wanted();
-        holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
-    };
-    Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
-}
-
-fn skip(workload: &Workload, label: &str, request: &Request, screen: &mut Screen<'_>) {
-    let options = &request.options;
-    match &options.output {
-        Output::Text => {
-            let line = format!("skipped rollback (current template already matches revision {label})");
-            screen.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
-        }
-        // An empty patch: there is nothing to change.
-        Output::Patch => screen.exact("[]\n"),
-        Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
-            let patch = Patch::of(workload.object());
-            change::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }
     }
 }

@@ -4,8 +4,8 @@ use super::escape;
 use super::frame::result_words;
 use super::status::{NameContext, RolloutStatus, cause_words, serving_line, way_back_hint};
 use crate::model::follow::{Follower, Outcome, TargetTracker};
-use crate::model::status::verdict::RolloutState;
 use crate::model::text::secret::without_secrets;
+use crate::model::workload::verdict::RolloutState;
 
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;

@@ -11,9 +11,10 @@ use crate::model::change::undo::way_back;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::{Serving, is_outage};
-use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 use crate::world::Terminal;
 
 /// The status of one workload.

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use rollout2::model::status::cause::{CauseId, causes};
 use rollout2::model::status::observation::Observation;
-use rollout2::model::status::verdict::{Counts, RolloutState, verdict};
+use rollout2::model::status::verdict::verdict;
+use rollout2::model::workload::counts::Counts;
+use rollout2::model::workload::verdict::RolloutState;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};

@@ -11,8 +11,8 @@ use crate::model::follow::{
     FollowMode, FollowOptions, Follower, FollowerEvent, FollowerRequest, Now, Outcome, PodRef, Report,
     RollbackResult, RolloutFailure, TargetEvent, TargetId, TargetResult,
 };
-use crate::model::status::verdict::RolloutState;
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::follow::{
     CauseChange, Follower, Now, Outcome, Report, RolloutFailure, TargetId, TargetTracker,
 };
-use crate::model::status::verdict::Verdict;
+use crate::model::workload::verdict::Verdict;
 use crate::render::follow::{json, lines};
 use crate::render::screen::Screen;
 use crate::render::status::{NameContext, colored};

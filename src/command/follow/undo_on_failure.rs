@@ -3,11 +3,12 @@
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::command::change::{ChangeOptions, FIELD_MANAGER};
+use crate::command::owners;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::pod_deletion::remove_pod;
 use crate::command::targets::{observe, reread};
-use crate::command::undo::notes::{note_partition_rollback, warn_of_apply, warn_of_owners};
+use crate::command::undo::notes::note_partition_rollback;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{PodRef, TargetTracker};
@@ -34,8 +35,8 @@ pub(in crate::command) async fn undo_on_failure(
         .filter(|origin| origin.matches(workload))
         .ok_or_else(|| template_changed(workload))?;
     let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
-    warn_of_owners(workload, screen);
-    warn_of_apply(workload, &UndoOptions::default(), screen);
+    owners::warn_before_an_undo(workload, screen);
+    owners::warn_of_apply(workload, &UndoOptions::default(), screen);
     let undo = undo(&observed, target, &UndoOptions::default())?;
     note_partition_rollback(&undo, screen);
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };

@@ -6,7 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::command::targets::{ManagedFields, TargetScope};
 use crate::model::status::list::ListedRollout;
-use crate::model::status::verdict::RolloutState;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::list::TableOptions;
 use crate::render::template_form::TemplateForm;
 

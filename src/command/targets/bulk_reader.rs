@@ -13,8 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::event::{Event, Events};
 use crate::model::api::selector::Selector;
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::{RolloutState, verdict};
+use crate::model::status::verdict::verdict;
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::screen::Screen;
 
 /// Up to this many workloads of a namespace are read one by one, which returns only their own objects. For

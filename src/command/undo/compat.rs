@@ -1,8 +1,7 @@
 //! `undo --compat`: kubectl's order of steps, its messages and its documents. The patch is ours.
 
-use super::request::Request;
 use crate::cluster::source::Source;
-use crate::command::change::{self, DryRun};
+use crate::command::change::{self, ChangeOptions, DryRun};
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::observe_revisions;
@@ -10,7 +9,7 @@ use crate::error::Result;
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::patch::Patch;
-use crate::model::change::undo::{is_live, refused_while_paused, undo};
+use crate::model::change::undo::{TargetRevision, UndoOptions, is_live, refused_while_paused, undo};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 use crate::render::{compat_undo, owner_warnings as warnings};
@@ -28,17 +27,18 @@ pub(super) fn unsupported_message(type_: &ResourceType) -> String {
 /// Rolls one workload back and prints what kubectl prints.
 pub(super) async fn as_kubectl(
     workload: Workload,
-    request: &Request,
+    to_revision: &TargetRevision,
+    undo_options: &UndoOptions,
+    options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let options = &request.options;
     if workload.object().annotation(LAST_APPLIED).is_some() {
         screen.note_once(&warnings::last_applied_warning(&workload));
     }
     let observed = observe_revisions(workload, source).await?;
     let workload = &observed.workload;
-    let target = request.to_revision.find_as_kubectl(&observed)?;
+    let target = to_revision.find_as_kubectl(&observed)?;
     let untouched = Patch::of(workload.object());
     let template = target.template();
     let template = screen.shown(template.json());
@@ -53,11 +53,11 @@ pub(super) async fn as_kubectl(
         return Err(refused_while_paused(workload));
     }
     if is_live(&observed, target) {
-        report(&compat_undo::skipped(&request.to_revision));
+        report(&compat_undo::skipped(to_revision));
         return Ok(());
     }
-    let undo = undo(&observed, target, &request.undo_options)?;
-    let subject = PatchTarget::of(workload).with_error_prefix(compat_undo::failing(&request.to_revision));
+    let undo = undo(&observed, target, undo_options)?;
+    let subject = PatchTarget::of(workload).with_error_prefix(compat_undo::failing(to_revision));
     match patch::apply(&undo.patch, &subject, options, source, screen).await? {
         PatchOutcome::Applied(_) => {
             change::print_change(

@@ -1,13 +1,72 @@
-//! The notes of `undo`: owners of manifests, and a rollback that keeps its hold.
+//! The warnings and notes of `undo`, besides those about owners of the manifest.
 
-use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::change::owners::{ManifestOwner, owners};
-use crate::model::change::patch::FieldPath;
+use k8s_openapi::jiff::Timestamp;
+
+use crate::command::change::{self, ChangeOptions, Output};
+use crate::model::change::patch::Patch;
 use crate::model::change::plan::is_rollback_held;
-use crate::model::change::undo::{Undo, UndoOptions};
-use crate::model::workload::Workload;
+use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::change::undo::{Doubt, TargetRevision, Undo, doubts};
+use crate::model::status::cause::causes_of_revision;
+use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::{Workload, strategy};
+use crate::render::change as render;
 use crate::render::screen::Screen;
-use crate::render::{change as render, owner_warnings as warnings};
+
+/// Prints the reasons to doubt a rollback. Returns whether there are any.
+pub(super) fn warn_of_doubts(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    word: &TargetRevision,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) -> bool {
+    let doubts = doubts(observed, undo.target, word);
+    let causes = causes_of_revision(observed, undo.target, now);
+    let cause = causes.iter().find(|cause| !cause.is_transient);
+    // A cause says more than that no pod is ready.
+    let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
+    screen.notes(shown.map(|doubt| render::doubt(undo.target, *doubt)));
+    if let Some(cause) = cause {
+        let (label, pods) = (undo.target.label(), cause.pods.join(", "));
+        screen.note(&format!(
+            "warning: revision {label} has pods that cannot start: {pods}: {}",
+            cause.summary
+        ));
+    }
+    cause.is_some() || !doubts.is_empty()
+}
+
+/// Warns of pods that block the rollback of a StatefulSet, with the commands that delete them.
+pub(super) fn warn_of_stuck_pods(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    options: &ChangeOptions,
+    screen: &mut Screen<'_>,
+) {
+    let after = Workload::of_json(undo.patch.after());
+    let stuck = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
+    let Some(first) = stuck.first() else { return };
+    let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
+    let (are, them, order) = match names.len() {
+        1 => ("is", "it", ""),
+        _ => ("are", "them", ", lowest ordinal first"),
+    };
+    screen.note(&format!(
+        "warning: {} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
+        names.join(", ")
+    ));
+    if !options.replace_stuck_pods {
+        let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
+        // By name: the controller gives the revision another number.
+        let undo = [target, Word::name(&undo.target.name, "REVISION")];
+        let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
+        screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
+        let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
+        screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
+    }
+}
 
 /// Prints that the rollback includes pods below the StatefulSet's partition, and how its hold ends.
 pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, screen: &mut Screen<'_>) {
@@ -18,24 +77,41 @@ pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, screen: &mut 
 }
 
 /// Prints that a rollback by `step` is under way, and how it ends.
-pub(in crate::command) fn note_rollback(workload: &Workload, screen: &mut Screen<'_>) {
+pub(super) fn note_rollback(workload: &Workload, screen: &mut Screen<'_>) {
     if is_rollback_held(workload) {
         screen.note(&render::rollback_hint(workload));
     }
 }
 
-/// Warns of each controller and tool that may revert the rollback, but not of `kubectl apply`.
-pub(in crate::command) fn warn_of_owners(workload: &Workload, screen: &mut Screen<'_>) {
-    let owners = owners(workload, &FieldPath::template()).into_iter();
-    for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
-        screen.note_once(&warnings::before_an_undo(&owner, workload));
-    }
+/// Returns a note if the rollback replaces no pod, because the update strategy holds all pods.
+pub(super) fn no_pod_replaced(after: &Workload) -> Option<String> {
+    let reason = if strategy::is_on_delete(after) {
+        "updateStrategy OnDelete: each pod is rolled back when it is deleted".to_owned()
+    } else {
+        let partition = strategy::partition(after);
+        let holds_all = partition > 0 && partition >= after.wanted();
+        holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
+    };
+    Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
 }
 
-/// Warns that the next `kubectl apply` may revert the rollback. This is less important than the other warnings,
-/// because a user runs it.
-pub(in crate::command) fn warn_of_apply(workload: &Workload, options: &UndoOptions, screen: &mut Screen<'_>) {
-    if workload.object().annotation(LAST_APPLIED).is_some() && !options.sync_last_applied {
-        screen.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
+/// Prints that the template already is that of the target.
+pub(super) fn print_skipped(
+    workload: &Workload,
+    label: &str,
+    options: &ChangeOptions,
+    screen: &mut Screen<'_>,
+) {
+    match &options.output {
+        Output::Text => {
+            let line = format!("skipped rollback (current template already matches revision {label})");
+            screen.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
+        }
+        // An empty patch: there is nothing to change.
+        Output::Patch => screen.exact("[]\n"),
+        Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
+            let patch = Patch::of(workload.object());
+            change::print_change(workload, "", workload.object().json(), &patch, options, screen);
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
 use crate::model::status::cause::has_crash_loop;
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::{RolloutState, Verdict};
+use crate::model::workload::verdict::{RolloutState, Verdict};
 
 /// What to do with a target after an evaluation.
 #[derive(Debug)]

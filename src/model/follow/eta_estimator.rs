@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::Counts;
+use crate::model::workload::counts::Counts;
 
 /// The fewest pods that must become ready before there is an estimate. The first one may have
 /// waited for an image, or for the start of the follower.

@@ -14,7 +14,9 @@ use super::target_tracker::{FINAL_REFRESH_TIMEOUT, TargetTracker};
 use crate::error::Result;
 use crate::model::follow::expected_revision::{ExpectedRevision, RevisionMatch};
 use crate::model::status::cause::causes;
-use crate::model::status::verdict::{Counts, RolloutState, Verdict, verdict};
+use crate::model::status::verdict::verdict;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 
 impl TargetTracker {
     /// Evaluates the observation and finishes the target if it is done. `fresh` says that the

@@ -6,8 +6,8 @@ use crate::model::api::managed_fields::last_template_author;
 use crate::model::revision::RevisionWord;
 use crate::model::revision::digest::Digest;
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::taken_over_line;
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::taken_over_line;
 
 /// The expected revision.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use crate::model::api::pod::Pod;
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
 use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::strategy;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 
 /// The state of a rollout that a command waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

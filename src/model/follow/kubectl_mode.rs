@@ -7,7 +7,9 @@ use super::report::Report;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
 use crate::model::revision::RevisionWord;
-use crate::model::status::verdict::{Counts, RolloutState, Verdict, kubectl_status};
+use crate::model::status::verdict::kubectl_status;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 
 impl TargetTracker {
     /// Applies kubectl's own rules to every change of the workload and ignores everything else.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::model::status::verdict::Counts;
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
 
 /// The best counters of a rollout so far, and when they last improved.
 ///

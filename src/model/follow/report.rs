@@ -5,7 +5,8 @@ use super::event::TargetId;
 use super::result::TargetResult;
 use crate::model::api::pod::Pod;
 use crate::model::status::cause::Cause;
-use crate::model::status::verdict::{Counts, Verdict};
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::Verdict;
 
 /// One report, or one request.
 #[derive(Clone, Debug, PartialEq)]

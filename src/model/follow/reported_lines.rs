@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::status::verdict::Verdict;
+use crate::model::workload::verdict::Verdict;
 
 /// A line that returns without progress is printed again after this time. Crashing or rejected pods can change the
 /// counters many times a second.

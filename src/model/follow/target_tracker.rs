@@ -21,8 +21,9 @@ use crate::model::follow::fatal_causes::FatalCauses;
 use crate::model::follow::progress_clock::ProgressClock;
 use crate::model::status::cause::{Cause, without_secrets_of};
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::{Counts, RolloutState, Verdict};
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 
 /// How long the refresh before a timeout may take.
 pub(super) const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,8 +1,9 @@
 //! What serves while a rollout is not complete.
 
 use super::observation::{Observation, PodCount};
-use super::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::RolloutState;
 
 /// The available pods of a workload, and the revisions whose pods are ready.
 #[derive(Clone, Debug)]

@@ -12,8 +12,9 @@ use crate::model::follow::{
 };
 use crate::model::status::cause::Cause;
 use crate::model::status::serving::is_outage;
-use crate::model::status::verdict::{Counts, Verdict};
 use crate::model::text::secret::without_secrets;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::Verdict;
 use crate::render::status::{RolloutStatus, cause_json, pods_json, revision_json, unknown, workload_json};
 
 /// Returns one report; none for a request of the follower.

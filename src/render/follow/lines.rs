@@ -5,9 +5,9 @@ use crate::model::follow::{
 };
 use crate::model::revision::Revision;
 use crate::model::status::cause::{Cause, CauseId};
-use crate::model::status::verdict::{RolloutState, Verdict};
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::verdict::{RolloutState, Verdict};
 use crate::render::escape;
 use crate::render::status::{
     NameContext, RolloutStatus, cause_line, line, needs_a_fix, serving_line, way_back_hint,

@@ -4,8 +4,9 @@ use super::columns::aligned;
 use super::line::FrameLine;
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::is_outage;
-use crate::model::status::verdict::{Counts, RolloutState};
+use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy::min_available;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::style::Style;
 
 /// The minimum length of a bar, in cells. A shorter one is left out.

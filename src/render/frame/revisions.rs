@@ -10,8 +10,8 @@ use crate::model::follow::{Outcome, RollbackResult, TargetTracker};
 use crate::model::revision::Revision;
 use crate::model::status::observation::{Observation, PodCount};
 use crate::model::status::pod_stage::{PodStage, tally};
-use crate::model::status::verdict::Counts;
 use crate::model::text::plural::plural;
+use crate::model::workload::counts::Counts;
 use crate::render::style::Style;
 
 /// The most revisions with their own line. Further ones share one line.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::model::follow::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult, TargetTracker};
-use crate::model::status::verdict::RolloutState;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::age;
 use crate::render::style::Style;
 

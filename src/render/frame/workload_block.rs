@@ -9,8 +9,9 @@ use super::line::FrameLine;
 use super::revisions::{self, TreeLine};
 use crate::model::follow::{Now, Outcome, TargetTracker};
 use crate::model::status::cause::Cause;
-use crate::model::status::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::status::{NameContext, RolloutStatus, cause_style};
 use crate::render::style::Style;
 

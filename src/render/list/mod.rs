@@ -16,8 +16,8 @@ use super::status::cause_style;
 use super::style::Style;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::status::list::{ListedRollout, StateCounts};
-use crate::model::status::verdict::RolloutState;
 use crate::model::workload::strategy::update_strategy;
+use crate::model::workload::verdict::RolloutState;
 
 /// The options of the table.
 #[derive(Clone, Copy, Debug)]

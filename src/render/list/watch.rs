@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{TableOptions, cells_of, header, rollout_json, row, shorten_last_column};
 use crate::model::status::list::{ListedRollout, StateCounts};
-use crate::model::status::verdict::RolloutState;
+use crate::model::workload::verdict::RolloutState;
 use crate::render::frame::columns::{GAP, aligned};
 use crate::render::frame::{Frame, FrameLine, usable_height, usable_width};
 use crate::render::style::Style;

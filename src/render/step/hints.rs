@@ -2,10 +2,10 @@
 
 use crate::model::change::hold::{end_command, is_lost, step_command};
 use crate::model::change::plan::{Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back};
-use crate::model::status::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
 use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
 

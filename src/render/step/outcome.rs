@@ -5,12 +5,12 @@ use super::words::{slots, time};
 use super::{Closing, Printed};
 use crate::model::change::plan::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
 use crate::model::follow::StopSignal;
-use crate::model::status::verdict::Counts;
 use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
     StopReason,
 };
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy;
 use crate::render::change::names;
 use crate::render::escape;

@@ -196,9 +196,9 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
     let spec = json!({"replicas": 2, "updateStrategy": strategy});
     let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});
     for (reason, state) in [
-        (None, crate::model::status::verdict::RolloutState::Complete),
-        (Some("pause"), crate::model::status::verdict::RolloutState::Held),
-        (Some("plan"), crate::model::status::verdict::RolloutState::Held),
+        (None, crate::model::workload::verdict::RolloutState::Complete),
+        (Some("pause"), crate::model::workload::verdict::RolloutState::Held),
+        (Some("plan"), crate::model::workload::verdict::RolloutState::Held),
     ] {
         let annotations = match reason {
             None => json!(null),

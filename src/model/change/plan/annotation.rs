@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
-use crate::model::workload::plan_fields::{self, HOLD_ANNOTATION};
+use crate::model::workload::plan_fields::HOLD_ANNOTATION;
 use crate::model::workload::strategy;
 
 /// The version of the schema that this version writes.
@@ -67,9 +67,9 @@ impl Hold {
         workload.object().annotation(HOLD_ANNOTATION).map(|text| Self::read(workload, text)).transpose()
     }
 
-    /// Whether the annotation stores the holds of this kind, because they replace the user's strategy.
+    /// Whether the annotation stores holds of this kind: those that replace the user's strategy.
     pub(in crate::model::change) fn is_stored_for(workload: &Workload) -> bool {
-        workload.kind().hold.is_remembered() || plan_fields::are_several(workload)
+        workload.kind().hold.is_remembered() || workload.kind().step.is_ok()
     }
 
     pub(in crate::model::change) fn read(workload: &Workload, text: &str) -> Result<Self> {

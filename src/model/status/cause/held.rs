@@ -5,12 +5,13 @@ use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::change::hold::{HoldSummary, end_command, is_lost};
 use crate::model::change::plan::own_min_ready_seconds;
-use crate::model::status::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
 use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
+use crate::model::workload::verdict::RolloutState;
 
 /// Returns the causes that keep pods from being updated, or updated pods from being available.
 pub(super) fn causes(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cause> {

@@ -8,8 +8,8 @@ use super::context::{CauseContext, Problem};
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::revision::pod_update::PodUpdate;
-use crate::model::status::verdict::RolloutState;
 use crate::model::text::plural::plural;
+use crate::model::workload::verdict::RolloutState;
 
 /// Returns what the update of a pod in place waits for: its grace period, or kruise-daemon on its node.
 pub(super) fn waiting(pod: &Pod, _: &CauseContext<'_>) -> Option<Problem> {

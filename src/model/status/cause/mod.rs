@@ -34,10 +34,11 @@ pub use redact::without_secrets_of;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::verdict::{RolloutState, verdict};
+use super::verdict::verdict;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
+use crate::model::workload::verdict::RolloutState;
 use context::CauseContext;
 
 /// Returns the causes why a rollout does not progress. Causes that need a user come first.

@@ -3,7 +3,7 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::condition::Condition;
-use crate::model::status::verdict::Counts;
+use crate::model::workload::counts::Counts;
 use crate::model::workload::kind::RevisionStore;
 
 /// Returns the cause for the API server's last rejection of a pod.

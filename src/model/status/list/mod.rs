@@ -9,9 +9,11 @@ use k8s_openapi::jiff::Timestamp;
 use self::since::since;
 use crate::model::status::cause::{Cause, causes};
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::{Counts, RolloutState, Verdict, verdict};
+use crate::model::status::verdict::verdict;
 use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
+use crate::model::workload::counts::Counts;
+use crate::model::workload::verdict::{RolloutState, Verdict};
 
 /// One rollout of a list.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use crate::model::api::condition::Condition;
 use crate::model::api::pod::Pod;
 use crate::model::change::plan::Hold;
 use crate::model::status::observation::Observation;
-use crate::model::status::verdict::RolloutState;
+use crate::model::workload::verdict::RolloutState;
 
 /// Returns since when a rollout is in a state; none if no object shows it.
 ///

@@ -8,14 +8,11 @@ mod revision_check;
 
 pub use revision_check::taken_over;
 
-pub use crate::model::workload::counts::Counts;
-pub use crate::model::workload::verdict::{KubectlStatus, RolloutState, Verdict, taken_over_line};
-
 use crate::model::api::pod::Pod;
 use crate::model::change::hold::is_lost;
 use crate::model::change::plan::{Hold, is_rollback_held};
 use crate::model::status::observation::Observation;
-use crate::model::workload::verdict::RolloutFacts;
+use crate::model::workload::verdict::{KubectlStatus, RolloutFacts, Verdict};
 use crate::model::workload::{Workload, strategy};
 
 /// Returns the verdict of a rollout, by the rules of its kind.
