@@ -138,5 +138,6 @@ fn is_settled(observed: &Observation) -> bool {
     let status = |name: &str| workload.object().text(&format!("/status/{name}"));
     let Some(live) = observed.revisions.current() else { return false };
     let is_whole = observed.own_pods().all(|pod| workload.runs(pod, live));
-    !is_whole || status("currentRevision") == status("updateRevision")
+    let is_reported = workload.kind().stable_revision.is_some();
+    !is_whole || !is_reported || status("currentRevision") == status("updateRevision")
 }

@@ -102,8 +102,8 @@ async fn a_rollout_in_progress_is_held_at_its_current_pods() {
     for kind in KINDS {
         let web = Web::new(kind, 10, &json!({})).await;
         let before = web.strategy();
-        web.cluster.editor().set_image(&web.key, "app:2.0");
-        web.cluster.advance(15).await;
+        web.cluster.editor().set_image(&web.key, "app:2.0-slow");
+        web.cluster.advance(25).await;
         let output = web.run("step --soak 1s").await;
         ends(&output, 0);
         assert!(output.stderr.contains("already updated before this plan"), "{}", output.transcript);
@@ -112,7 +112,7 @@ async fn a_rollout_in_progress_is_held_at_its_current_pods() {
         web.cluster.advance(3600).await;
         assert_eq!(web.pods(), pods, "{}", web.target);
         ends(&web.run("step --all --by 5").await, 0);
-        assert_eq!((web.pods().as_str(), web.strategy()), ("2.0 10/10", before));
+        assert_eq!((web.pods().as_str(), web.strategy()), ("2.0-slow 10/10", before));
     }
 }
 
@@ -134,7 +134,7 @@ async fn the_original_partition_ends_the_plan() {
 async fn ordinals_that_are_left_out_are_not_slots() {
     let asts = (&ADVANCED_STATEFULSETS, "asts/web");
     let web = Web::new(asts, 3, &json!({})).await;
-    web.patch(&json!({"spec": {"reserveOrdinals": [1, "3-4"]}}));
+    web.patch(&json!({"spec": {"reserveOrdinals": [1, 3, 4]}}));
     web.cluster.advance(60).await;
     web.pause_and_change("app:2.0").await;
     let output = web.run("step --by 1").await;
