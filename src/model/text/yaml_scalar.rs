@@ -1,4 +1,35 @@
-//! Decides whether a string needs quotes in YAML.
+//! How a string is written in YAML: plain, in quotes, or as a `|` block.
+
+/// How a string is written on one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InlineStyle {
+    Plain,
+    Single,
+    Double,
+}
+
+/// Returns how a string is written on one line. Only double quotes permit escapes.
+pub(crate) fn inline_style(text: &str, is_printable: impl Fn(char) -> bool) -> InlineStyle {
+    if !text.chars().all(is_printable) || !reads_as_text(text) {
+        InlineStyle::Double
+    } else if is_syntax(text) {
+        InlineStyle::Single
+    } else {
+        InlineStyle::Plain
+    }
+}
+
+/// Returns what begins the `|` block of a string: the indentation of its first line, if that begins with a space or is
+/// empty, and the treatment of line breaks at the end.
+pub(crate) fn block_header(text: &str) -> String {
+    let indentation = if text.starts_with([' ', '\n']) { "2" } else { "" };
+    let chomping = match text.strip_suffix('\n') {
+        None => "-",
+        Some(body) if body.is_empty() || body.ends_with('\n') => "+",
+        Some(_) => "",
+    };
+    format!("|{indentation}{chomping}")
+}
 
 /// The words that YAML 1.1 reads as something other than a string.
 const WORDS: [&str; 40] = [
@@ -8,12 +39,12 @@ const WORDS: [&str; 40] = [
 ];
 
 /// Whether a YAML parser reads the text as a string, and not as a number, date, boolean or null.
-pub(crate) fn reads_as_text(text: &str) -> bool {
+fn reads_as_text(text: &str) -> bool {
     !WORDS.contains(&text) && !is_number(text) && !is_base_60(text) && !is_timestamp(text)
 }
 
 /// Whether the text contains YAML syntax.
-pub(crate) fn is_syntax(text: &str) -> bool {
+fn is_syntax(text: &str) -> bool {
     const FIRST: &str = "#,[]{}&*!|>'\"%@`";
     const FIRST_BEFORE_BLANK: [&str; 3] = ["?", ":", "-"];
     let before_blank =

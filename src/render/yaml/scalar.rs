@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::model::text::yaml_scalar;
+use crate::model::text::yaml_scalar::{InlineStyle, block_header, inline_style};
 
 /// After this column a line is folded at the next space.
 const WIDTH: usize = 80;
@@ -16,26 +16,17 @@ pub(super) enum Position {
     Value,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ScalarStyle {
-    Plain,
-    Single,
-    Double,
-    Literal,
-}
-
 /// Writes a string. Indents its further lines.
 pub(super) fn write(out: &mut String, text: &str, indent: usize, position: Position) {
     // A document that is only a string is indented too.
     let indent = indent.max(2);
-    match style(text) {
-        ScalarStyle::Literal => write_literal(out, text, indent),
-        style => {
-            let column = out.rsplit('\n').next().unwrap_or_default().chars().count();
-            let width = if position == Position::Key { usize::MAX } else { WIDTH };
-            FoldedLine { out, column, width, indent }.write(text, style);
-        }
+    if is_block(text) {
+        return write_block(out, text, indent);
     }
+    let column = out.rsplit('\n').next().unwrap_or_default().chars().count();
+    let width = if position == Position::Key { usize::MAX } else { WIDTH };
+    let style = inline_style(text, |character| character != '\n' && is_printable(character));
+    FoldedLine { out, column, width, indent }.write(text, style);
 }
 
 /// Whether a character ends a line in YAML 1.1.
@@ -50,30 +41,14 @@ fn is_printable(character: char) -> bool {
     printable && !matches!(character, '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
-fn style(text: &str) -> ScalarStyle {
-    let special = !text.chars().all(is_printable);
-    if text.contains('\n') {
-        let blank_before_break = text.contains(" \n") || text.ends_with(' ');
-        return if special || blank_before_break { ScalarStyle::Double } else { ScalarStyle::Literal };
-    }
-    if special || !yaml_scalar::reads_as_text(text) {
-        return ScalarStyle::Double;
-    }
-    if yaml_scalar::is_syntax(text) { ScalarStyle::Single } else { ScalarStyle::Plain }
+/// Whether a string is written as a `|` block. No line of a block may end with a space.
+fn is_block(text: &str) -> bool {
+    let has_blank_before_break = text.contains(" \n") || text.ends_with(' ');
+    text.contains('\n') && !has_blank_before_break && text.chars().all(is_printable)
 }
 
-/// Writes a `|` block. Its first line has the indentation, if the text begins with a space or an empty line, and
-/// the treatment of line breaks at the end.
-fn write_literal(out: &mut String, text: &str, indent: usize) {
-    out.push('|');
-    if text.starts_with([' ', '\n']) {
-        out.push('2');
-    }
-    if !text.ends_with('\n') {
-        out.push('-');
-    } else if text == "\n" || text.ends_with("\n\n") {
-        out.push('+');
-    }
+fn write_block(out: &mut String, text: &str, indent: usize) {
+    out.push_str(&block_header(text));
     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
         out.push('\n');
         if !line.is_empty() {
@@ -95,11 +70,11 @@ struct FoldedLine<'a> {
 }
 
 impl FoldedLine<'_> {
-    fn write(&mut self, text: &str, style: ScalarStyle) {
+    fn write(&mut self, text: &str, style: InlineStyle) {
         let quote = match style {
-            ScalarStyle::Single => "'",
-            ScalarStyle::Double => "\"",
-            ScalarStyle::Plain | ScalarStyle::Literal => "",
+            InlineStyle::Single => "'",
+            InlineStyle::Double => "\"",
+            InlineStyle::Plain => "",
         };
         self.put(quote);
         let mut after_blank = false;
@@ -108,7 +83,7 @@ impl FoldedLine<'_> {
             let next = characters.peek().map(|(_, next)| *next);
             let folds = character == ' ' && !after_blank && self.column > self.width && index > 0;
             match next {
-                Some(' ') if folds && style == ScalarStyle::Double => {
+                Some(' ') if folds && style == InlineStyle::Double => {
                     self.fold();
                     self.put("\\");
                 }
@@ -127,12 +102,12 @@ impl FoldedLine<'_> {
         self.put(&" ".repeat(self.indent));
     }
 
-    fn character(&mut self, character: char, style: ScalarStyle) {
+    fn character(&mut self, character: char, style: InlineStyle) {
         match (style, character) {
-            (ScalarStyle::Single, '\'') => self.put("''"),
-            (ScalarStyle::Double, '"') => self.put("\\\""),
-            (ScalarStyle::Double, '\\') => self.put("\\\\"),
-            (ScalarStyle::Double, _) if character == '\n' || !is_printable(character) => {
+            (InlineStyle::Single, '\'') => self.put("''"),
+            (InlineStyle::Double, '"') => self.put("\\\""),
+            (InlineStyle::Double, '\\') => self.put("\\\\"),
+            (InlineStyle::Double, _) if character == '\n' || !is_printable(character) => {
                 self.put(&escaped(character));
             }
             _ => {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::model::text::hidden_character::is_misleading;
-use crate::model::text::yaml_scalar::{is_syntax, reads_as_text};
+use crate::model::text::yaml_scalar::{InlineStyle, block_header, inline_style};
 
 /// Returns a scalar, or an empty map or list, on one line.
 pub(super) fn inline(value: &Value) -> String {
@@ -18,32 +18,22 @@ pub(super) fn inline(value: &Value) -> String {
 
 /// Returns a text on one line, quoted only if a parser needs it.
 pub(super) fn text_inline(text: &str) -> String {
-    if !text.chars().all(is_printable) {
-        format!("\"{}\"", text.chars().map(escaped).collect::<String>())
-    } else if !reads_as_text(text) {
-        format!("\"{text}\"")
-    } else if is_syntax(text) {
-        format!("'{}'", text.replace('\'', "''"))
-    } else {
-        text.to_owned()
+    match inline_style(text, is_printable) {
+        InlineStyle::Double => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
+        InlineStyle::Single => format!("'{}'", text.replace('\'', "''")),
+        InlineStyle::Plain => text.to_owned(),
     }
 }
 
-/// Returns a text of several lines as a literal block: the indicator after the colon, and the
-/// lines. Returns `None` if a parser would return a different text.
-pub(super) fn literal(text: &str) -> Option<(&'static str, Vec<&str>)> {
+/// Returns a text of several lines as a literal block: its header after the colon, and the lines. Returns `None` if a parser would return a different text.
+pub(super) fn literal(text: &str) -> Option<(String, Vec<&str>)> {
     let starts_well = !text.starts_with([' ', '\t', '\n']);
     let safe = |c: char| c == '\n' || is_printable(c);
     if !text.contains('\n') || !starts_well || !text.chars().all(safe) {
         return None;
     }
     let body = text.strip_suffix('\n').unwrap_or(text);
-    let indicator = match (body.len() == text.len(), body.ends_with('\n')) {
-        (true, _) => "|-",
-        (false, false) => "|",
-        (false, true) => "|+",
-    };
-    Some((indicator, body.split('\n').collect()))
+    Some((block_header(text), body.split('\n').collect()))
 }
 
 /// Whether a character needs no escape. YAML requires it for control characters. Misleading

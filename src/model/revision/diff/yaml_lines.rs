@@ -40,8 +40,8 @@ impl NodeIds {
 
 /// Returns a value as block YAML: sorted members, lists not indented, as kubectl writes it.
 ///
-/// A YAML library would not say which line belongs to which part of the template, and hunks need
-/// that.
+/// The documents of `-o yaml` have an emitter of their own, which folds lines and orders keys as go-yaml does. Hunks need
+/// unfolded lines, and the part of the template that each line belongs to.
 pub(super) fn lines(value: &Value, nodes: &mut NodeIds) -> Vec<YamlLine> {
     let node = nodes.node(&TemplatePath::default());
     let mut writer = LineWriter { lines: Vec::new(), nodes, here: TemplatePath::default(), node };
@@ -114,10 +114,10 @@ impl LineWriter<'_> {
     }
 
     fn scalar(&mut self, start: &str, value: &Value, indent: usize) {
-        let Some((indicator, lines)) = value.as_str().and_then(block_scalar::literal) else {
+        let Some((header, lines)) = value.as_str().and_then(block_scalar::literal) else {
             return self.line(format!("{start}{}", block_scalar::inline(value)));
         };
-        self.line(format!("{start}{indicator}"));
+        self.line(format!("{start}{header}"));
         for line in lines {
             self.line(if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(indent)) });
         }
