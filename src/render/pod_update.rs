@@ -43,7 +43,8 @@ pub(super) fn details(update: &UpdatedPods) -> Option<String> {
 /// Returns how the pods of a plan are updated: `pods are updated in place: restarts app`.
 #[must_use]
 pub(super) fn of_plan(update: &UpdatedPods, may_stay: bool) -> String {
-    let details = details(update).filter(|_| may_stay).map(|details| format!(": {details}")).unwrap_or_default();
+    let details =
+        details(update).filter(|_| may_stay).map(|details| format!(": {details}")).unwrap_or_default();
     match (update.in_place, update.recreated) {
         (0, _) => format!("pods are recreated{details}"),
         (_, 0) => format!("pods are updated in place{details}"),

@@ -26,10 +26,13 @@ impl StepKind for CountedPods {
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
         request.pace.refuse_surge()?;
         if workload.kind().pods != PodIdentity::Node {
-            return request.pace.refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
+            return request
+                .pace
+                .refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
         }
         Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
-        let flags = [("--order", request.pace.order.is_some()), ("--evict", request.pace.evict == Some(true))];
+        let flags =
+            [("--order", request.pace.order.is_some()), ("--evict", request.pace.evict == Some(true))];
         match flags.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((flag, _)) => Err(Error::usage(format!("{flag} is for the DaemonSets of Kubernetes"))

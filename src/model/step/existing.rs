@@ -11,8 +11,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::change::plan::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
 use crate::model::change::owners::{driver, driver_command};
+use crate::model::change::plan::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
 use crate::model::status::effect::UpdatedPods;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
@@ -108,7 +108,8 @@ fn check(request: &Request, observed: &Observation) -> Result<()> {
     if let Some(driver) = driver(workload) {
         let sentence = format!("{driver} drives the rollout of {}", workload.target());
         let advice = "use the steps of that rollout; two programs would undo each other's changes";
-        let hint = driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
+        let hint =
+            driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
         return Err(Error::new(ErrorKind::Refused, sentence).hint(hint));
     }
     step_kind(workload)?.check_request(workload, request)?;

@@ -1,18 +1,12 @@
 //! The rules that the kinds of OpenKruise share.
 
-use serde_json::Value;
-
 use super::Workload;
 use super::counts::Counts;
 use super::kind::PodUpdatePolicy;
+pub(super) use super::strategy::field;
 use super::strategy::{is_on_delete, partition, update_strategy};
 use super::verdict::{RolloutFacts, RolloutState};
 pub(super) use crate::model::api::resource_type::KRUISE as GROUP;
-
-/// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
-pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
-    strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
-}
 
 /// Returns the policy that a field of the strategy names. A pod that `OnDelete` replaces is always a new one.
 pub(super) fn policy(workload: &Workload, name: &str) -> PodUpdatePolicy {

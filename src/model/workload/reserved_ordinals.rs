@@ -41,7 +41,8 @@ pub(in crate::model) fn ordinals(object: &Object, start: i64, count: i64) -> Vec
 /// Returns the reserved ranges in ascending order. They may overlap.
 fn reserved(object: &Object) -> Vec<(i64, i64)> {
     let reserved = object.at("/spec/reserveOrdinals").and_then(Value::as_array).into_iter().flatten();
-    let mut ranges: Vec<(i64, i64)> = reserved.filter_map(range).filter(|(first, last)| first <= last).collect();
+    let mut ranges: Vec<(i64, i64)> =
+        reserved.filter_map(range).filter(|(first, last)| first <= last).collect();
     ranges.sort_unstable();
     ranges
 }

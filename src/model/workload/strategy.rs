@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::model::api::field_path::FieldPath;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::{HoldBy, PodIdentity, StepBy};
-use crate::model::workload::kruise;
 use crate::model::workload::reserved_ordinals::reserved_between;
 use crate::model::workload::update_budget::{IntOrPercent, UpdateBudget};
 
@@ -68,7 +67,7 @@ pub fn partition_counts_pods(workload: &Workload) -> bool {
 /// Returns the partition in a strategy as a number of pods; none for a percentage, and without a partition.
 #[must_use]
 pub fn counted_partition(strategy: &Value) -> Option<i64> {
-    kruise::field(strategy, "partition").and_then(Value::as_i64)
+    field(strategy, "partition").and_then(Value::as_i64)
 }
 
 /// Returns the first index that a StatefulSet with this strategy updates.
@@ -153,6 +152,11 @@ pub fn with_partition(workload: &Workload, partition: i64) -> Value {
         None => *limits = json!({"partition": partition}),
     }
     strategy
+}
+
+/// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
+pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
+    strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
 }
 
 /// Whether the limits of an update are in `rollingUpdate`, and not in the strategy itself as in `v1alpha1` of a CloneSet.

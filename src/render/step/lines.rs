@@ -33,7 +33,9 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
             "note: skipped, because their nodes are NotReady: {}",
             escape::line(&names(pods))
         )),
-        StepReport::Batch(batch) => batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result),
+        StepReport::Batch(batch) => {
+            batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result)
+        }
         StepReport::Released { batch, slot } => {
             Printed::result(format!("batch {batch}: {} released", escape::line(slot)))
         }

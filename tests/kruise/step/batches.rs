@@ -38,7 +38,12 @@ async fn one_command_releases_the_canary_and_the_next_continues() {
         let web = Web::changed(kind, 10, &json!({}), "app:2.0").await;
         let output = web.run("step --by 3").await;
         ends(&output, 0);
-        assert_eq!((web.pods().as_str(), web.partition()), ("1.0 9/9, 2.0 1/1", json!(9)), "{}", output.transcript);
+        assert_eq!(
+            (web.pods().as_str(), web.partition()),
+            ("1.0 9/9, 2.0 1/1", json!(9)),
+            "{}",
+            output.transcript
+        );
         ends(&web.run("status --watch=false").await, 5);
         ends(&web.run("step").await, 0);
         web.cluster.advance(3600).await;
@@ -124,7 +129,12 @@ async fn the_original_partition_ends_the_plan() {
         web.cluster.editor().set_image(&web.key, "app:2.0");
         let output = web.run("step --all --by 3").await;
         ends(&output, 0);
-        assert_eq!((web.pods().as_str(), web.strategy()), ("1.0 5/5, 2.0 5/5", before.clone()), "{}", output.transcript);
+        assert_eq!(
+            (web.pods().as_str(), web.strategy()),
+            ("1.0 5/5, 2.0 5/5", before.clone()),
+            "{}",
+            output.transcript
+        );
         ends(&web.run("step --to 100% --by 3").await, 0);
         assert_eq!((web.pods().as_str(), web.strategy()), ("2.0 10/10", before));
     }

@@ -53,7 +53,12 @@ async fn undo_of_a_plan_restores_the_strategy_without_the_pause() {
         ends(&web.run("step --to 2").await, 0);
         let output = web.run("undo --wait").await;
         ends(&output, 0);
-        assert_eq!((web.pods().as_str(), web.strategy(), web.hold()), ("1.0 4/4", before, None), "{}", output.transcript);
+        assert_eq!(
+            (web.pods().as_str(), web.strategy(), web.hold()),
+            ("1.0 4/4", before, None),
+            "{}",
+            output.transcript
+        );
     }
 }
 

@@ -92,7 +92,8 @@ impl Web {
     pub(super) fn pods(&self) -> String {
         let mut images = BTreeMap::<String, (usize, usize)>::new();
         self.cluster.sim.store(|store| {
-            for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod)) {
+            for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod))
+            {
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]);
                 let (ready, all) = images.entry(image.trim_start_matches("app:").to_owned()).or_default();
                 (*ready, *all) = (*ready + usize::from(is_ready(pod)), *all + 1);

@@ -83,7 +83,8 @@ impl PlanRecord {
             return is_below.then(|| self.rolling_back_to(template));
         }
         let set = strategy::without_node_selector(strategy::with_partition(workload, 0));
-        let is_partial = self.hold.original().is_some_and(|own| own != &strategy::without_node_selector(own.clone()));
+        let is_partial =
+            self.hold.original().is_some_and(|own| own != &strategy::without_node_selector(own.clone()));
         (workload.kind().step == Ok(StepBy::Partition) && (own > 0 || is_partial)).then(|| {
             let mut record = self.rolling_back_to(template);
             record.hold.set = set;
