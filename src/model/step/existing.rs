@@ -92,8 +92,8 @@ pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Exi
         },
     };
     if request.in_place_only && found.record.plan.is_releasing() {
-        let held = found.as_held(observed);
-        check_in_place(held.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
+        let after = found.as_held(observed);
+        check_in_place(after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
     }
     let plan = &found.record.plan;
     if plan.reach == Some(Reach::All) && plan.is_releasing() {
