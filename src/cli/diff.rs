@@ -8,7 +8,7 @@ use super::duration::count;
 use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
-use crate::command::diff::elsewhere::{Elsewhere, Origin};
+use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
 use crate::command::targets::target_words::{TargetWord, read_one_target};
@@ -145,16 +145,17 @@ impl DiffArgs {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
         namespace.as_deref().map_or(Ok(()), name::check_namespace)?;
         let origin = match (&self.with_context, &self.with_file) {
-            (Some(name), _) => Origin::Context(name.clone()),
-            (None, Some(path)) if path.as_os_str() == "-" => Origin::File(SnapshotPath::Stdin),
-            (None, Some(path)) => Origin::File(SnapshotPath::Path(path.clone())),
-            (None, None) => Origin::Same,
+            (Some(name), _) => ElsewhereOrigin::Context(name.clone()),
+            (None, Some(path)) if path.as_os_str() == "-" => ElsewhereOrigin::File(SnapshotPath::Stdin),
+            (None, Some(path)) => ElsewhereOrigin::File(SnapshotPath::Path(path.clone())),
+            (None, None) => ElsewhereOrigin::Same,
         };
-        if origin == Origin::File(SnapshotPath::Stdin) && common.access.snapshot == Some(SnapshotPath::Stdin)
+        if origin == ElsewhereOrigin::File(SnapshotPath::Stdin)
+            && common.access.snapshot == Some(SnapshotPath::Stdin)
         {
             return Err(Error::usage("standard input cannot be used for multiple arguments"));
         }
-        if workload.is_some() || namespace.is_some() || origin != Origin::Same {
+        if workload.is_some() || namespace.is_some() || origin != ElsewhereOrigin::Same {
             return Ok(Some(Elsewhere { workload, namespace, origin }));
         }
         match &self.with_revision {

@@ -18,8 +18,12 @@ use crate::model::workload::verdict::RolloutState;
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
 /// Prints one line for each workload: failed rollouts first, then those that progress with a cause,
-/// progress, are held, are not observed yet, and are complete; within that the longest first. CAUSE is
-/// the first cause of status. The last line counts the states.
+/// progress, are held, are not observed by their controller yet, and are complete; within that the longest
+/// first. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row. The last
+/// line counts the states.
+///
+/// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. UPDATED
+/// then counts the pods that the partition keeps: 2/5, 3 held.
 ///
 /// Each type is read with one list for the namespace, or with -A for the cluster.
 #[derive(Debug, Args)]
@@ -41,13 +45,16 @@ pub(super) struct ListArgs {
     #[arg(short = 'A', long)]
     all_namespaces: bool,
 
-    /// Show only these states; held includes paused
+    /// Show only these states
+    ///
+    /// held includes paused, and complete StatefulSets whose partition keeps outdated pods.
     #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true)]
     states: Vec<StateArg>,
 
     /// Exit with the code of a rollout in one of these states, as status does
     ///
-    /// The code is 4 for failed, 5 for held and paused, and 3 for progressing and unobserved.
+    /// The code is 4 for failed, 5 for held and paused, and 3 for progressing and unobserved. A complete
+    /// StatefulSet does not fail, whatever its partition keeps.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true)]
     fail_on_state: Vec<StateArg>,
 

@@ -10,6 +10,7 @@ use crate::cluster::source::Source;
 use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
+pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::patch::Patch;
@@ -19,9 +20,6 @@ use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
 use crate::render::{change as render, revision_document};
-
-/// The default of `--field-manager`.
-pub const FIELD_MANAGER: &str = "kubectl-rollout2";
 
 /// The options of a writing verb.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -134,7 +134,7 @@ fn show(
             screen.result(&if screen.redacts() { without_secrets(&table) } else { table });
         }
         (Output::Text | Output::Wide, None) => {
-            let options = render::TableOptions {
+            let options = render::HistoryTableOptions {
                 wide: request.output == Output::Wide,
                 namespace: request.scope.all_namespaces,
                 terminal: screen.terminal(),

@@ -149,8 +149,8 @@ pub async fn run_on(
             }
             Verb::Preview(request) => {
                 let access = &common.access;
-                let caller = preview::Caller { environment: &environment, access, signals };
-                Box::pin(preview::run(request, source, caller, &mut screen)).await
+                let context = preview::RunContext { environment: &environment, access, signals };
+                Box::pin(preview::run(request, source, context, &mut screen)).await
             }
             Verb::Undo(request) => Box::pin(undo::run(request, source, signals, &mut screen)).await,
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,

@@ -1,14 +1,12 @@
 //! `preview`: what applying manifests would do to rollouts. It never writes.
 
 mod applied;
-mod caller;
+mod apply_result;
 mod connection_flags;
 mod kubectl;
-mod stored;
 
 pub use applied::AppliedObjects;
-pub use caller::Caller;
-pub use kubectl::ApplyFlags;
+pub use kubectl::{ApplyFlags, RunContext};
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -73,13 +71,13 @@ impl Request {
 pub async fn run(
     request: &Request,
     source: &Source,
-    caller: Caller<'_>,
+    context: RunContext<'_>,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let mut signals = StopSignals::new(caller.signals.clone());
+    let mut signals = StopSignals::new(context.signals.clone());
     let stopped = tokio::select! {
         biased;
-        outcome = preview(request, source, &caller, screen) => return outcome,
+        outcome = preview(request, source, &context, screen) => return outcome,
         signal = signals.next() => signal,
     };
     let exit = match stopped {
@@ -94,10 +92,10 @@ pub async fn run(
 async fn preview(
     request: &Request,
     source: &Source,
-    caller: &Caller<'_>,
+    context: &RunContext<'_>,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let applied = match request.applied.read(caller, screen).await {
+    let applied = match request.applied.read(context, screen).await {
         Ok(applied) => applied,
         Err(error) => return error.into(),
     };
@@ -111,7 +109,7 @@ async fn preview(
         }
     }
     let (before, mut errors) = observe_all(&workloads, request, source, screen).await;
-    let mut printed = Printed::of(request, &workloads, &applied.refused);
+    let mut printed = PreviewPrinter::of(request, &workloads, &applied.refused);
     for (after, before) in workloads.into_iter().zip(before) {
         let Some(before) = before else { continue }; // its error is among the others
         let preview = match before {
@@ -120,7 +118,7 @@ async fn preview(
             }
             Existing::None => Preview::of_new(after),
         };
-        if let Err(error) = printed.show(&preview, caller.environment, screen).await {
+        if let Err(error) = printed.show(&preview, context.environment, screen).await {
             errors.push(error);
         }
     }
@@ -178,8 +176,8 @@ async fn live(after: &Workload, source: &Source) -> Result<Option<Workload>> {
     }
 }
 
-/// What was printed so far.
-struct Printed<'a> {
+/// Prints each workload, and counts them.
+struct PreviewPrinter<'a> {
     request: &'a Request,
     in_namespaces: bool,
     workloads: usize,
@@ -187,7 +185,7 @@ struct Printed<'a> {
     items: Vec<Value>,
 }
 
-impl<'a> Printed<'a> {
+impl<'a> PreviewPrinter<'a> {
     fn of(request: &'a Request, workloads: &[Workload], refused: &[RefusedObject]) -> Self {
         let mut namespaces: Vec<&str> =
             workloads.iter().map(|workload| workload.object().namespace()).collect();

@@ -67,24 +67,20 @@ pub async fn run(
 ) -> CommandOutcome {
     let found =
         find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await;
-    let found = match found {
-        Ok(found) => found,
+    let (workloads, mut outcome) = match found {
+        Ok(found) => found.report(&request.scope, screen),
         Err(error) => return error.into(),
     };
-    screen.notes(&found.nothing_found);
-    let exit = found.exit(&request.scope, screen.is_compat());
-    let mut outcome = CommandOutcome { exit, errors: found.errors };
-    let names = NameContext { others: found.workloads.len() > 1, namespaces: request.scope.all_namespaces };
-    if let (Source::Cluster(cluster), true, false) = (source, request.watch, found.workloads.is_empty()) {
+    let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
+    if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
         let follow_request = request.follow_request(names, signals, screen);
         let so_far = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
-        return outcome.and(follow::run(&follow_request, found.workloads, so_far, cluster, screen).await);
+        return outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await);
     }
     let shown = if screen.is_compat() {
-        let workloads = found.workloads.iter();
-        workloads.map(|workload| show_as_kubectl(workload, request, screen)).collect()
+        workloads.iter().map(|workload| show_as_kubectl(workload, request, screen)).collect()
     } else {
-        show_all(found.workloads, names, request, source, screen).await
+        show_all(workloads, names, request, source, screen).await
     };
     for shown in shown {
         match shown {

@@ -76,12 +76,16 @@ pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
         Doubt::NotReady { pods: count } => {
             format!("warning: no pod of revision {label} is ready ({})", plural(count, "pod"))
         }
-        Doubt::UndoneBefore { current, was } => {
+        Doubt::ReplacedByEarlier { current, was, is_undo } => {
             let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
-            format!(
-                "warning: revision {label} was undone just before; revision {}{was} replaced it",
-                current.label()
-            )
+            let current = current.label();
+            if is_undo {
+                format!(
+                    "warning: revision {label} was undone just before; revision {current}{was} replaced it"
+                )
+            } else {
+                format!("warning: revision {label} was replaced by an earlier one, revision {current}{was}")
+            }
         }
     }
 }

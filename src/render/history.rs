@@ -16,7 +16,7 @@ use crate::world::Terminal;
 
 /// The options of the table.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TableOptions {
+pub struct HistoryTableOptions {
     /// Whether to show names, digests and images too.
     pub wide: bool,
     /// Whether the header has the namespace.
@@ -27,7 +27,7 @@ pub struct TableOptions {
 
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
-pub fn table(history: &History<'_>, options: TableOptions) -> Vec<Span> {
+pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
     let mut spans = vec![Span::plain(header(history, options) + "\n")];
     if history.entries.is_empty() {
         spans.push(Span::plain("No rollout history found.\n"));
@@ -58,7 +58,7 @@ fn state_style(state: &str) -> Style {
     }
 }
 
-fn header(history: &History<'_>, options: TableOptions) -> String {
+fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     let workload = &history.observation.workload;
     let mut header = workload.reference();
     if options.namespace {

@@ -19,7 +19,7 @@ use rollout2::model::status::history::History;
 use rollout2::model::status::observation::Observation;
 use rollout2::model::status::verdict::verdict;
 use rollout2::model::workload::Workload;
-use rollout2::render::history::{TableOptions, table};
+use rollout2::render::history::{HistoryTableOptions, table};
 use serde_json::{Value, json};
 
 /// The measured runs of each case, after a warm-up.
@@ -74,7 +74,7 @@ fn history() -> std::io::Result<Case> {
     let observed = observed(Shape { revisions: 1_000, pods: 10, crashing: false })?;
     Ok(Box::new(move || {
         let history = History::of(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH);
-        black_box(table(&history, TableOptions { wide: true, namespace: false, terminal: None }));
+        black_box(table(&history, HistoryTableOptions { wide: true, namespace: false, terminal: None }));
     }))
 }
 

@@ -45,6 +45,17 @@ async fn run_on_terminal_of(size: Terminal, cluster: &TestCluster, user: &str, a
     Run::of(args).at(START.parse().unwrap()).terminal(size.width, size.height).run_against(client).await
 }
 
+/// `complete   0s` would read as the age of the state.
+#[tokio::test(start_paused = true)]
+async fn a_result_without_a_wait_has_no_duration() {
+    let cluster = TestCluster::new();
+    cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    let screens = screens(&run_on_terminal(&cluster, "admin", "deployment/web").await);
+    let last = screens.last().unwrap();
+    assert_eq!(last[1], "deployment.apps/web   revision 1   complete", "{last:#?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_drawn_in_place_until_it_ends() {
     let cluster = TestCluster::new();

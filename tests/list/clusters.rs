@@ -1,6 +1,7 @@
 //! `list` of a simulated cluster: the requests, and what is printed without rights.
 
 use harness::Run;
+use harness::TestCluster;
 use harness::many_workloads::{Shape, WorkloadGenerator};
 use serde_json::{Value, json};
 use simcluster::{Rule, SimCluster, User};
@@ -48,6 +49,67 @@ async fn each_type_is_listed_once() {
             expected.sort();
             assert_eq!(lines(&cluster), expected, "{size}: {words}");
         }
+    }
+}
+
+/// A plan raises `minReadySeconds`, so the controller counts no updated pod as available.
+#[tokio::test(start_paused = true)]
+async fn ready_pods_of_a_plan_are_available() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(4, &json!({}));
+    cluster.advance(30).await;
+    assert_eq!(cluster.run("pause deployment/web").await.exit, 0);
+    cluster.editor().set_image(&web, "app:2.0");
+    let step = cluster.run("step deployment/web --to 2 --by 2").await;
+    assert_eq!(step.exit, 0, "{}", step.transcript);
+    cluster.advance(1).await;
+    let list = cluster.run("list deploy").await.stdout;
+    let row = list.lines().nth(1).unwrap();
+    assert!(row.starts_with("deployment/web  2         held   2/4      5/4        "), "{list}");
+    assert!(row.contains("held by a plan of step"), "{list}");
+    let json: Value = serde_json::from_str(&cluster.run("list deploy -o json").await.stdout).unwrap();
+    assert_eq!(json["items"][0]["pods"]["available"], 3, "the counter of the controller");
+}
+
+/// A rollback to pods that kept running is complete when the controller removed the others.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_state_is_not_that_of_an_older_rollout() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(600).await;
+    let since = async |image: &str, seconds: u64| {
+        cluster.editor().set_image(&web, image);
+        cluster.advance(seconds).await;
+        let list = cluster.run("list deploy").await.stdout;
+        let words: Vec<_> = list.lines().nth(1).unwrap().split_whitespace().map(str::to_owned).collect();
+        (words[2].clone(), words[5].trim_end_matches('s').parse::<u64>().unwrap())
+    };
+    assert!(matches!(since("app:2.0-crash", 20).await, (state, 15..=21) if state == "progressing"));
+    assert!(matches!(since("app:1.0", 30).await, (state, 25..=31) if state == "complete"));
+    let (state, seconds) = since("app:2.0-crash", 10).await; // the ReplicaSet is one minute old
+    assert!(state == "progressing" && (5..=11).contains(&seconds), "{state} {seconds}");
+}
+
+#[tokio::test]
+async fn a_missing_namespace_is_reported_with_one_request() {
+    let user = User::limited("gina", [Rule::allow(&["list"], &["deployments"])]);
+    let cluster = crowd(1, &[user]);
+    let nothing = "No resources found in shpo namespace.\n";
+    for (user, words, stderr, exit) in [
+        ("admin", "list deploy -n shpo", format!("{nothing}note: there is no namespace \"shpo\"\n"), 1),
+        (
+            "admin",
+            "list deploy -n shpo --allow-empty",
+            format!("{nothing}note: there is no namespace \"shpo\"\n"),
+            0,
+        ),
+        ("admin", "list deploy -n shop -l app=none", nothing.replace("shpo", "shop"), 1),
+        ("gina", "list deploy -n shpo", nothing.to_owned(), 1),
+    ] {
+        let output = run(&cluster, user, words).await;
+        assert_eq!((output.stderr, output.exit), (stderr, exit), "{user}: {words}");
+        let namespaces = lines(&cluster).into_iter().filter(|line| line.contains("GET /api/v1/namespaces/"));
+        assert!(namespaces.count() <= 1, "{words}");
     }
 }
 

@@ -26,6 +26,7 @@ fn json_is_one_document() {
             "message": "deployment \"checkout\" exceeded its progress deadline",
             "since": "2026-11-20T13:50:00Z",
             "pods": {"wanted": 2, "expectedUpdated": 2, "total": 2, "updated": 1, "ready": 0, "available": 0},
+            "outage": true,
             "causes": [{
                 "id": "crash-loop",
                 "transient": false,

@@ -55,17 +55,27 @@ pub(crate) fn deployment(namespace: &str, name: &str, changes: &Value) -> Vec<Va
 
 /// Returns a StatefulSet whose partition keeps both pods on revision 1.
 pub(crate) fn held_set(namespace: &str, name: &str) -> Vec<Value> {
+    stateful_set(namespace, name, 2, 0)
+}
+
+/// Returns a StatefulSet of three pods, of which its partition keeps two on revision 1.
+pub(crate) fn partly_updated_set(namespace: &str, name: &str) -> Vec<Value> {
+    stateful_set(namespace, name, 3, 1)
+}
+
+/// Returns a StatefulSet whose partition is 2 and whose last `updated` pods run revision 2.
+fn stateful_set(namespace: &str, name: &str, replicas: i64, updated: i64) -> Vec<Value> {
     let uid = format!("{namespace}-{name}");
     let set = json!({
         "apiVersion": "apps/v1", "kind": "StatefulSet",
         "metadata": {"name": name, "namespace": namespace, "uid": uid, "generation": 2, "labels": {"app": name}},
         "spec": {
-            "replicas": 2, "selector": {"matchLabels": {"app": name}}, "template": template("x:2"),
+            "replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template("x:2"),
             "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}},
         },
         "status": {
-            "observedGeneration": 2, "replicas": 2, "updatedReplicas": 0, "readyReplicas": 2, "availableReplicas": 2,
-            "currentReplicas": 2, "currentRevision": format!("{name}-1"), "updateRevision": format!("{name}-2"),
+            "observedGeneration": 2, "replicas": replicas, "updatedReplicas": updated, "readyReplicas": replicas,
+            "availableReplicas": replicas, "currentReplicas": replicas - updated, "currentRevision": format!("{name}-1"), "updateRevision": format!("{name}-2"),
         },
     });
     let revision = |number: i64| {
@@ -81,11 +91,12 @@ pub(crate) fn held_set(namespace: &str, name: &str) -> Vec<Value> {
         })
     };
     let pod = |ordinal: i64| {
+        let revision = if ordinal < replicas - updated { 1 } else { 2 };
         let labels = json!({"metadata": {"name": format!("{name}-{ordinal}"),
-            "labels": {"app": name, "controller-revision-hash": format!("{name}-1")}}});
+            "labels": {"app": name, "controller-revision-hash": format!("{name}-{revision}")}}});
         with(pod(namespace, name, "0", &uid), &labels)
     };
-    vec![set, revision(1), revision(2), pod(0), pod(1)]
+    [set, revision(1), revision(2)].into_iter().chain((0..replicas).map(pod)).collect()
 }
 
 /// Returns a ready pod of an owner.

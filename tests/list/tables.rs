@@ -3,17 +3,17 @@
 use harness::{Run, data};
 use serde_json::json;
 
-use crate::objects::{complete, deployment, every_state, list, listing};
+use crate::objects::{complete, deployment, every_state, list, listing, partly_updated_set};
 
 const ALL: &str = "\
-NAMESPACE  WORKLOAD             REVISION  STATE        UPDATED  AVAILABLE  SINCE  CAUSE
-shop       deployment/checkout  2         failed       1/2      0/2        10m    app: CrashLoopBackOff, exit 1
-test       deployment/cart      2         progressing  1/2      1/2        30m    app: CrashLoopBackOff, exit 1
-shop       deployment/api       2         progressing  1/2      1/2        30m
-shop       statefulset/db       2         held         0/2      2/2        120m   partition 2 keeps db-0..db-1 on revision 1
-shop       deployment/paid      2         paused       1/2      1/2        10m    paused, until kubectl rollout2 resume deployment/paid -n shop
-test       deployment/late      2         unobserved   2/2      2/2        -
-shop       deployment/web       2         complete     2/2      2/2        120m
+NAMESPACE  WORKLOAD             REVISION  STATE        UPDATED  AVAILABLE   SINCE  CAUSE
+shop       deployment/checkout  2         failed       1/2      0/2 outage  10m    app: CrashLoopBackOff, exit 1
+test       deployment/cart      2         progressing  1/2      1/2         30m    app: CrashLoopBackOff, exit 1
+shop       deployment/api       2         progressing  1/2      1/2         30m
+shop       statefulset/db       2         held         0/2      2/2         120m   partition 2 keeps db-0..db-1 on revision 1
+shop       deployment/paid      2         paused       1/2      1/2         10m    paused, until kubectl rollout2 resume deployment/paid -n shop
+test       deployment/late      2         unobserved   -/2      2/2         -      Waiting for deployment spec update to be observed...
+shop       deployment/web       2         complete     2/2      2/2         120m
 7 workloads: 1 failed, 2 progressing, 1 paused, 1 held, 1 unobserved, 1 complete
 ";
 
@@ -31,7 +31,7 @@ fn a_namespace_has_no_column_for_itself() {
         output.stdout,
         "WORKLOAD         REVISION  STATE        UPDATED  AVAILABLE  SINCE  CAUSE\n\
          deployment/cart  2         progressing  1/2      1/2        30m    app: CrashLoopBackOff, exit 1\n\
-         deployment/late  2         unobserved   2/2      2/2        -\n\
+         deployment/late  2         unobserved   -/2      2/2        -      Waiting for deployment spec update to be observed...\n\
          2 workloads: 1 progressing, 1 unobserved\n"
     );
 }
@@ -84,20 +84,59 @@ fn the_wide_table_has_images_strategy_and_writer() {
 }
 
 #[test]
-fn a_terminal_shortens_causes_and_colours_states() {
+fn a_terminal_colours_states_and_does_not_cut_the_wide_table() {
     let run = |width, args: &[&str]| listing(&every_state(), args).terminal(width, 24).run().stdout;
-    let narrow = run(90, &["-n", "shop", "deploy,sts", "--color", "never"]);
-    let paid = "deployment/paid      2         paused       1/2      1/2        10m    paused, until kube…";
-    assert_eq!(narrow.lines().find(|line| line.contains("paid")), Some(paid));
-    assert_eq!(paid.chars().count(), 90, "as wide as the terminal");
     let wide = run(80, &["-n", "shop", "deploy,sts", "-o", "wide", "--color", "never"]);
     assert!(wide.contains("until kubectl rollout2 resume deployment/paid -n shop\n"), "{wide}");
     let colored = run(120, &["-n", "shop", "deploy,sts"]);
-    for text in
-        ["\x1b[31mfailed\x1b[0m", "\x1b[31m0/2\x1b[0m", "\x1b[33mheld\x1b[0m", "\x1b[32mcomplete\x1b[0m"]
-    {
+    for text in [
+        "\x1b[31mfailed\x1b[0m",
+        "\x1b[31m0/2 outage\x1b[0m",
+        "\x1b[33mheld\x1b[0m",
+        "\x1b[32mcomplete\x1b[0m",
+    ] {
         assert!(colored.contains(text), "{text:?}: {colored:?}");
     }
+}
+
+/// Beside its row if the terminal is wide enough, and else below it.
+#[test]
+fn a_terminal_wraps_causes_and_cuts_nothing() {
+    let snapshot = |width: u16| {
+        let run = listing(&every_state(), &["-A", "deploy,sts", "--color", "never"]).terminal(width, 24);
+        let output = run.run().stdout;
+        assert!(output.lines().all(|line| line.chars().count() <= width.into()), "{width}: {output}");
+        let words = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        for cause in
+            ["keeps db-0..db-1 on revision 1", "until kubectl rollout2 resume deployment/paid -n shop"]
+        {
+            assert!(words.contains(cause), "{width}: {output}");
+        }
+        insta::assert_snapshot!(format!("width_{width}"), output);
+    };
+    [145, 80].into_iter().for_each(snapshot);
+}
+
+/// `status` ends with 0 for it, as kubectl does, so its state is `complete`.
+#[test]
+fn pods_that_a_partition_keeps_are_shown_for_a_complete_rollout() {
+    let objects = partly_updated_set("shop", "db");
+    let all = "\
+WORKLOAD        REVISION  STATE     UPDATED      AVAILABLE  SINCE  CAUSE
+statefulset/db  2         complete  1/3, 2 held  3/3        0s     partition 2 keeps db-0..db-1 on revision 1
+1 workload: 1 complete (1 with held pods)
+";
+    for (states, exit) in [("held", 0), ("complete", 0), ("paused,held", 0)] {
+        let output = list(&objects, &["sts", "--state", states, "--fail-on-state", "held"]);
+        assert_eq!((output.stdout.as_str(), output.exit), (all, exit), "{states}");
+    }
+    let other = list(&objects, &["sts", "--state", "failed,progressing,paused"]).stdout;
+    assert_eq!(other, "1 workload: 1 complete (1 with held pods)\n");
+    let colored = listing(&objects, &["sts"]).terminal(120, 24).run().stdout;
+    assert!(colored.contains("\x1b[33mcomplete\x1b[0m"), "{colored:?}");
+    let status = Run::of(["status", "sts/db", "-n", "shop", "--watch=false", "--from", "-"]);
+    let status = status.stdin(json!({"kind": "List", "items": objects}).to_string()).run();
+    assert_eq!(status.exit, 0, "{}", status.stdout);
 }
 
 #[test]

@@ -51,7 +51,8 @@ async fn run(server: &TestServer, args: &[&str]) -> Output {
 pub(crate) fn messages(output: &Output) -> String {
     let is_usual = |line: &&str| {
         let usual = ["Warning: resource ", "warning: kubectl apply manages ", "to take this back: "];
-        usual.iter().any(|usual| line.starts_with(usual)) || line.contains(" was undone just before; ")
+        let rollback = [" was undone just before; ", " was replaced by an earlier one, "];
+        usual.iter().any(|usual| line.starts_with(usual)) || rollback.iter().any(|said| line.contains(said))
     };
     output.stderr.split_inclusive('\n').filter(|line| !is_usual(line)).collect()
 }

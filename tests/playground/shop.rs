@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 pub(crate) const DESCRIPTION: [&str; 6] = [
     "deployment/web       a good history: five releases, one of them taken back",
     "deployment/checkout  its last release crashes and is past its deadline",
-    "statefulset/db       held: the new version runs on the two pods above the partition",
+    "statefulset/db       complete at its partition: 2 of 5 pods run the new version, 3 are held",
     "daemonset/agent      one pod a node, up to date",
     "cloneset/search      of OpenKruise: its pods are updated in place",
     "Ctrl-C closes the shop.",

@@ -209,3 +209,30 @@ fn a_rollback_hint_names_the_revision_object_instead_of_its_number() {
     let hint = printed.lines().find(|line| line.contains("--replace-stuck-pods")).unwrap_or_default();
     assert!(hint.contains(" --to-revision sts-bad-"), "{printed}");
 }
+
+/// A plain update to an image that ran before is no rollback: nothing is asked.
+#[tokio::test(start_paused = true)]
+async fn an_update_to_an_earlier_image_was_not_undone() {
+    use harness::test_cluster::TestCluster;
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &serde_json::json!({}));
+    for image in ["app:2.0", "app:1.0"] {
+        cluster.advance(30).await;
+        cluster.editor().set_image(&web, image);
+    }
+    cluster.advance(30).await;
+    for (expected, args) in [
+        ("", "undo deployment/web"),
+        (
+            "warning: revision 3 was undone just before; revision 4 (was 2) replaced it\n",
+            "undo deployment/web --dry-run",
+        ),
+    ] {
+        let output = cluster.run(args).await;
+        cluster.advance(30).await;
+        assert_eq!(output.exit, 0, "{}", output.transcript);
+        let warnings: String =
+            output.stderr.split_inclusive('\n').filter(|line| line.starts_with("warning")).collect();
+        assert_eq!(warnings, expected, "{}", output.transcript);
+    }
+}

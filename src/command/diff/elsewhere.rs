@@ -23,12 +23,12 @@ pub struct Elsewhere {
     /// Its namespace, if one is given.
     pub namespace: Option<String>,
     /// What it is read from.
-    pub origin: Origin,
+    pub origin: ElsewhereOrigin,
 }
 
 /// What the other workload is read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum ElsewhereOrigin {
     /// The same cluster or snapshot.
     #[default]
     Same,
@@ -51,9 +51,9 @@ impl Elsewhere {
     ) -> Option<Result<Source>> {
         let mut access = access.clone();
         match &self.origin {
-            Origin::Same => return None,
-            Origin::File(path) => access.snapshot = Some(path.clone()),
-            Origin::Context(name) => {
+            ElsewhereOrigin::Same => return None,
+            ElsewhereOrigin::File(path) => access.snapshot = Some(path.clone()),
+            ElsewhereOrigin::Context(name) => {
                 access.snapshot = None;
                 let overrides = &mut access.overrides;
                 overrides.context = Some(name.clone());
@@ -66,7 +66,7 @@ impl Elsewhere {
 
     /// Adds to an error which of the two sources it is from.
     fn placed(&self, error: Error) -> Error {
-        let Origin::Context(context) = &self.origin else { return error };
+        let ElsewhereOrigin::Context(context) = &self.origin else { return error };
         let placed = Error::new(error.kind(), format!("context {context}")).caused_by(error.clone());
         // A kubectl command would run in the first context.
         match error.next_step().filter(|hint| !hint.starts_with("kubectl ")) {
@@ -100,7 +100,7 @@ pub(super) async fn compare(
     let other = async {
         let other_target = elsewhere.workload.as_ref().unwrap_or(target);
         let other = match (&elsewhere.origin, other_source) {
-            (Origin::File(_), Source::Snapshot(_)) => {
+            (ElsewhereOrigin::File(_), Source::Snapshot(_)) => {
                 // Without a namespace of its own the manifest belongs to that of the first workload.
                 let namespace = elsewhere.namespace.as_deref().or(namespace);
                 let namespace =
@@ -146,15 +146,15 @@ fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Wor
 
 fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
     let defaults = match elsewhere.origin {
-        Origin::File(_) => ServerDefaults::LeftOut,
-        Origin::Same | Origin::Context(_) => ServerDefaults::Compared,
+        ElsewhereOrigin::File(_) => ServerDefaults::LeftOut,
+        ElsewhereOrigin::Same | ElsewhereOrigin::Context(_) => ServerDefaults::Compared,
     };
     let templates = ComparableTemplates::of(&this.template.template, &other.template.template, defaults);
     let (context, file) = match &elsewhere.origin {
-        Origin::Same => (None, None),
-        Origin::Context(name) => (Some(name.clone()), None),
-        Origin::File(SnapshotPath::Stdin) => (None, Some("standard input".to_owned())),
-        Origin::File(SnapshotPath::Path(path)) => (None, Some(path.display().to_string())),
+        ElsewhereOrigin::Same => (None, None),
+        ElsewhereOrigin::Context(name) => (Some(name.clone()), None),
+        ElsewhereOrigin::File(SnapshotPath::Stdin) => (None, Some("standard input".to_owned())),
+        ElsewhereOrigin::File(SnapshotPath::Path(path)) => (None, Some(path.display().to_string())),
     };
     let [from, to] = labels(&this, &other, context.as_deref(), file.as_deref());
     ComparedTemplates {

@@ -54,12 +54,12 @@ pub(in crate::command) async fn follow<'w>(
     let source = EventSource::new(cluster, &found, scope, signals);
     let follower = Follower::new(options, found);
     let mut event_loop =
-        EventLoop { cluster, source, follower, to_undo: Vec::new(), to_delete: Vec::new(), reporter };
+        FollowLoop { cluster, source, follower, to_undo: Vec::new(), to_delete: Vec::new(), reporter };
     event_loop.run().await;
     event_loop.follower
 }
 
-struct EventLoop<'a, T> {
+struct FollowLoop<'a, T> {
     cluster: &'a Cluster,
     source: EventSource<'a>,
     follower: Follower,
@@ -70,7 +70,7 @@ struct EventLoop<'a, T> {
     reporter: &'a mut T,
 }
 
-impl<'w, T: Reporter<'w, Follower, Report>> EventLoop<'_, T> {
+impl<'w, T: Reporter<'w, Follower, Report>> FollowLoop<'_, T> {
     async fn run(&mut self) {
         while !self.follower.is_finished() && self.reporter.has_reader() {
             let received = self.source.next(self.follower.due(), self.reporter.next_redraw()).await;

@@ -34,15 +34,12 @@ pub async fn run(
     let no_message = |_: &_, _: &_| String::new(); // only kubectl's verbs have one
     let fields = request.managed_fields();
     let found = find_workloads_with(&request.scope, fields, no_message, source, screen).await;
-    let found = match found {
-        Ok(found) => found,
+    let (workloads, mut outcome) = match found {
+        Ok(found) => found.report(&request.scope, screen),
         Err(error) => return error.into(),
     };
-    screen.notes(&found.nothing_found);
-    let exit = found.exit(&request.scope, screen.is_compat());
-    let mut outcome = CommandOutcome { exit, errors: found.errors };
-    let is_empty = found.workloads.is_empty();
-    let mut rollouts = evaluate(found.workloads, request, source, screen, &mut outcome.errors).await;
+    let is_empty = workloads.is_empty();
+    let mut rollouts = evaluate(workloads, request, source, screen, &mut outcome.errors).await;
     sort(&mut rollouts);
     let is_nothing = is_empty && matches!(request.output, Output::Text | Output::Wide | Output::Name);
     if !(is_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {

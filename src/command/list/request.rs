@@ -58,7 +58,7 @@ impl Request {
 
     /// Whether a rollout is shown.
     pub(super) fn shows(&self, rollout: &ListedRollout) -> bool {
-        self.states.is_empty() || self.states.contains(&rollout.state())
+        self.states.is_empty() || rollout.is_in(&self.states)
     }
 
     /// Returns the options of the table at a time.

@@ -17,7 +17,7 @@ use crate::model::follow::StopSignal;
 use crate::model::status::list::{ListedRollout, sort};
 use crate::model::workload::KindSpec;
 use crate::model::workload::verdict::RolloutState;
-use crate::render::list::{WatchedList, event_json};
+use crate::render::list::{WatchedList, WatchedRollouts, event_json};
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
@@ -29,6 +29,10 @@ const EVALUATION_SHARE: u32 = 5;
 
 /// Some causes appear without a change of an object, so everything is evaluated again after this time.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A row stays as it is while its controller has not observed a change, but not longer than this. Controllers observe
+/// most changes within a second.
+const OBSERVATION_GRACE: Duration = Duration::from_secs(5);
 
 /// How long a changed row is marked on a terminal.
 const MARKED: Duration = Duration::from_secs(10);
@@ -54,6 +58,7 @@ pub(super) async fn run(
         observer,
         list: WatchedList::new(options),
         rows: HashMap::new(),
+        unobserved: HashMap::new(),
         rollouts: Vec::new(),
         begun: now,
         evaluated: None,
@@ -106,6 +111,8 @@ struct Watch<'a> {
     list: WatchedList,
     /// The last row of each rollout, by uid, and when it changed.
     rows: HashMap<String, (ListedRollout, Option<Instant>)>,
+    /// Since when a controller has not observed the last change, by the uid of the workload.
+    unobserved: HashMap<String, Instant>,
     /// The rollouts of the last evaluation, in order.
     rollouts: Vec<ListedRollout>,
     begun: Instant,
@@ -153,10 +160,8 @@ impl Watch<'_> {
             }
         }
         if self.draws && self.evaluated.is_some() {
-            let (list, rows) = (&self.list, self.marked_rows());
-            let all = &self.rollouts;
-            let now = self.cluster.now();
-            screen.draw_last(|size| list.last_frame(&rows, all, now, size));
+            let shown = self.marked_rows();
+            screen.draw_last(|size| self.list.last_frame(self.at_this_moment(&shown), size));
         }
     }
 
@@ -188,9 +193,15 @@ impl Watch<'_> {
         let is_first = self.evaluated.is_none();
         let mut rows = HashMap::new();
         let mut changed = Vec::new();
+        self.note_unobserved(&rollouts, begun);
         for rollout in &rollouts {
             let uid = rollout.workload.object().uid().to_owned();
             let before = self.rows.remove(&uid);
+            let unobserved = self.unobserved.get(&uid).filter(|_| !self.draws && !is_first);
+            if unobserved.is_some_and(|since| begun.duration_since(*since) < OBSERVATION_GRACE) {
+                rows.extend(before.map(|before| (uid, before)));
+                continue;
+            }
             let is_same = before.as_ref().is_some_and(|(before, _)| rollout.looks_like(before));
             let since = if is_same { before.as_ref().and_then(|(_, since)| *since) } else { Some(begun) };
             if !is_same
@@ -210,6 +221,16 @@ impl Watch<'_> {
         (self.rows, self.rollouts) = (rows, rollouts);
         self.pause = EVALUATION_PAUSE.max(begun.elapsed() * EVALUATION_SHARE);
         (self.evaluated, self.is_stale) = (Some(Instant::now()), false);
+    }
+
+    /// Records since when controllers have not observed the last change.
+    fn note_unobserved(&mut self, rollouts: &[ListedRollout], now: Instant) {
+        let unobserved = rollouts.iter().filter(|rollout| rollout.state() == RolloutState::Unobserved);
+        let since = unobserved.map(|rollout| {
+            let uid = rollout.workload.object().uid();
+            (uid.to_owned(), self.unobserved.get(uid).copied().unwrap_or(now))
+        });
+        self.unobserved = since.collect();
     }
 
     /// Prints the changed rows: at first all of them with a header.
@@ -237,9 +258,12 @@ impl Watch<'_> {
     }
 
     fn draw(&mut self, screen: &mut Screen<'_>) {
-        let (list, rows) = (&self.list, self.marked_rows());
-        let (all, now) = (&self.rollouts, self.cluster.now());
-        screen.draw(|size| list.frame(&rows, all, now, size));
+        let shown = self.marked_rows();
+        screen.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
+    }
+
+    fn at_this_moment<'a>(&'a self, shown: &'a [(&'a ListedRollout, bool)]) -> WatchedRollouts<'a> {
+        WatchedRollouts { shown, all: &self.rollouts, now: self.cluster.now() }
     }
 
     /// Returns the rollouts to show, each with whether it changed lately.

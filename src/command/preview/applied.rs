@@ -2,9 +2,8 @@
 
 use std::io::Read;
 
-use super::caller::Caller;
-use super::kubectl::{ApplyFlags, KubectlApply};
-use super::stored::Stored;
+use super::apply_result::ApplyResult;
+use super::kubectl::{ApplyFlags, KubectlApply, RunContext};
 use crate::cluster::access::SnapshotPath;
 use crate::cluster::files::{objects_of, objects_on, read_stdin};
 use crate::error::{Error, Result};
@@ -52,15 +51,19 @@ impl AppliedObjects {
     ///
     /// # Errors
     /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
-    pub(super) async fn read(&self, caller: &Caller<'_>, screen: &mut Screen<'_>) -> Result<Stored> {
+    pub(super) async fn read(
+        &self,
+        context: &RunContext<'_>,
+        screen: &mut Screen<'_>,
+    ) -> Result<ApplyResult> {
         let objects = match self {
             Self::Kubectl { flags, stdin } => {
                 let input = stdin.as_ref().map_err(Error::clone)?;
-                return KubectlApply::new(flags, caller).run(input, screen).await;
+                return KubectlApply::new(flags, context).run(input, screen).await;
             }
             Self::Recorded { path: SnapshotPath::Path(path), .. } => objects_of(path)?,
             Self::Recorded { path: SnapshotPath::Stdin, stdin } => stdin.clone()?,
         };
-        Ok(Stored { objects, ..Stored::default() })
+        Ok(ApplyResult { objects, ..ApplyResult::default() })
     }
 }

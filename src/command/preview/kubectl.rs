@@ -5,18 +5,28 @@
 
 use std::ffi::OsString;
 
-use super::caller::Caller;
+use super::apply_result::ApplyResult;
 use super::connection_flags::connection_flags;
-use super::stored::Stored;
+use crate::cluster::access::Access;
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::document::read_objects;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::text::secret::without_secrets;
 use crate::render::screen::Screen;
-use crate::world::Environment;
 use crate::world::captured_program::CapturedOutput;
 use crate::world::program::Program;
+use crate::world::{Environment, Signals};
+
+/// What `preview` needs besides the cluster.
+pub struct RunContext<'a> {
+    /// The environment of kubectl.
+    pub environment: &'a Environment,
+    /// The connection flags for kubectl.
+    pub access: &'a Access,
+    /// The signals that stop the command.
+    pub signals: Signals,
+}
 
 /// The environment variable that names the program.
 const VARIABLE: &str = "KUBECTL";
@@ -89,21 +99,26 @@ pub(super) struct KubectlApply<'a> {
 }
 
 impl<'a> KubectlApply<'a> {
-    pub(super) fn new(flags: &'a ApplyFlags, caller: &'a Caller<'_>) -> Self {
-        let program = caller.environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
-        Self { program, flags, connection: connection_flags(caller.access), environment: caller.environment }
+    pub(super) fn new(flags: &'a ApplyFlags, context: &'a RunContext<'_>) -> Self {
+        let program = context.environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
+        Self {
+            program,
+            flags,
+            connection: connection_flags(context.access),
+            environment: context.environment,
+        }
     }
 
     /// Returns the objects as the API server would store them.
     ///
     /// # Errors
     /// When kubectl cannot be run, or cannot read the manifests.
-    pub(super) async fn run(&self, input: &[u8], screen: &mut Screen<'_>) -> Result<Stored> {
+    pub(super) async fn run(&self, input: &[u8], screen: &mut Screen<'_>) -> Result<ApplyResult> {
         let first = self.apply(self.flags.manifests(), input).await?;
         if first.code == Some(0) {
             pass_on(&first.stderr, screen);
             let objects = objects_in(&first.stdout)?;
-            return Ok(Stored { objects, ..Stored::default() });
+            return Ok(ApplyResult { objects, ..ApplyResult::default() });
         }
         let listed = self.list(input).await?;
         let manifests = match listed.code {
@@ -114,7 +129,7 @@ impl<'a> KubectlApply<'a> {
             pass_on(&first.stderr, screen);
             return Err(self.failed(first.code));
         }
-        let mut applied = Stored::default();
+        let mut applied = ApplyResult::default();
         let one_by_one = manifests.iter().map(async |manifest| {
             let input = manifest.json().to_string();
             self.apply(vec!["--filename=-".into()], input.as_bytes()).await

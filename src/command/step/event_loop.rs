@@ -29,13 +29,13 @@ pub(super) async fn step<'w>(
     let cluster = executor.cluster().clone();
     let source = EventSource::new(&cluster, &[stepper.workload().clone()], WatchScope::WithPods, signals);
     let pending = PendingRequests::default();
-    let mut event_loop = EventLoop { source, executor, stepper, pending, stopped: None, reporter };
+    let mut event_loop = StepLoop { source, executor, stepper, pending, stopped: None, reporter };
     let outcome = event_loop.run().await;
     let now = event_loop.source.now();
     Ended { stepper: event_loop.stepper, outcome, now }
 }
 
-struct EventLoop<'a, T> {
+struct StepLoop<'a, T> {
     source: EventSource<'a>,
     executor: Executor,
     stepper: Stepper,
@@ -45,7 +45,7 @@ struct EventLoop<'a, T> {
     reporter: &'a mut T,
 }
 
-impl<'w, T: Reporter<'w, Stepper, StepReport>> EventLoop<'_, T> {
+impl<'w, T: Reporter<'w, Stepper, StepReport>> StepLoop<'_, T> {
     async fn run(&mut self) -> StepOutcome {
         self.apply(StepEvent::Tick);
         loop {

@@ -84,7 +84,8 @@ pub async fn find_workloads_with(
         }
     }
     if found.workloads.is_empty() && found.errors.is_empty() && scope.manifest_objects.is_empty() {
-        found.nothing_found = Some(finder.namespaces.nothing_found());
+        found.nothing_found.push(finder.namespaces.nothing_found());
+        found.nothing_found.extend(finder.missing_namespace().await);
     }
     Ok(found)
 }

@@ -4,10 +4,12 @@ use std::io::Read;
 
 use super::manifest::{self, ManifestObject, Manifests};
 use super::target_words::TargetWord;
+use crate::command::CommandOutcome;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::api::selector::Selector;
 use crate::model::workload::Workload;
+use crate::render::screen::Screen;
 
 /// Which workloads the user named or selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,8 +61,15 @@ impl FoundTargets {
     /// selector. It is 0 with `--allow-empty`, and with `--compat` as in kubectl.
     #[must_use]
     pub fn exit(&self, scope: &TargetScope, compat: bool) -> Exit {
-        let is_error = self.nothing_found.is_some() && !scope.allow_empty && !compat;
+        let is_error = !self.nothing_found.is_empty() && !scope.allow_empty && !compat;
         if is_error { Exit::Error } else { Exit::Done }
+    }
+
+    /// Prints that nothing was found, and returns the workloads and the outcome so far.
+    pub fn report(self, scope: &TargetScope, screen: &mut Screen<'_>) -> (Vec<Workload>, CommandOutcome) {
+        screen.notes(&self.nothing_found);
+        let exit = self.exit(scope, screen.is_compat());
+        (self.workloads, CommandOutcome { exit, errors: self.errors })
     }
 }
 
@@ -71,6 +80,6 @@ pub struct FoundTargets {
     pub workloads: Vec<Workload>,
     /// The errors of single targets. They do not stop the search for the others.
     pub errors: Vec<Error>,
-    /// kubectl's line for a search that found nothing.
-    pub nothing_found: Option<String>,
+    /// kubectl's line for a search that found nothing, and a note if the namespace does not exist.
+    pub nothing_found: Vec<String>,
 }

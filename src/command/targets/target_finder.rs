@@ -57,8 +57,7 @@ impl TargetFinder<'_> {
             object => object?,
         };
         let Some(object) = object else {
-            // As in kubectl, the namespace `default` is never checked.
-            if namespace != "default" && !self.source.has_namespace(namespace).await? {
+            if self.is_missing(namespace).await? {
                 return Err(no_namespace(namespace));
             }
             return Err(self.not_found(type_.type_(), namespace, name).await);
@@ -74,6 +73,18 @@ impl TargetFinder<'_> {
         };
         let found = self.source.list_as(type_.type_(), self.namespaces.namespace(), selector, keep).await?;
         found.into_iter().collect()
+    }
+
+    /// Whether a namespace does not exist. As in kubectl, the namespace `default` is never checked.
+    async fn is_missing(&self, namespace: &str) -> Result<bool> {
+        Ok(namespace != "default" && !self.source.has_namespace(namespace).await?)
+    }
+
+    /// Returns a note if the namespace of the search does not exist, which a search that found nothing does not show.
+    pub(super) async fn missing_namespace(&self) -> Option<String> {
+        let namespace = self.namespaces.namespace().filter(|_| !self.is_compat)?;
+        let is_missing = self.is_missing(namespace).await.unwrap_or_default();
+        is_missing.then(|| format!("note: there is no namespace {namespace:?}"))
     }
 
     /// Returns the "not found" error. Its hint is the nearest name in the namespace, or for a live cluster a

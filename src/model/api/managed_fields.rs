@@ -9,6 +9,9 @@ use super::object::Object;
 /// The annotation in which `kubectl apply` keeps what it applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// The field manager of every write of this program.
+pub const FIELD_MANAGER: &str = "kubectl-rollout2";
+
 /// The last writer of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorship {
@@ -38,9 +41,14 @@ pub fn last_author(object: &Object, path: &FieldPath) -> Option<Authorship> {
 /// removed, it is the one that wrote last.
 #[must_use]
 pub fn author_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
+    owner_of_change(object, path, before).or_else(|| last_author(object, path))
+}
+
+/// The manager that owns a field that differs from an earlier value; none if fields were only removed.
+#[must_use]
+pub fn owner_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
     let now = path.value_in(object.json());
-    let owner = last_owner(object, path, |owned| owns_difference(owned, before, now));
-    owner.or_else(|| last_author(object, path))
+    last_owner(object, path, |owned| owns_difference(owned, before, now))
 }
 
 /// The manager that wrote last of those whose owned fields at a place are as wanted.
@@ -85,7 +93,10 @@ fn owns_difference(owned: &Value, before: Option<&Value>, now: Option<&Value>) -
     if before == now {
         return false;
     }
-    let Some(owned) = owned.as_object().filter(|owned| !owned.is_empty()) else { return true };
+    let Some(owned) = owned.as_object().filter(|owned| !owned.is_empty()) else {
+        // Another manager may have removed the members of an object that is empty now.
+        return now.is_none_or(|now| now.as_object().is_none_or(|now| !now.is_empty()));
+    };
     owned.iter().any(|(key, owned)| {
         let child = |value: Option<&Value>| -> Option<Value> {
             if let Some(name) = key.strip_prefix("f:") {

@@ -16,7 +16,8 @@ pub(in crate::render) fn aligned(rows: Vec<Vec<FrameLine>>) -> Vec<FrameLine> {
     rows.into_iter().map(|row| joined(row, &widths)).collect()
 }
 
-fn joined(row: Vec<FrameLine>, widths: &[usize]) -> FrameLine {
+/// Returns one row with its cells in columns of these widths.
+pub(in crate::render) fn joined(row: Vec<FrameLine>, widths: &[usize]) -> FrameLine {
     let (mut line, mut column) = (FrameLine::default(), 0);
     for (cell, width) in row.into_iter().zip(widths) {
         if cell.cells() > 0 {

@@ -15,7 +15,7 @@ pub(super) struct BlockHeader {
     /// The old and the new revision; empty while they are not known.
     revisions: FrameLine,
     state: FrameLine,
-    /// How long the target was followed.
+    /// How long the target was followed; empty for a result without a wait.
     elapsed: String,
     /// Whether the state has the duration that matters, so that the header has no other one.
     states_duration: bool,
@@ -61,7 +61,7 @@ impl BlockHeader {
                 tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
             ),
             state: FrameLine::default().with(style, state),
-            elapsed: lasting(tracker.result().map_or(now.elapsed, |result| result.elapsed)),
+            elapsed: elapsed(tracker, now),
             states_duration,
             left: left.unwrap_or_default(),
             row: SummaryRow::of(tracker, names),
@@ -113,6 +113,16 @@ impl BlockHeader {
             }
         }
         lines
+    }
+}
+
+/// Returns how long a target was followed. Without a wait for the result, `complete   0s` would read as the age of the
+/// state.
+fn elapsed(tracker: &TargetTracker, now: Now) -> String {
+    match tracker.result() {
+        Some(result) if result.elapsed.as_secs() == 0 => String::new(),
+        Some(result) => lasting(result.elapsed),
+        None => lasting(now.elapsed),
     }
 }
 

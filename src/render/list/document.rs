@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::status::list::{ListedRollout, StateCounts};
 use crate::model::workload::strategy::update_strategy;
-use crate::render::status::{cause_json, pods_json};
+use crate::render::status::{cause_json, pods_json, workload_json};
 
 /// The rollouts that are shown, among all that were found.
 #[derive(Clone, Copy, Debug)]
@@ -36,26 +36,25 @@ impl ListDocument<'_> {
 #[must_use]
 pub fn rollout_json(rollout: &ListedRollout) -> Value {
     let workload = &rollout.workload;
-    let object = workload.object();
-    let author = last_template_author(object);
-    json!({
-        "apiVersion": workload.api_version(),
-        "kind": object.kind(),
-        "namespace": object.namespace(),
-        "name": object.name(),
-        "uid": object.uid(),
-        "generation": object.generation(),
+    let author = last_template_author(workload.object());
+    let mut document = workload_json(workload);
+    let facts = json!({
         "revision": rollout.revision,
         "revisionName": rollout.revision_name,
         "state": rollout.state().word(),
         "message": rollout.verdict.line,
         "since": rollout.since.map(|since| since.to_string()),
         "pods": pods_json(rollout.counts),
+        "outage": rollout.is_outage,
         "causes": rollout.causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": rollout.unknown,
         "images": workload.template().images(),
         "strategy": update_strategy(workload),
         "templateChangedBy": author.as_ref().map(|author| &author.manager),
         "templateChangedAt": author.as_ref().map(|author| author.time.to_string()),
-    })
+    });
+    if let (Value::Object(document), Value::Object(facts)) = (&mut document, facts) {
+        document.extend(facts);
+    }
+    document
 }

@@ -5,22 +5,32 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 
-use super::{TableOptions, cells_of, header, rollout_json, row, shorten_last_column};
+use super::columns::{CellWidth, Row, TableOptions, header, row, row_with};
+use super::document::rollout_json;
+use super::fit_rows::{Room, fitted};
 use crate::model::status::list::{ListedRollout, StateCounts};
 use crate::model::workload::verdict::RolloutState;
-use crate::render::frame::columns::{GAP, aligned};
+use crate::render::frame::columns::joined;
 use crate::render::frame::{Frame, FrameLine, usable_height, usable_width};
 use crate::render::style::Style;
 use crate::world::Terminal;
 
-/// Below this width of the terminal a name loses its middle.
-const MAX_NAME_PERCENT: usize = 40;
-
-/// The minimum width of a shortened name.
-const MIN_NAME_WIDTH: usize = 12;
+/// The most lines of one cause on a terminal, so that it does not push other rollouts away.
+const CAUSE_LINES: usize = 2;
 
 /// A row, and whether it has changed.
 type WatchedRow<'a> = (&'a ListedRollout, bool);
+
+/// The rollouts at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchedRollouts<'a> {
+    /// The rollouts to show, each with whether it changed lately.
+    pub shown: &'a [WatchedRow<'a>],
+    /// All rollouts, which are counted.
+    pub all: &'a [ListedRollout],
+    /// The time that ages are relative to.
+    pub now: Timestamp,
+}
 
 /// The rollouts of `list --watch`.
 #[derive(Debug)]
@@ -35,9 +45,8 @@ impl WatchedList {
     #[must_use]
     pub fn new(options: TableOptions) -> Self {
         // A later row can have a longer state than the first ones.
-        let state = RolloutState::ALL.iter().map(|state| state.word().len()).max().unwrap_or_default();
         let mut widths = vec![0; 2 + usize::from(options.namespaces)];
-        widths.push(state);
+        widths.push(widest_state());
         Self { options, widths }
     }
 
@@ -48,25 +57,26 @@ impl WatchedList {
 
     /// Returns the header and the first lines.
     pub fn first_lines(&mut self, rollouts: &[&ListedRollout]) -> Vec<FrameLine> {
-        let header = self.options.headers.then(|| header(self.options));
-        self.padded(
-            header.into_iter().chain(rollouts.iter().map(|rollout| row(rollout, self.options))).collect(),
-        )
+        let header = self.options.headers.then(|| header(self.options, CellWidth::Full));
+        let rows = rollouts.iter().map(|rollout| row(rollout, self.options, CellWidth::Full));
+        self.padded(header.into_iter().chain(rows).collect())
     }
 
     /// Returns the lines of changed rollouts, in the columns of the first ones.
     pub fn lines(&mut self, rollouts: &[&ListedRollout]) -> Vec<FrameLine> {
-        self.padded(rollouts.iter().map(|rollout| row(rollout, self.options)).collect())
+        self.padded(rollouts.iter().map(|rollout| row(rollout, self.options, CellWidth::Full)).collect())
     }
 
     /// Returns the lines of deleted workloads.
     pub fn deleted_lines(&mut self, rollouts: &[ListedRollout]) -> Vec<FrameLine> {
-        let deleted = |rollout| cells_of(rollout, self.options, FrameLine::of("deleted"));
-        self.padded(rollouts.iter().map(deleted).collect())
+        let deleted = FrameLine::of("deleted");
+        let row = |rollout| row_with(rollout, self.options, CellWidth::Full, deleted.clone());
+        self.padded(rollouts.iter().map(row).collect())
     }
 
     /// Aligns rows below those that were printed before.
-    fn padded(&mut self, rows: Vec<Vec<FrameLine>>) -> Vec<FrameLine> {
+    fn padded(&mut self, rows: Vec<Row>) -> Vec<FrameLine> {
+        let rows: Vec<_> = rows.into_iter().map(Row::into_cells).collect();
         for row in &rows {
             for (column, cell) in row.iter().enumerate() {
                 match self.widths.get_mut(column) {
@@ -75,85 +85,77 @@ impl WatchedList {
                 }
             }
         }
-        let joined = |row: Vec<FrameLine>| {
-            let (mut line, mut column) = (FrameLine::default(), 0);
-            for (cell, width) in row.into_iter().zip(&self.widths) {
-                if cell.cells() > 0 {
-                    line = line.padded_to(column).joined_with(cell);
-                }
-                column += width + GAP;
-            }
-            line
-        };
-        rows.into_iter().map(joined).collect()
+        rows.into_iter().map(|row| joined(row, &self.widths)).collect()
     }
 
     /// Returns a frame that fits the terminal: the rollouts from the top, a line that counts the hidden ones, and a line
     /// that counts the states of all. A changed row has a `*`.
     #[must_use]
-    pub fn frame(
-        &self,
-        rows: &[WatchedRow<'_>],
-        all: &[ListedRollout],
-        now: Timestamp,
-        size: Terminal,
-    ) -> Frame {
-        let fixed = usize::from(self.options.headers) + 1;
-        let room = usable_height(size).saturating_sub(fixed);
-        let shown = if rows.len() <= room { rows.len() } else { room.saturating_sub(1) };
-        self.frame_of(rows.split_at(shown), all, now, size)
+    pub fn frame(&self, rollouts: WatchedRollouts<'_>, size: Terminal) -> Frame {
+        self.frame_of(rollouts, usable_height(size), size)
     }
 
     /// Returns the last frame, which stays on the terminal, with all rollouts.
     #[must_use]
-    pub fn last_frame(
-        &self,
-        rows: &[WatchedRow<'_>],
-        all: &[ListedRollout],
-        now: Timestamp,
-        size: Terminal,
-    ) -> Frame {
-        self.frame_of((rows, &[]), all, now, size)
+    pub fn last_frame(&self, rollouts: WatchedRollouts<'_>, size: Terminal) -> Frame {
+        self.frame_of(rollouts, usize::MAX, size)
     }
 
-    fn frame_of(
-        &self,
-        (shown, hidden): (&[WatchedRow<'_>], &[WatchedRow<'_>]),
-        all: &[ListedRollout],
-        now: Timestamp,
-        size: Terminal,
-    ) -> Frame {
+    fn frame_of(&self, rollouts: WatchedRollouts<'_>, height: usize, size: Terminal) -> Frame {
+        let WatchedRollouts { shown, all, now } = rollouts;
         let options = TableOptions { now, ..self.options };
-        let width = usable_width(size);
-        let name_width = (width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH);
-        let name_column = usize::from(options.namespaces);
-        let marked = |is_changed: bool, mut cells: Vec<FrameLine>| {
-            if let Some(name) = cells.get_mut(name_column) {
-                *name = std::mem::take(name).shortened_to(name_width);
-            }
-            let mark = FrameLine::default().with(Style::Warning, if is_changed { "*" } else { " " });
-            if let Some(first) = cells.first_mut() {
-                *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
-            }
-            cells
+        let room = Room {
+            width: usable_width(size),
+            has_header: options.headers,
+            cause_lines: CAUSE_LINES,
+            shortened_column: Some(usize::from(options.namespaces)),
         };
-        let mut table = Vec::new();
-        if options.headers {
-            table.push(marked(false, header(options)));
+        let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
+        let rows = |width| -> Vec<Row> {
+            let rows = possible
+                .iter()
+                .map(|(rollout, is_changed)| marked(*is_changed, options, row(rollout, options, width)));
+            let header = options.headers.then(|| marked(false, options, header(options, width)));
+            header.into_iter().chain(rows).collect()
+        };
+        let mut blocks = fitted(rows, room).into_iter();
+        let mut lines: Vec<FrameLine> =
+            blocks.by_ref().take(usize::from(options.headers)).flatten().collect();
+        let mut hidden = shown;
+        for block in blocks {
+            let others = usize::from(hidden.len() > 1); // the line that counts the hidden ones
+            if lines.len() + block.len() + others + 1 > height {
+                break;
+            }
+            lines.extend(block);
+            hidden = hidden.get(1..).unwrap_or_default();
         }
-        table.extend(shown.iter().map(|(rollout, is_changed)| marked(*is_changed, row(rollout, options))));
-        shorten_last_column(&mut table, width);
-        let mut lines = aligned(table);
         if !hidden.is_empty() {
             let counts = StateCounts::of_each(hidden.iter().map(|(rollout, _)| *rollout));
-            lines.push(
-                FrameLine::default()
-                    .with(Style::Dim, format!("  and {} more: {}", hidden.len(), counts.states())),
-            );
+            let words = format!("  and {} more: {}", hidden.len(), counts.states());
+            lines.push(FrameLine::default().with(Style::Dim, words));
         }
         lines.push(FrameLine::of(format!("  {}", StateCounts::of(all).words())));
         Frame::new(lines, size)
     }
+}
+
+/// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
+/// Otherwise each change of a state would move the columns after it.
+fn marked(is_changed: bool, options: TableOptions, mut row: Row) -> Row {
+    let mark = FrameLine::default().with(Style::Warning, if is_changed { "*" } else { " " });
+    if let Some(first) = row.cells.first_mut() {
+        *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
+    }
+    if let Some(state) = row.cells.get_mut(2 + usize::from(options.namespaces)) {
+        *state = std::mem::take(state).padded_to(widest_state());
+    }
+    row
+}
+
+/// Returns the width of the longest name of a state.
+fn widest_state() -> usize {
+    RolloutState::ALL.iter().map(|state| state.word().len()).max().unwrap_or_default()
 }
 
 /// Returns an event as one line of JSON. docs/json.md documents the fields.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{RefusedObject, warning};
-use crate::model::change::preview::{Outcome, Preview};
+use crate::model::change::preview::{Preview, PreviewOutcome};
 use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
 use crate::render::diff::changes;
 use crate::render::status::workload_json;
@@ -20,18 +20,18 @@ pub fn document(items: &[Value], others: &BTreeMap<String, usize>) -> Value {
 #[must_use]
 pub fn item(preview: &Preview) -> Value {
     let (outcome, to, name) = match &preview.outcome {
-        Outcome::Created { name } => ("created", Some(1), name.clone()),
-        Outcome::Unchanged => ("unchanged", None, None),
-        Outcome::NoRollout => ("no-rollout", None, None),
-        Outcome::Released => ("released", None, None),
-        Outcome::NewRevision { number, name, .. } => ("new-revision", Some(*number), name.clone()),
-        Outcome::Returns { to, number } => ("returns", Some(*number), Some(to.name.clone())),
+        PreviewOutcome::Created { name } => ("created", Some(1), name.clone()),
+        PreviewOutcome::Unchanged => ("unchanged", None, None),
+        PreviewOutcome::NoRollout => ("no-rollout", None, None),
+        PreviewOutcome::Released => ("released", None, None),
+        PreviewOutcome::NewRevision { number, name, .. } => ("new-revision", Some(*number), name.clone()),
+        PreviewOutcome::Returns { to, number } => ("returns", Some(*number), Some(to.name.clone())),
     };
     let returns_to = match &preview.outcome {
-        Outcome::Returns { to, .. } => to.number.known(),
+        PreviewOutcome::Returns { to, .. } => to.number.known(),
         _ => None,
     };
-    let is_after_pause = matches!(&preview.outcome, Outcome::NewRevision { is_after_pause: true, .. });
+    let is_after_pause = matches!(&preview.outcome, PreviewOutcome::NewRevision { is_after_pause: true, .. });
     let fields: Vec<Value> = preview
         .fields
         .iter()

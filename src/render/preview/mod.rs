@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::style::{Span, Style};
 use super::{change, diff, escape, owner_warnings};
 use crate::model::change::plan::HoldReason;
-use crate::model::change::preview::{Outcome, Preview, PreviewWarning};
+use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::revision::diff::{Change, short_text};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -67,7 +67,7 @@ fn outcome(preview: &Preview) -> String {
         preview.from.as_ref().map_or_else(|| "live".to_owned(), |from| format!("revision {}", from.label()));
     let named = |name: &Option<String>| name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     match &preview.outcome {
-        Outcome::Created { name } => {
+        PreviewOutcome::Created { name } => {
             let pods = match preview.after.wanted() {
                 0 => String::new(),
                 pods => format!(" with {}", change::pods(pods)),
@@ -75,14 +75,14 @@ fn outcome(preview: &Preview) -> String {
             let revision = name.as_ref().map(|name| format!(", revision 1 ({name})")).unwrap_or_default();
             format!("is created{pods}{revision}")
         }
-        Outcome::Unchanged => "no change".to_owned(),
-        Outcome::NoRollout => "no rollout".to_owned(),
-        Outcome::Released => format!("{from}, held pods are released"),
-        Outcome::NewRevision { number, name, is_after_pause } => {
+        PreviewOutcome::Unchanged => "no change".to_owned(),
+        PreviewOutcome::NoRollout => "no rollout".to_owned(),
+        PreviewOutcome::Released => format!("{from}, held pods are released"),
+        PreviewOutcome::NewRevision { number, name, is_after_pause } => {
             let when = if *is_after_pause { ", created when it is resumed" } else { "" };
             format!("{from} -> new revision {number}{}{when}", named(name))
         }
-        Outcome::Returns { to, number } => {
+        PreviewOutcome::Returns { to, number } => {
             let becomes = match to.number.known() {
                 Some(known) if known == *number => String::new(),
                 _ => format!(", which becomes {number}"),

@@ -47,7 +47,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     assert!(lines.into_iter().all(|line| !line.contains('\n')));
     assert!(status::json(&rollout_status).to_string().ends_with('}'));
     let table = rollout2::render::style::text_of(
-        &history::table(&History::of(&observed, now), history::TableOptions::default()),
+        &history::table(&History::of(&observed, now), history::HistoryTableOptions::default()),
         false,
     );
     assert_eq!(table.lines().count(), 2 + observed.revisions.len(), "{table}");

@@ -8,7 +8,7 @@ mod outcome;
 mod pruned;
 mod warning;
 
-pub use outcome::Outcome;
+pub use outcome::PreviewOutcome;
 pub use warning::PreviewWarning;
 
 use crate::model::change::plan::Hold;
@@ -25,7 +25,7 @@ pub struct Preview {
     /// The workload as the API server would store it.
     pub after: Workload,
     /// What happens to its revisions.
-    pub outcome: Outcome,
+    pub outcome: PreviewOutcome,
     /// The revision that the rollout begins from; none if there is none, and for a workload that is created.
     pub from: Option<Revision>,
     /// The changes of the template.
@@ -44,7 +44,7 @@ impl Preview {
     pub fn of_new(after: Workload) -> Self {
         let template = after.template();
         Self {
-            outcome: Outcome::Created { name: foretold::name(&after) },
+            outcome: PreviewOutcome::Created { name: foretold::name(&after) },
             from: None,
             changes: Diff::between(&template, &template, SecretValues::Masked),
             fields: Vec::new(),
@@ -70,9 +70,9 @@ impl Preview {
         let effect = Effect::of(before, existing, after.object().json());
         let outcome = if is_same {
             match (releases(before, &effect, existing), fields.is_empty() && changes.is_empty()) {
-                (true, _) => Outcome::Released,
-                (false, true) => Outcome::Unchanged,
-                (false, false) => Outcome::NoRollout,
+                (true, _) => PreviewOutcome::Released,
+                (false, true) => PreviewOutcome::Unchanged,
+                (false, false) => PreviewOutcome::NoRollout,
             }
         } else {
             new_template(&after, &revisions)
@@ -101,12 +101,12 @@ fn releases(before: &Observation, after: &Effect, existing: Option<&Revision>) -
     replaced(after) > replaced(&now)
 }
 
-fn new_template(after: &Workload, revisions: &Revisions) -> Outcome {
+fn new_template(after: &Workload, revisions: &Revisions) -> PreviewOutcome {
     let existing = revisions.current();
     let number = foretold::number(revisions, existing);
     match existing {
-        Some(existing) => Outcome::Returns { to: Box::new(existing.clone()), number },
-        None => Outcome::NewRevision {
+        Some(existing) => PreviewOutcome::Returns { to: Box::new(existing.clone()), number },
+        None => PreviewOutcome::NewRevision {
             number,
             name: foretold::name(after),
             is_after_pause: after.is_paused() && after.kind().revisions == RevisionStore::ReplicaSets,

@@ -4,7 +4,7 @@ use crate::model::revision::Revision;
 
 /// What applying an object would do to the revisions of a workload.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum PreviewOutcome {
     /// The workload does not exist yet.
     Created {
         /// The name of its first revision, where it can be foretold.
@@ -34,7 +34,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl PreviewOutcome {
     /// Whether pods are created or replaced, now or as soon as a hold ends.
     #[must_use]
     pub fn is_rollout(&self) -> bool {

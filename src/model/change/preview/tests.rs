@@ -61,13 +61,15 @@ fn preview(before: &Observation, after: Workload) -> Preview {
 /// The outcome in one word with its revision, and how many pods are replaced.
 fn outcome_of(preview: &Preview) -> (String, usize) {
     let outcome = match &preview.outcome {
-        Outcome::Created { .. } => "created".to_owned(),
-        Outcome::Unchanged => "unchanged".to_owned(),
-        Outcome::NoRollout => "no rollout".to_owned(),
-        Outcome::Released => "released".to_owned(),
-        Outcome::NewRevision { number, is_after_pause: false, .. } => format!("new {number}"),
-        Outcome::NewRevision { number, is_after_pause: true, .. } => format!("new {number} after the pause"),
-        Outcome::Returns { to, number } => format!("returns to {} as {number}", to.label()),
+        PreviewOutcome::Created { .. } => "created".to_owned(),
+        PreviewOutcome::Unchanged => "unchanged".to_owned(),
+        PreviewOutcome::NoRollout => "no rollout".to_owned(),
+        PreviewOutcome::Released => "released".to_owned(),
+        PreviewOutcome::NewRevision { number, is_after_pause: false, .. } => format!("new {number}"),
+        PreviewOutcome::NewRevision { number, is_after_pause: true, .. } => {
+            format!("new {number} after the pause")
+        }
+        PreviewOutcome::Returns { to, number } => format!("returns to {} as {number}", to.label()),
     };
     let replaced = preview.effect.as_ref().and_then(|effect| effect.replaced.as_ref()).map_or(0, Vec::len);
     (outcome, replaced)
@@ -116,9 +118,11 @@ fn every_kind_of_change_has_its_outcome() {
 #[test]
 fn a_new_workload_is_created_with_a_foretold_name() {
     let preview = Preview::of_new(workload("StatefulSet", "x:1", &json!({})));
-    assert!(matches!(&preview.outcome, Outcome::Created { name: Some(name) } if name.starts_with("w-")));
+    assert!(
+        matches!(&preview.outcome, PreviewOutcome::Created { name: Some(name) } if name.starts_with("w-"))
+    );
     let preview = Preview::of_new(workload("Deployment", "x:1", &json!({})));
-    assert!(matches!(&preview.outcome, Outcome::Created { name: None }));
+    assert!(matches!(&preview.outcome, PreviewOutcome::Created { name: None }));
 }
 
 #[test]

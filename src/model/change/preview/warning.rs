@@ -1,6 +1,6 @@
 //! What the user may not expect of a change.
 
-use super::outcome::Outcome;
+use super::outcome::PreviewOutcome;
 use super::pruned;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::patch::FieldPath;
@@ -55,7 +55,7 @@ impl PreviewWarning {
 pub(super) fn warnings(
     before: &Observation,
     after: &Workload,
-    outcome: &Outcome,
+    outcome: &PreviewOutcome,
     revisions: &Revisions,
     field_manager: &str,
 ) -> Vec<PreviewWarning> {
@@ -65,7 +65,7 @@ pub(super) fn warnings(
         warnings.push(PreviewWarning::BeingDeleted);
     }
     warnings.extend(ended_hold(now, after).map(PreviewWarning::EndsHold));
-    if !matches!(outcome, Outcome::Unchanged) {
+    if !matches!(outcome, PreviewOutcome::Unchanged) {
         let others =
             owners(now, &FieldPath::of(["spec", "template"])).into_iter().filter(|owner| match owner {
                 ManifestOwner::Apply => false,
@@ -74,7 +74,8 @@ pub(super) fn warnings(
             });
         warnings.extend(others.map(PreviewWarning::Owner));
     }
-    let is_new_template = matches!(outcome, Outcome::NewRevision { .. } | Outcome::Returns { .. });
+    let is_new_template =
+        matches!(outcome, PreviewOutcome::NewRevision { .. } | PreviewOutcome::Returns { .. });
     let (old_limit, limit) = (pruned::limit(now), pruned::limit(after));
     if limit == 0 && (is_new_template || old_limit > 0) && !revisions.is_empty() {
         warnings.push(PreviewWarning::KeepsNoHistory);

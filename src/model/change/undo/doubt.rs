@@ -1,8 +1,11 @@
 //! Reasons to doubt that a rollback goes to the right revision.
 
 use super::TargetRevision;
+use crate::model::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
+use crate::model::change::patch::FieldPath;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
+use crate::model::workload::Workload;
 
 /// A reason to ask before a rollback.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +15,14 @@ pub enum Doubt<'a> {
         /// The number of its pods.
         pods: usize,
     },
-    /// The default target is what a rollback left just before. Going there ends that rollback.
-    UndoneBefore {
-        /// The current revision, to which that rollback went.
+    /// An earlier revision replaced the default target. If that was a rollback, going there ends it.
+    ReplacedByEarlier {
+        /// The current revision, which is the earlier one.
         current: &'a Revision,
-        /// The number of the current revision before that rollback, if it is recorded.
+        /// Its number at that time, if it is recorded.
         was: Option<i64>,
+        /// Whether `undo` replaced the target. Otherwise the client that did cannot be known, or not what it was for.
+        is_undo: bool,
     },
 }
 
@@ -28,16 +33,33 @@ pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &Target
     let count = observation.pod_count(target).filter(|count| count.total > 0 && count.ready == 0);
     let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
     let current = observation.revisions.current().filter(|_| *word == TargetRevision::Previous);
-    let undone = current.filter(|current| was_undone(target, current)).map(|current| {
+    let replaced = current.filter(|current| is_replaced_by_earlier(target, current));
+    let replaced = replaced.zip(is_undo(&observation.workload, target)).map(|(current, is_undo)| {
         let was = current.past_numbers.last().copied();
-        Doubt::UndoneBefore { current, was }
+        Doubt::ReplacedByEarlier { current, was, is_undo }
     });
-    not_ready.into_iter().chain(undone).collect()
+    not_ready.into_iter().chain(replaced).collect()
+}
+
+/// Whether `undo` replaced the template of `revision` by the live one; none if another kubectl command did.
+///
+/// Each command of kubectl has its own field manager (`kubectl-set`), but `kubectl rollout undo` has only `kubectl`, as has
+/// server-side apply. Other clients, such as Helm, can roll back or release an earlier template again. Where fields were only
+/// removed, no manager owns the difference.
+fn is_undo(workload: &Workload, revision: &Revision) -> Option<bool> {
+    let (object, path) = (workload.object(), FieldPath::template());
+    let owner = owner_of_change(object, &path, Some(&revision.template().without_hash_labels()));
+    match owner.as_ref().map(|owner| owner.manager.as_str()) {
+        Some(FIELD_MANAGER) => Some(true),
+        Some("kubectl") => Some(appliers(object, &path).all(|applier| applier != "kubectl")),
+        Some(manager) if manager.starts_with("kubectl-") => None,
+        _ => Some(false),
+    }
 }
 
 /// Whether the rollout of `current` went back from `revision`: it had a lower number before, or it is older.
 /// The controller of a Deployment records past numbers; the other controllers only renumber.
-fn was_undone(revision: &Revision, current: &Revision) -> bool {
+fn is_replaced_by_earlier(revision: &Revision, current: &Revision) -> bool {
     let Some((number, now)) = revision.number.known().zip(current.number.known()) else { return false };
     let was_lower = current.past_numbers.last().is_some_and(|was| *was < number);
     let is_older = current.created.zip(revision.created).is_some_and(|(current, other)| current < other);
@@ -50,7 +72,6 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::api::pod::Pod;
     use crate::model::revision::Revisions;
-    use crate::model::workload::Workload;
     use serde_json::{Value, json};
 
     fn template(image: &str) -> Value {
@@ -88,28 +109,64 @@ mod tests {
         }
     }
 
+    /// Revision 2, and revision 3, which was revision 1.
+    const UNDONE: [(i64, i64, &str, &str); 2] = [(2, 2, "x:2", ""), (3, 1, "x:1", "1")];
+
+    /// The same, with field managers and their operations. The last one owns the image.
+    fn written_by(managers: &[(&str, &str)], observation: Observation) -> Observation {
+        let managers = managers.iter().enumerate().map(|(index, (manager, operation))| {
+            let owned =
+                if index + 1 == managers.len() { json!({"f:image": {}}) } else { json!({"f:name": {}}) };
+            let containers = json!({"k:{\"name\":\"c\"}": owned});
+            json!({"manager": manager, "operation": operation, "time": "2026-11-20T13:00:00Z",
+                "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:containers": containers}}}}})
+        });
+        let mut object = observation.workload.object().json().clone();
+        object["metadata"]["managedFields"] = managers.collect();
+        Observation { workload: Workload::of(Object::read(object).unwrap()).unwrap(), ..observation }
+    }
+
     fn doubts_of(observation: &Observation, word: &TargetRevision) -> Vec<String> {
         let target = observation.revisions.iter().find(|revision| revision.name == "x:2").unwrap();
         let words = doubts(observation, target, word).into_iter().map(|doubt| match doubt {
             Doubt::NotReady { pods } => format!("{pods} not ready"),
-            Doubt::UndoneBefore { current, was } => format!("undone by {} (was {was:?})", current.label()),
+            Doubt::ReplacedByEarlier { current, was, is_undo } => {
+                let verb = if is_undo { "undone" } else { "replaced" };
+                format!("{verb} by {} (was {was:?})", current.label())
+            }
         });
         words.collect()
     }
 
     #[test]
     fn what_was_undone_just_before_is_doubtful() {
-        let undone = [(2, 2, "x:2", ""), (3, 1, "x:1", "1")];
         for (kind, kept, expected) in [
-            ("Deployment", undone, &["undone by 3 (was Some(1))"][..]),
-            ("StatefulSet", undone, &["undone by 3 (was None)"]),
+            ("Deployment", UNDONE, &["undone by 3 (was Some(1))"][..]),
+            ("StatefulSet", UNDONE, &["undone by 3 (was None)"]),
             ("Deployment", [(1, 1, "x:2", ""), (2, 2, "x:1", "")], &[]),
             ("StatefulSet", [(1, 1, "x:2", ""), (2, 2, "x:1", "")], &[]),
         ] {
-            let observation = observation(kind, &kept, &[]);
+            let observation = written_by(&[("kubectl-rollout2", "Update")], observation(kind, &kept, &[]));
             assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{kind} {kept:?}");
             let named = doubts_of(&observation, &TargetRevision::Stable);
             assert!(named.is_empty(), "a revision that was named: {named:?}");
+        }
+    }
+
+    #[test]
+    fn only_undo_undoes_and_the_purpose_of_other_clients_is_unknown() {
+        for (managers, expected) in [
+            (&[("kubectl-rollout2", "Update")][..], &["undone by 3 (was Some(1))"][..]),
+            (&[("kubectl", "Update")], &["undone by 3 (was Some(1))"]),
+            (&[("kubectl", "Apply")], &["replaced by 3 (was Some(1))"]),
+            (&[("helm", "Update")], &["replaced by 3 (was Some(1))"]),
+            (&[], &["replaced by 3 (was Some(1))"]),
+            (&[("kubectl-set", "Update")], &[]),
+            (&[("kubectl-rollout2", "Update"), ("kubectl-set", "Update")], &[]),
+            (&[("kubectl-client-side-apply", "Update")], &[]),
+        ] {
+            let observation = written_by(managers, observation("Deployment", &UNDONE, &[]));
+            assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{managers:?}");
         }
     }
 

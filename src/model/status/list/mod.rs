@@ -1,14 +1,17 @@
 //! The rollouts of a namespace or a cluster, trouble first.
 
+mod available;
 mod since;
 
 use std::cmp::Ordering;
 
 use k8s_openapi::jiff::Timestamp;
 
+use self::available::available;
 use self::since::since;
 use crate::model::status::cause::{Cause, causes};
 use crate::model::status::observation::Observation;
+use crate::model::status::serving::is_outage;
 use crate::model::status::verdict::verdict;
 use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
@@ -28,6 +31,10 @@ pub struct ListedRollout {
     pub verdict: Verdict,
     /// The counters of its controller.
     pub counts: Counts,
+    /// The available pods, by its own `minReadySeconds`; none if nothing counts them.
+    pub available: Option<i64>,
+    /// Whether pods are wanted and none serves.
+    pub is_outage: bool,
     /// Why it does not progress, most important first.
     pub causes: Vec<Cause>,
     /// Since when it is in this state, if its objects show that.
@@ -56,6 +63,8 @@ impl ListedRollout {
             revision: current.and_then(|current| current.number.known()),
             revision_name: current.map(|current| current.name.clone()),
             counts: Counts::of(&observed.workload),
+            available: available(observed, now),
+            is_outage: is_outage(observed, verdict.state),
             causes: causes(observed, now),
             since: since(observed, verdict.state),
             unknown: observed.unknown(verdict.state),
@@ -67,7 +76,8 @@ impl ListedRollout {
     /// Whether another evaluation of the same rollout has the same row, apart from the time.
     #[must_use]
     pub fn looks_like(&self, other: &Self) -> bool {
-        let facts = |one: &Self| (one.revision, one.revision_name.clone(), one.state(), one.counts);
+        let facts =
+            |one: &Self| (one.revision, one.revision_name.clone(), one.state(), one.counts, one.available);
         let causes = |one: &Self| {
             one.causes.iter().map(|cause| (cause.id, cause.container.clone())).collect::<Vec<_>>()
         };
@@ -80,12 +90,27 @@ impl ListedRollout {
         self.verdict.state
     }
 
+    /// Returns how many outdated pods a partition keeps although the rollout is complete.
+    #[must_use]
+    pub fn held_pods(&self) -> i64 {
+        let is_held =
+            self.state() == RolloutState::Complete && self.causes.iter().any(|one| one.id.is_hold());
+        if is_held { self.counts.outdated() } else { 0 }
+    }
+
+    /// Whether it is in one of these states. [`RolloutState::Held`] includes complete rollouts with held pods.
+    #[must_use]
+    pub fn is_in(&self, states: &[RolloutState]) -> bool {
+        states.contains(&self.state()) || (self.held_pods() > 0 && states.contains(&RolloutState::Held))
+    }
+
     /// Whether it has a cause other than a hold.
     fn is_troubled(&self) -> bool {
         self.causes.iter().any(|cause| !cause.id.is_hold())
     }
 
-    /// Returns its place in the list: failed, progressing with a cause, progressing, held, unobserved, complete.
+    /// Returns its place in the list: failed, progressing with a cause, progressing, held, unobserved, complete with held
+    /// pods, complete.
     fn rank(&self) -> u8 {
         match self.state() {
             RolloutState::Failed => 0,
@@ -93,7 +118,8 @@ impl ListedRollout {
             RolloutState::Progressing => 2,
             RolloutState::Paused | RolloutState::Held => 3,
             RolloutState::Unobserved => 4,
-            RolloutState::Complete => 5,
+            RolloutState::Complete if self.held_pods() > 0 => 5,
+            RolloutState::Complete => 6,
         }
     }
 
@@ -114,7 +140,11 @@ pub fn sort(rollouts: &mut [ListedRollout]) {
 
 /// The number of rollouts in each state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StateCounts(Vec<(RolloutState, usize)>);
+pub struct StateCounts {
+    states: Vec<(RolloutState, usize)>,
+    /// How many of the complete ones have held pods.
+    with_held_pods: usize,
+}
 
 impl StateCounts {
     /// Counts rollouts.
@@ -126,17 +156,19 @@ impl StateCounts {
     /// Counts rollouts one by one.
     pub fn of_each<'a>(rollouts: impl IntoIterator<Item = &'a ListedRollout>) -> Self {
         let mut counts = ORDER.map(|state| (state, 0));
+        let mut with_held_pods = 0;
         for rollout in rollouts {
+            with_held_pods += usize::from(rollout.held_pods() > 0);
             for (state, count) in &mut counts {
                 *count += usize::from(*state == rollout.state());
             }
         }
-        Self(counts.into())
+        Self { states: counts.into(), with_held_pods }
     }
 
     /// Iterates over the states that occur, trouble first.
     pub fn iter(&self) -> impl Iterator<Item = (RolloutState, usize)> {
-        self.0.iter().copied().filter(|(_, count)| *count > 0)
+        self.states.iter().copied().filter(|(_, count)| *count > 0)
     }
 
     /// Returns `12 workloads: 1 failed, 11 complete`.
@@ -147,11 +179,14 @@ impl StateCounts {
         if states.is_empty() { workloads } else { format!("{workloads}: {states}") }
     }
 
-    /// Returns `1 failed, 11 complete`.
+    /// Returns `1 failed, 11 complete`, or `1 failed, 11 complete (2 with held pods)`.
     #[must_use]
     pub fn states(&self) -> String {
         let states: Vec<_> = self.iter().map(|(state, count)| format!("{count} {}", state.word())).collect();
-        states.join(", ")
+        match self.with_held_pods {
+            0 => states.join(", "),
+            held => format!("{} ({held} with held pods)", states.join(", ")), // complete is the last state
+        }
     }
 }
 
@@ -169,7 +204,9 @@ mod tests {
             revision: None,
             revision_name: None,
             verdict: Verdict { state, line: String::new() },
-            counts: Counts::of(&workload),
+            counts: Counts { total: 2, ..Counts::of(&workload) },
+            available: None,
+            is_outage: false,
             causes: cause.map(cause_of).into_iter().collect(),
             since: since.map(|seconds| Timestamp::from_second(seconds).unwrap()),
             unknown: Vec::new(),
@@ -202,6 +239,7 @@ mod tests {
             rollout("progressing-unknown", Progressing, None, None),
             rollout("paused", Paused, Some(2), Some(CauseId::Paused)),
             rollout("crashing", Progressing, Some(9), Some(CauseId::CrashLoop)),
+            rollout("complete-with-held-pods", Complete, Some(9), Some(CauseId::Partition)),
             rollout("failed-b", Failed, Some(9), None),
             rollout("failed-a", Failed, Some(9), None),
         ];
@@ -218,15 +256,19 @@ mod tests {
                 "paused",
                 "held",
                 "unobserved",
+                "complete-with-held-pods",
                 "complete-old",
                 "complete-new"
             ]
         );
         assert_eq!(
             StateCounts::of(&rollouts).words(),
-            "10 workloads: 2 failed, 3 progressing, 1 paused, 1 held, 1 unobserved, 2 complete"
+            "11 workloads: 2 failed, 3 progressing, 1 paused, 1 held, 1 unobserved, 3 complete (1 with held pods)"
         );
         assert_eq!(StateCounts::of(&[]).words(), "0 workloads");
+        let shown_as_held = rollouts.iter().filter(|one| one.is_in(&[Held, Paused]));
+        let names: Vec<_> = shown_as_held.map(|rollout| rollout.workload.name()).collect();
+        assert_eq!(names, ["paused", "held", "complete-with-held-pods"]);
         assert_eq!(StateCounts::of(&rollouts[..1]).words(), "1 workload: 1 failed");
     }
 }

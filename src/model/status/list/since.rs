@@ -12,7 +12,7 @@ use crate::model::workload::verdict::RolloutState;
 ///
 /// | state | source |
 /// |---|---|
-/// | complete | the last `lastTransitionTime` of `Ready` of its pods, plus `minReadySeconds` |
+/// | complete | the later of: the last `lastTransitionTime` of `Ready` of its pods, plus `minReadySeconds`; `lastUpdateTime` of `Progressing` with the reason `NewReplicaSetAvailable`, which the controller writes when no outdated pod remains |
 /// | progressing | the earlier of: the begin of the rollout, while outdated pods remain; the first `lastTransitionTime` of `Ready` of the updated pods that are not ready |
 /// | paused, held | `since` in the annotation of the hold; `lastUpdateTime` of `Progressing` with the reason `DeploymentPaused`; else the begin of the rollout |
 /// | failed | `lastTransitionTime` of `Progressing`, which is `False` since the deadline passed |
@@ -43,7 +43,9 @@ fn complete(observed: &Observation) -> Option<Timestamp> {
     let ready = observed.own_pods().filter(|pod| pod.is_active()).filter_map(|pod| pod.readiness.since).max();
     let min_ready =
         SignedDuration::from_secs(observed.workload.min_ready_seconds().clamp(0, i64::from(i32::MAX)));
-    ready.and_then(|ready| ready.checked_add(min_ready).ok()).or_else(|| last_progress(observed))
+    let ready = ready.and_then(|ready| ready.checked_add(min_ready).ok());
+    let completed = || progress(observed).filter(|condition| condition.reason == "NewReplicaSetAvailable");
+    ready.max(completed().and_then(|condition| condition.updated)).or_else(|| last_progress(observed))
 }
 
 fn progressing(observed: &Observation) -> Option<Timestamp> {
@@ -60,14 +62,21 @@ fn held(observed: &Observation) -> Option<Timestamp> {
 
 /// Returns when the rollout began that outdated pods remain of; none without outdated pods.
 ///
-/// Its revision is created then, or is older after a rollback. A rollback began when the first updated pod was
-/// created after the outdated ones.
+/// A new template has a new revision, which was created then. A template that is used again has the revision that it
+/// had, which is older than the rollout: a ReplicaSet with earlier numbers, or a revision that is older than the newest
+/// outdated pod. Such a rollout began when the first updated pod began to run the revision after the outdated pods
+/// began to run theirs.
 fn beginning(observed: &Observation) -> Option<Timestamp> {
     let current = observed.revisions.current()?;
     let is_outdated = |pod: &&Pod| pod.is_active() && !observed.workload.runs(pod, current);
-    let outdated = observed.own_pods().filter(is_outdated).filter_map(|pod| pod.created).max()?;
-    let rolled_back = || updated(observed).filter_map(|pod| pod.created).filter(|at| *at >= outdated).min();
-    current.created.filter(|created| *created >= outdated).or_else(rolled_back)
+    let outdated = observed.own_pods().filter(is_outdated).filter_map(runs_since).max()?;
+    let created = current.created.filter(|created| *created >= outdated && current.past_numbers.is_empty());
+    created.or_else(|| updated(observed).filter_map(runs_since).filter(|since| *since >= outdated).min())
+}
+
+/// Returns since when a pod runs its revision: since its creation, or since its last update in place.
+fn runs_since(pod: &Pod) -> Option<Timestamp> {
+    pod.in_place_update.as_ref().and_then(|update| update.updated).max(pod.created)
 }
 
 /// Returns the pods of the current revision that the controller counts.
@@ -84,6 +93,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::model::api::in_place_update::InPlaceUpdate;
     use crate::model::api::object::Object;
     use crate::model::revision::Revisions;
     use crate::model::workload::Workload;
@@ -97,8 +107,13 @@ mod tests {
     }
 
     /// A Deployment whose live template is that of revision `current`, with revisions 1 and 2 created at minute 1 and
-    /// minute 20.
-    fn observation(current: u32, condition: &Value, pods: &[(u32, u32, &str, u32)]) -> Observation {
+    /// minute 20. A current revision with an earlier number is used again.
+    fn observation(
+        current: u32,
+        is_reused: bool,
+        condition: &Value,
+        pods: &[(u32, u32, &str, u32)],
+    ) -> Observation {
         let template =
             |number: u32| json!({"spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}});
         let workload = Workload::of(object(json!({
@@ -110,7 +125,8 @@ mod tests {
             object(json!({
                 "kind": "ReplicaSet", "metadata": {
                     "name": format!("r{number}"), "uid": format!("r{number}"), "creationTimestamp": at(minute),
-                    "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
+                    "annotations": {"deployment.kubernetes.io/revision": number.to_string(),
+                        "deployment.kubernetes.io/revision-history": if is_reused && number == current { "0" } else { "" }},
                     "ownerReferences": [{"controller": true, "uid": "w"}],
                 },
                 "spec": {"template": template(number)},
@@ -137,6 +153,7 @@ mod tests {
                 "lastTransitionTime": at(40), "lastUpdateTime": at(45)})
         };
         let progress = condition("True", "ReplicaSetUpdated");
+        let completed = condition("True", "NewReplicaSetAvailable");
         let old = (1, 2, "True", 3);
         for (what, state, current, condition, pods, expected) in [
             (
@@ -146,6 +163,22 @@ mod tests {
                 &progress,
                 vec![(2, 21, "True", 31), (2, 22, "True", 30)],
                 Some(32),
+            ),
+            (
+                "a rollback to pods that kept running",
+                RolloutState::Complete,
+                1,
+                &completed,
+                vec![old],
+                Some(45),
+            ),
+            (
+                "a pod was not ready after the rollout",
+                RolloutState::Complete,
+                2,
+                &completed,
+                vec![(2, 21, "True", 50)],
+                Some(51),
             ),
             ("no pods: the last progress", RolloutState::Complete, 2, &progress, vec![], Some(45)),
             (
@@ -200,9 +233,38 @@ mod tests {
             ("a condition of another rollout", RolloutState::Failed, 2, &progress, vec![old], None),
             ("nothing shows it", RolloutState::Unobserved, 2, &progress, vec![old], None),
         ] {
-            let observed = observation(current, condition, &pods);
-            let expected = expected.map(|minute| at(minute).parse::<Timestamp>().unwrap());
-            assert_eq!(since(&observed, state), expected, "{what}");
+            let observed = observation(current, false, condition, &pods);
+            assert_eq!(since(&observed, state), time(expected), "{what}");
         }
+    }
+
+    /// The controller keeps the ReplicaSet of a template, so its creation shows the first rollout only.
+    #[test]
+    fn a_template_that_is_used_again_has_a_later_beginning() {
+        let progress = json!({"type": "Progressing", "status": "True", "lastUpdateTime": at(45)});
+        let old = (1, 2, "True", 3);
+        for (pods, expected) in [
+            (vec![old, (2, 50, "True", 51), (2, 52, "False", 52)], Some(50)),
+            (vec![old, (2, 50, "False", 50)], Some(50)),
+            (vec![old], Some(45)), // no pod was created: the last progress
+        ] {
+            let observed = observation(2, true, &progress, &pods);
+            assert_eq!(since(&observed, RolloutState::Progressing), time(expected), "{pods:?}");
+        }
+    }
+
+    /// A controller of OpenKruise changes the pod and keeps it, so its creation is older.
+    #[test]
+    fn an_update_in_place_is_the_beginning_for_its_pod() {
+        let mut observed = observation(1, false, &json!({}), &[(2, 3, "True", 31), (1, 2, "True", 51)]);
+        let mut pods = observed.pods.take().unwrap();
+        let updated = InPlaceUpdate { updated: time(Some(50)), ..InPlaceUpdate::default() };
+        pods[1] = Arc::new(Pod { in_place_update: Some(updated), ..pods[1].as_ref().clone() });
+        observed.pods = Some(pods);
+        assert_eq!(since(&observed, RolloutState::Progressing), time(Some(50)));
+    }
+
+    fn time(minute: Option<u32>) -> Option<Timestamp> {
+        minute.map(|minute| at(minute).parse().unwrap())
     }
 }

@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::compare::{compare, only};
 use super::go_text::go_text;
 use super::item::Item;
-use super::node::{Filter, Node, Slice, SliceEnd};
 use super::numbers::Numbers;
+use super::path_node::{Filter, PathNode, Slice, SliceEnd};
 
 /// The state of one evaluation.
 pub(super) struct Evaluation<'a> {
-    nodes: &'a [Node],
+    nodes: &'a [PathNode],
     numbers: Numbers,
     /// The `range` that the last part began.
     begun: usize,
@@ -25,7 +25,7 @@ pub(super) struct Evaluation<'a> {
 type Items<'a> = Vec<Item<'a>>;
 
 impl<'a> Evaluation<'a> {
-    pub(super) fn of(nodes: &'a [Node], numbers: Numbers) -> Self {
+    pub(super) fn of(nodes: &'a [PathNode], numbers: Numbers) -> Self {
         Self { nodes, numbers, begun: 0, depth: 0, ended: 0, last_end: None }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Evaluates parts one after another.
-    fn walk_all(&mut self, values: Items<'a>, nodes: &'a [Node]) -> Result<Items<'a>, String> {
+    fn walk_all(&mut self, values: Items<'a>, nodes: &'a [PathNode]) -> Result<Items<'a>, String> {
         nodes.iter().try_fold(values, |values, node| self.walk(values, node))
     }
 
@@ -81,17 +81,17 @@ impl<'a> Evaluation<'a> {
         compare(operator, left, right, self.numbers)
     }
 
-    fn walk(&mut self, values: Items<'a>, node: &'a Node) -> Result<Items<'a>, String> {
+    fn walk(&mut self, values: Items<'a>, node: &'a PathNode) -> Result<Items<'a>, String> {
         match node {
-            Node::List(nodes) => self.walk_all(values, nodes),
-            Node::Text(text) => Ok(vec![Item::Literal(text)]),
-            Node::Literal(literal) => Ok(values.iter().map(|_| Item::Literal(literal)).collect()),
-            Node::Field(name) => {
+            PathNode::List(nodes) => self.walk_all(values, nodes),
+            PathNode::Text(text) => Ok(vec![Item::Literal(text)]),
+            PathNode::Literal(literal) => Ok(values.iter().map(|_| Item::Literal(literal)).collect()),
+            PathNode::Field(name) => {
                 let member = |item: &Item<'a>| Some(Item::Document(item.value().as_object()?.get(name)?));
                 Ok(values.iter().filter_map(member).collect())
             }
-            Node::Slice(slice) => elements(&values, *slice),
-            Node::Filter(filter) => {
+            PathNode::Slice(slice) => elements(&values, *slice),
+            PathNode::Filter(filter) => {
                 let mut passed = Vec::new();
                 for list in values {
                     let Value::Array(elements) = list.value() else {
@@ -106,22 +106,22 @@ impl<'a> Evaluation<'a> {
                 }
                 Ok(passed)
             }
-            Node::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
-            Node::Recursive => Ok(values.into_iter().flat_map(descendants).collect()),
-            Node::Union(parts) => {
+            PathNode::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
+            PathNode::Recursive => Ok(values.into_iter().flat_map(descendants).collect()),
+            PathNode::Union(parts) => {
                 let parts = parts.iter().map(|nodes| self.walk_all(values.clone(), nodes));
                 Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
             }
-            Node::Range => {
+            PathNode::Range => {
                 self.begun += 1;
                 Ok(values)
             }
-            Node::End if self.depth > 0 => {
+            PathNode::End if self.depth > 0 => {
                 self.ended += 1;
                 Ok(Vec::new())
             }
-            Node::End => Err("not in range, nothing to end".to_owned()),
-            Node::Unknown(word) => Err(format!("unrecognized identifier {word}")),
+            PathNode::End => Err("not in range, nothing to end".to_owned()),
+            PathNode::Unknown(word) => Err(format!("unrecognized identifier {word}")),
         }
     }
 }

@@ -14,9 +14,9 @@ mod compare;
 mod evaluate;
 mod go_text;
 mod item;
-mod node;
 mod numbers;
 mod parse;
+mod path_node;
 mod quoted;
 
 pub use self::go_text::go_text;
@@ -26,14 +26,14 @@ pub use self::numbers::Numbers;
 use serde_json::Value;
 
 use self::evaluate::Evaluation;
-use self::node::Node;
+use self::path_node::PathNode;
 use crate::model::text::go_json::go_json;
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath {
     template: String,
-    nodes: Vec<Node>,
+    nodes: Vec<PathNode>,
 }
 
 impl JsonPath {

@@ -2,43 +2,43 @@
 
 use serde_json::Value;
 
-use super::node::{Filter, Node, Slice, SliceEnd};
+use super::path_node::{Filter, PathNode, Slice, SliceEnd};
 use super::quoted::unquoted;
 
 /// Parses a template: text, and parts in braces.
-pub(super) fn parse(template: &str) -> Result<Vec<Node>, String> {
+pub(super) fn parse(template: &str) -> Result<Vec<PathNode>, String> {
     let mut nodes = Vec::new();
     let mut rest = template;
     while let Some((text, inside)) = rest.split_once('{') {
         if !text.is_empty() {
-            nodes.push(Node::Text(text.into()));
+            nodes.push(PathNode::Text(text.into()));
         }
-        let mut action = Action { rest: inside, nodes: Vec::new() };
+        let mut action = ActionParser { rest: inside, nodes: Vec::new() };
         action.parse()?;
-        nodes.push(Node::List(action.nodes));
+        nodes.push(PathNode::List(action.nodes));
         rest = action.rest;
     }
     if !rest.is_empty() {
-        nodes.push(Node::Text(rest.into()));
+        nodes.push(PathNode::Text(rest.into()));
     }
     Ok(nodes)
 }
 
 /// Parses a text as if it stood in braces.
-fn parse_inside(text: &str) -> Result<Vec<Node>, String> {
+fn parse_inside(text: &str) -> Result<Vec<PathNode>, String> {
     let closed = format!("{text}}}");
-    let mut action = Action { rest: &closed, nodes: Vec::new() };
+    let mut action = ActionParser { rest: &closed, nodes: Vec::new() };
     action.parse()?;
     Ok(action.nodes)
 }
 
-/// What is between braces.
-struct Action<'t> {
+/// Parses what is between braces.
+struct ActionParser<'t> {
     rest: &'t str,
-    nodes: Vec<Node>,
+    nodes: Vec<PathNode>,
 }
 
-impl<'t> Action<'t> {
+impl<'t> ActionParser<'t> {
     /// Parses up to the closing brace.
     fn parse(&mut self) -> Result<(), String> {
         loop {
@@ -79,11 +79,11 @@ impl<'t> Action<'t> {
     fn word(&mut self) {
         let word = self.take(|character| !is_terminator(character));
         self.nodes.push(match word {
-            "true" => Node::Literal(true.into()),
-            "false" => Node::Literal(false.into()),
-            "range" => Node::Range,
-            "end" => Node::End,
-            other => Node::Unknown(other.to_owned()),
+            "true" => PathNode::Literal(true.into()),
+            "false" => PathNode::Literal(false.into()),
+            "range" => PathNode::Range,
+            "end" => PathNode::End,
+            other => PathNode::Unknown(other.to_owned()),
         });
     }
 
@@ -98,7 +98,7 @@ impl<'t> Action<'t> {
             (_, Ok(float)) => Value::from(float),
             _ => return Err(format!("cannot parse number {number}")),
         };
-        self.nodes.push(Node::Literal(value));
+        self.nodes.push(PathNode::Literal(value));
         Ok(())
     }
 
@@ -112,14 +112,18 @@ impl<'t> Action<'t> {
         });
         let (name, rest) = after.split_at(end.unwrap_or(after.len()));
         self.rest = rest;
-        self.nodes.push(if name == "*" { Node::Wildcard } else { Node::Field(name.replace('\\', "")) });
+        self.nodes.push(if name == "*" {
+            PathNode::Wildcard
+        } else {
+            PathNode::Field(name.replace('\\', ""))
+        });
     }
 
     fn recursive(&mut self, after: &'t str) -> Result<(), String> {
-        if self.nodes.last() == Some(&Node::Recursive) {
+        if self.nodes.last() == Some(&PathNode::Recursive) {
             return Err("invalid multiple recursive descent".to_owned());
         }
-        self.nodes.push(Node::Recursive);
+        self.nodes.push(PathNode::Recursive);
         self.rest = after;
         if after.starts_with(|next: char| next == '_' || next.is_alphanumeric()) {
             self.field(after);
@@ -140,7 +144,7 @@ impl<'t> Action<'t> {
         let (quoted, rest) = self.rest.split_at(end + quote.len_utf8());
         self.rest = rest;
         let text = unquoted(quoted).ok_or_else(|| format!("unquote string {quoted} error invalid syntax"))?;
-        self.nodes.push(Node::Text(text.into()));
+        self.nodes.push(PathNode::Text(text.into()));
         Ok(())
     }
 
@@ -152,7 +156,7 @@ impl<'t> Action<'t> {
         self.rest = rest;
         if inside.contains(',') {
             let parts = inside.split(',').map(|part| parse_inside(&format!("[{}]", part.trim_matches(' '))));
-            self.nodes.push(Node::Union(parts.collect::<Result<_, _>>()?));
+            self.nodes.push(PathNode::Union(parts.collect::<Result<_, _>>()?));
             return Ok(());
         }
         let key = inside.strip_prefix('\'').and_then(|key| key.strip_suffix('\''));
@@ -160,7 +164,7 @@ impl<'t> Action<'t> {
             self.nodes.extend(parse_inside(&format!(".{key}"))?); // a dot in a key separates two, unless escaped
             return Ok(());
         }
-        self.nodes.push(Node::Slice(slice(if inside == "*" { ":" } else { inside })?));
+        self.nodes.push(PathNode::Slice(slice(if inside == "*" { ":" } else { inside })?));
         Ok(())
     }
 
@@ -185,7 +189,7 @@ impl<'t> Action<'t> {
             return Err("unclosed array expect ]".to_owned());
         };
         self.rest = rest;
-        self.nodes.push(Node::Filter(Box::new(filter(&after[..end])?)));
+        self.nodes.push(PathNode::Filter(Box::new(filter(&after[..end])?)));
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::render::preview::RefusedObject;
 
 /// The objects as the API server would store them.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
+pub(super) struct ApplyResult {
     pub(super) objects: Vec<Object>,
     /// The workloads that it refuses.
     pub(super) refused: Vec<RefusedObject>,
@@ -15,7 +15,7 @@ pub(super) struct Stored {
     pub(super) errors: Vec<Error>,
 }
 
-impl Stored {
+impl ApplyResult {
     /// Records an object that the API server refuses.
     pub(super) fn refuse(&mut self, manifest: &Object, message: String) {
         let Some(workload) = Workload::of(manifest.clone()) else {

@@ -1,12 +1,12 @@
-//! The parts of a template.
+//! The parts of a JSONPath template.
 
 use serde_json::Value;
 
 /// A part of a template. Each turns a list of values into another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum PathNode {
     /// What is between braces: its parts one after another.
-    List(Vec<Node>),
+    List(Vec<PathNode>),
     /// Text outside of braces, or a literal, for each value one.
     Literal(Value),
     /// Text in quotes: one value, however many there were.
@@ -22,7 +22,7 @@ pub(super) enum Node {
     /// `..`: the value and all values in it that have members or elements.
     Recursive,
     /// `[a,b]`: the results of several parts.
-    Union(Vec<Vec<Node>>),
+    Union(Vec<Vec<PathNode>>),
     /// `range`: what follows, up to `end`, is evaluated for each value.
     Range,
     /// `end`.
@@ -57,7 +57,7 @@ pub(super) enum SliceEnd {
 /// A filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Filter {
-    pub(super) left: Vec<Node>,
+    pub(super) left: Vec<PathNode>,
     /// The comparison and its right side; none if the left side must only exist.
-    pub(super) comparison: Option<(String, Vec<Node>)>,
+    pub(super) comparison: Option<(String, Vec<PathNode>)>,
 }
