@@ -130,7 +130,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         }
         Err(mistake) => {
             let color = help::color(&args);
-            ParsedArgs::Handled(refuse(&parse_error::error(&mistake, verb), color, world, compat))
+            ParsedArgs::Handled(refuse(
+                &parse_error::error(&mistake, verb, &definition()),
+                color,
+                world,
+                compat,
+            ))
         }
     }
 }

@@ -15,14 +15,14 @@ pub(super) fn is_missing_verb(mistake: &clap::Error) -> bool {
 }
 
 /// Turns a parse error into an error with one sentence and a hint at the help.
-pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
+pub(super) fn error(mistake: &clap::Error, verb: Option<&str>, program: &clap::Command) -> Error {
     let help = |program: &str| match verb {
         Some(verb) => format!("{program} {verb} --help"),
         None => format!("{program} --help"),
     };
     let compat = kubectl_message(mistake, &help("kubectl rollout"));
     let help = help("kubectl rollout2");
-    let hint = flag_hint(mistake, verb, &help).unwrap_or_else(|| {
+    let hint = flag_hint(mistake, verb, program, &help).unwrap_or_else(|| {
         suggestion(mistake).map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
     });
     Error::usage(sentence(mistake)).hint(hint).in_compat(compat)
@@ -36,14 +36,19 @@ pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<
 
 /// Returns the hint for a flag before its verb, for a flag of other verbs, and for the beginning of flags. clap compares
 /// only the letters, and with the connection flags too, so its suggestion would be wrong.
-fn flag_hint(mistake: &clap::Error, verb: Option<&str>, help: &str) -> Option<String> {
+fn flag_hint(
+    mistake: &clap::Error,
+    verb: Option<&str>,
+    program: &clap::Command,
+    help: &str,
+) -> Option<String> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) =
         (mistake.kind(), mistake.get(ContextKind::InvalidArg))
     else {
         return None;
     };
     let flag = argument.split('=').next().and_then(|flag| flag.strip_prefix("--"))?;
-    let (verb, program) = (verb?, super::definition());
+    let verb = verb?;
     let verbs = program.get_subcommands().filter(|verb| flags(verb).any(|known| known == flag));
     let verbs: Vec<_> = verbs.map(clap::Command::get_name).collect();
     if verbs.contains(&verb) {

@@ -9,11 +9,13 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::budget::{ALL_OBJECTS, MemoryBudget};
-use super::files::STDIN;
 use super::item::TOO_LARGE;
 use super::record::{Document, Items, NO_KIND, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+
+/// The name of standard input in errors.
+pub(super) const STDIN: &str = "standard input";
 
 /// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
 const MOST_ALIASES: usize = 100;

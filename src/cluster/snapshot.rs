@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::jiff::Timestamp;
 
 use super::budget::{ALL_OBJECTS, MemoryBudget};
+use super::document::STDIN;
 use super::document::{index, parse};
-use super::files::{STDIN, files_in, text_of, text_on};
+use super::files::{files_in, text_of, text_on};
 use super::record::Record;
 use crate::cluster::access::SnapshotPath;
 use crate::error::{Error, ErrorKind, Result};
