@@ -95,11 +95,11 @@ pub fn receipt(before: &Observation) -> Option<String> {
     Some(command("to take this back: kubectl rollout2 undo {} --to {}", words))
 }
 
-/// Returns the preview of a restart.
+/// Returns the preview of a verb that changes no field of the template but a timestamp.
 #[must_use]
-pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
-    let mut spans =
-        vec![Span::new(Style::Heading, escape::line(&workload.reference())), Span::plain("  restart\n")];
+pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Span> {
+    let name = Span::new(Style::Heading, escape::line(&workload.reference()));
+    let mut spans = vec![name, Span::plain(format!("  {verb}\n"))];
     spans.extend(self::effect(effect));
     spans
 }
@@ -114,6 +114,10 @@ pub fn effect(effect: &Effect) -> Vec<Span> {
         spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
     }
     spans.extend(pace(effect).map(|words| Span::plain(format!("  {words}\n"))));
+    if !effect.removed.is_empty() {
+        let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
+        spans.push(Span::plain(format!("  scaling down removes {}\n", escape::line(&removed))));
+    }
     spans
 }
 
@@ -264,6 +268,7 @@ mod tests {
             wanted,
             replaced: replaced.map(owned),
             already,
+            removed: Vec::new(),
             held: owned(held),
             held_by,
             pods: PodIdentity::Ordinal,
@@ -314,6 +319,7 @@ mod tests {
                 wanted: 3,
                 replaced: None,
                 already: 0,
+                removed: Vec::new(),
                 held: Vec::new(),
                 held_by: None,
                 pods,
