@@ -2,6 +2,42 @@
 
 use crate::world::{Environment, Terminal};
 
+/// How a command prints to stdout.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each field is one independent setting")]
+pub(super) struct Appearance {
+    /// Whether to use colour.
+    pub(super) colored: bool,
+    /// Whether to draw live frames.
+    pub(super) draws: bool,
+    /// Whether to print exactly what kubectl prints.
+    pub(super) compat: bool,
+    /// Whether to mask secret-looking values in printed objects.
+    pub(super) redacts: bool,
+    /// Whether a CI system reads the output.
+    pub(super) in_build: bool,
+    /// Whether the terminal shows only ASCII characters.
+    pub(super) ascii: bool,
+}
+
+impl Appearance {
+    pub(super) fn of(
+        color: Color,
+        compat: bool,
+        environment: &Environment,
+        terminal: Option<Terminal>,
+    ) -> Self {
+        Self {
+            colored: wants_color(color, environment, terminal),
+            draws: can_draw(environment, terminal),
+            compat,
+            redacts: wants_redaction(environment),
+            in_build: is_build(environment),
+            ascii: is_ascii_only(environment),
+        }
+    }
+}
+
 /// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
@@ -28,7 +64,7 @@ pub(super) fn wants_color(color: Color, environment: &Environment, terminal: Opt
 }
 
 /// Whether to mask secret-looking values in printed objects: `ROLLOUT2_REDACT` is set, and not `0` or `false`.
-pub(super) fn wants_redaction(environment: &Environment) -> bool {
+fn wants_redaction(environment: &Environment) -> bool {
     environment.get("ROLLOUT2_REDACT").is_some_and(|value| value != "0" && value != "false")
 }
 
@@ -38,13 +74,13 @@ pub(super) fn is_build(environment: &Environment) -> bool {
 }
 
 /// Whether to draw live frames: on a terminal that can move its cursor, unless `CI` is set.
-pub(super) fn can_draw(environment: &Environment, terminal: Option<Terminal>) -> bool {
+fn can_draw(environment: &Environment, terminal: Option<Terminal>) -> bool {
     terminal.is_some() && environment.text("TERM") != Some("dumb") && !is_build(environment)
 }
 
 /// Whether the locale has another character encoding than UTF-8, such as `LC_ALL=C`. Without a locale, the terminal
 /// is assumed to use UTF-8.
-pub(super) fn is_ascii_only(environment: &Environment) -> bool {
+fn is_ascii_only(environment: &Environment) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.text(name));
     locale.is_some_and(|locale| !locale.to_lowercase().replace('-', "").contains("utf8"))
 }

@@ -46,7 +46,11 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -
 /// Returns the note that a rollback includes pods below the StatefulSet's partition, and is held meanwhile.
 #[must_use]
 pub fn partition_rollback(below: &PartitionRollback) -> String {
-    let PartitionRollback { partition, pods, .. } = below;
+    let PartitionRollback { partition, pods, counts_pods, .. } = below;
+    if *counts_pods {
+        return "note: the partition is 0 until every pod is rolled back; then the plan restores the original strategy"
+            .to_owned();
+    }
     let (which, they) = match pods.as_slice() {
         [] => ("pods".to_owned(), "they are"),
         [pod] => (pod.clone(), "it is"),

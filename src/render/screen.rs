@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use serde_json::Value;
 
-use super::appearance::{Color, can_draw, is_ascii_only, is_build, wants_color, wants_redaction};
+use super::appearance::{Appearance, Color};
 use super::escape;
 use super::frame::{Frame, FrameLine};
 use super::job_summary::{Row, markdown};
@@ -32,20 +32,13 @@ pub fn message_color(color: Color, compat: bool) -> Color {
 /// This is the one place that escapes text from the cluster. Text for a pipe or a file is escaped too, because
 /// logs are later shown on terminals. Only documents and kubectl's output (`--compat`) are exact, and only if
 /// they do not go to a terminal.
-#[expect(clippy::struct_excessive_bools, reason = "each field is one independent setting")]
 pub struct Screen<'a> {
     out: &'a mut Stream,
     messages: MessageWriter,
     input: &'a mut (dyn Read + Send),
     /// Whether a user can see a question and answer it.
     can_ask: bool,
-    colored: bool,
-    draws: bool,
-    compat: bool,
-    redacts: bool,
-    in_build: bool,
-    /// Whether the terminal shows only ASCII characters.
-    ascii: bool,
+    appearance: Appearance,
     documents: usize,
     failure: Option<io::Error>,
     /// What was changed in the cluster, in the order of the writes.
@@ -64,24 +57,14 @@ impl<'a> Screen<'a> {
 
     /// Creates the screen of a command that shares its message writer with the transport.
     pub fn with(messages: MessageWriter, world: &'a mut World, color: Color, compat: bool) -> Self {
-        let colored = wants_color(color, &world.environment, world.out.terminal());
-        let draws = can_draw(&world.environment, world.out.terminal());
-        let redacts = wants_redaction(&world.environment);
-        let in_build = is_build(&world.environment);
-        let ascii = is_ascii_only(&world.environment);
+        let appearance = Appearance::of(color, compat, &world.environment, world.out.terminal());
         let can_ask = world.stdin_is_terminal && world.err.terminal().is_some() && !compat;
-        let (out, input) = (&mut world.out, &mut *world.stdin);
         Self {
-            out,
+            out: &mut world.out,
             messages,
-            input,
+            input: &mut *world.stdin,
             can_ask,
-            colored,
-            draws,
-            compat,
-            redacts,
-            in_build,
-            ascii,
+            appearance,
             documents: 0,
             failure: None,
             changes: Vec::new(),
@@ -92,7 +75,7 @@ impl<'a> Screen<'a> {
     /// Whether to print exactly what kubectl prints.
     #[must_use]
     pub fn is_compat(&self) -> bool {
-        self.compat
+        self.appearance.compat
     }
 
     /// Returns the writer for stderr.
@@ -104,14 +87,14 @@ impl<'a> Screen<'a> {
     /// Whether secret-looking values in printed objects are masked.
     #[must_use]
     pub fn redacts(&self) -> bool {
-        self.redacts
+        self.appearance.redacts
     }
 
     /// Returns an object as it may be printed: with secret-looking values masked if `ROLLOUT2_REDACT` is set, also
     /// with `--compat`.
     #[must_use]
     pub fn shown<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
-        if self.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
+        if self.appearance.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
     }
 
     /// Returns the terminal of stdout, if it is one.
@@ -146,7 +129,7 @@ impl<'a> Screen<'a> {
 
     /// Prints a result of several lines.
     pub fn result(&mut self, text: &str) {
-        if self.compat {
+        if self.appearance.compat {
             self.exact(text);
         } else {
             self.print_text(&escape::block(text));
@@ -155,7 +138,7 @@ impl<'a> Screen<'a> {
 
     /// Prints a result of one line, with line breaks escaped.
     pub fn line(&mut self, line: &str) {
-        if self.compat {
+        if self.appearance.compat {
             self.exact(&format!("{line}\n"));
         } else {
             self.print_text(&format!("{}\n", escape::line(line)));
@@ -173,7 +156,7 @@ impl<'a> Screen<'a> {
 
     /// Prints text. In CI, disarms lines that the CI system would execute as commands.
     fn print_text(&mut self, text: &str) {
-        if self.in_build {
+        if self.appearance.in_build {
             self.print(&disarmed(text));
         } else {
             self.print(text);
@@ -181,7 +164,7 @@ impl<'a> Screen<'a> {
     }
 
     fn print(&mut self, text: &str) {
-        let written = if self.ascii && self.out.terminal().is_some() {
+        let written = if self.appearance.ascii && self.out.terminal().is_some() {
             self.out.write(&text.replace('…', "~")) // a shortened cell
         } else {
             self.out.write(text)
@@ -200,7 +183,7 @@ impl<'a> Screen<'a> {
 
     /// Prints a styled result.
     pub fn styled(&mut self, spans: &[Span]) {
-        if self.colored {
+        if self.appearance.colored {
             self.print_text(&text_of(spans, true));
         } else {
             self.result(&text_of(spans, false));
@@ -218,8 +201,8 @@ impl<'a> Screen<'a> {
     pub fn draw(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
         if let Some(size) = self.out.terminal() {
             let frame = frame(size);
-            let frame = if self.ascii { frame.into_ascii() } else { frame };
-            self.messages.draw(frame, self.out, size, self.colored);
+            let frame = if self.appearance.ascii { frame.into_ascii() } else { frame };
+            self.messages.draw(frame, self.out, size, self.appearance.colored);
         }
     }
 
@@ -232,14 +215,15 @@ impl<'a> Screen<'a> {
     /// Whether live frames can be drawn. Not in CI, whose logs keep every byte of every frame.
     #[must_use]
     pub fn can_draw(&self) -> bool {
-        self.draws
+        self.appearance.draws
     }
 
     /// Prints a styled message on stderr.
     pub fn styled_notes(&mut self, spans: &[Span]) {
         let mut err = self.messages.stream();
-        let text = text_of(spans, self.colored && err.terminal().is_some());
-        let written = err.write(&if self.in_build { disarmed(&text) } else { text.as_str().into() });
+        let text = text_of(spans, self.appearance.colored && err.terminal().is_some());
+        let written =
+            err.write(&if self.appearance.in_build { disarmed(&text) } else { text.as_str().into() });
         self.remember(written);
     }
 
@@ -263,7 +247,7 @@ impl<'a> Screen<'a> {
     /// Returns the job summary as Markdown; empty without rows, and with `--compat`.
     #[must_use]
     pub fn job_summary(&self) -> String {
-        if self.compat { String::new() } else { markdown(&self.summary) }
+        if self.appearance.compat { String::new() } else { markdown(&self.summary) }
     }
 
     /// Prints several lines on stderr.
@@ -281,7 +265,7 @@ impl<'a> Screen<'a> {
     /// Prints errors with the prefix `error: `. With `--compat`, several errors have no prefix, as in kubectl.
     pub fn errors(&mut self, errors: &[Error]) {
         for error in errors {
-            if self.compat {
+            if self.appearance.compat {
                 let sentence = error.compat_sentence();
                 let bare = errors.len() > 1
                     || KUBECTL_ERROR_PREFIXES.iter().any(|prefix| sentence.starts_with(prefix));

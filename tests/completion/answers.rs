@@ -69,7 +69,7 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
         (&["diff", "deploy", "web", "3"], "l", "live", ":36"),
         (&["diff", "deploy", "web", "3", "5"], "", "", ":4"),
         (&["history", "--"], "deploy/w", "deploy/web", ":4"),
-        (&["step"], "", "daemonset deployment statefulset", ":4"),
+        (&["step"], "", "daemonset deployment statefulset ads asts cloneset", ":4"),
         (&["step"], "sts/", "sts/db", ":4"),
         (&["step"], "deploy/", "deploy/checkout deploy/web", ":4"),
         (&["step", "ds"], "", "agent", ":4"),

@@ -98,6 +98,10 @@ struct OverrideArgs {
     #[arg(long)]
     ignore_unready_nodes: bool,
 
+    /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
+    #[arg(long)]
+    in_place_only: bool,
+
     /// Take over the lease at once, instead of waiting up to 60s for it to expire
     #[arg(long)]
     take_over: bool,
@@ -123,13 +127,14 @@ Examples:
   kubectl rollout2 step statefulset/db --to 50%
   kubectl rollout2 step statefulset/db --by 25% --all --soak 5m --final-soak 1h --on-failure undo
   kubectl rollout2 step statefulset/db --all --check './smoke-test $ROLLOUT2_PODS'
+  kubectl rollout2 step cloneset/web --by 10% --all --in-place-only
   kubectl rollout2 step daemonset/agent --by 10% --all --order topology.kubernetes.io/zone
   kubectl rollout2 pause statefulset/db   # stop; continue with resume and step
   kubectl rollout2 undo statefulset/db    # roll back
 
 Environment:
   ROLLOUT2_NAMESPACE, ROLLOUT2_TYPE, ROLLOUT2_NAME
-                  for --check: the workload; its type is deployment, statefulset or daemonset
+                  for --check: the workload; its type as in TYPE/NAME, such as statefulset
   ROLLOUT2_FROM   for --check: the revision of the outdated pods; empty if it is no longer stored
   ROLLOUT2_TO     for --check: the revision that step releases
   ROLLOUT2_BATCH  for --check: the number of the finished batch, from 1
@@ -161,10 +166,11 @@ impl StepArgs {
             take_over: self.overrides.take_over,
             complete: self.soak.complete,
             new_plan: self.overrides.new_plan,
+            in_place_only: self.overrides.in_place_only,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.soak.timeout()?,
         };
-        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
+        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in && kind.step == Ok(StepBy::Partition))
         {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }

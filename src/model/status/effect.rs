@@ -73,7 +73,7 @@ pub struct UpdatedPods {
 impl UpdatedPods {
     /// Foretells the update of each pod from the revision that the pod runs. A pod of a revision that is not kept is
     /// always replaced.
-    fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
+    pub(in crate::model) fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
         let (policy, to) = (after.pod_update_policy(), after.template());
         let mut foretold: Vec<(&str, PodUpdate)> = Vec::new();
         let mut updated = Self {
@@ -195,14 +195,11 @@ fn is_beyond_replicas(pod: &Pod, after: &Workload) -> bool {
 /// Where the pods begin that a partition keeps, of outdated pods in the order of their update: those below
 /// an index, or so many of those that nothing tells apart.
 fn first_kept(outdated: &[&Pod], kept: i64, after: &Workload) -> usize {
-    match after.kind().pods {
-        PodIdentity::Ordinal => outdated.partition_point(|pod| {
-            strategy::partition_index(after, &pod.name).is_none_or(|index| index >= kept)
-        }),
-        PodIdentity::Node | PodIdentity::Interchangeable => {
-            outdated.len().saturating_sub(usize::try_from(kept).unwrap_or(usize::MAX))
-        }
+    if strategy::partition_counts_pods(after) {
+        return outdated.len().saturating_sub(usize::try_from(kept).unwrap_or(usize::MAX));
     }
+    outdated
+        .partition_point(|pod| strategy::partition_index(after, &pod.name).is_none_or(|index| index >= kept))
 }
 
 /// Returns the name that identifies a pod for the user: its node for a DaemonSet, otherwise its

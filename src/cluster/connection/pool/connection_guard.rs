@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Http1, NewConnection, PoolShared};
+use super::PoolShared;
+use super::http_connection::{Http1, HttpConnection};
 
 /// Owns an HTTP/1.1 connection for one response, and returns it to the pool when dropped.
 pub(super) struct ConnectionGuard {
@@ -30,7 +31,7 @@ impl Drop for ConnectionGuard {
     /// hyper closes a connection whose response was not read completely; the next request finds it closed.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            self.shared.adopt(NewConnection::Http1(connection));
+            self.shared.adopt(HttpConnection::Http1(connection));
         }
     }
 }

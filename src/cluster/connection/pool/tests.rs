@@ -3,17 +3,19 @@
 use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming};
 use hyper::server::conn::{http1 as http1_server, http2 as http2_server};
 use hyper::service::service_fn;
 use hyper_util::client::legacy::connect::Connected;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
+use super::http_connection::{PING_AFTER, PING_TIMEOUT};
 use super::*;
 use crate::cluster::connection::transport_error::TransportError;
 
