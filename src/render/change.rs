@@ -111,11 +111,11 @@ fn receipt_to(before: &Workload, revision: &str) -> String {
     command("to take this back: kubectl rollout2 undo {} --to {}", words)
 }
 
-/// Returns the preview of a restart.
+/// Returns the preview of a verb that changes no field of the template but a timestamp.
 #[must_use]
-pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
-    let mut spans =
-        vec![Span::new(Style::Heading, escape::line(&workload.reference())), Span::plain("  restart\n")];
+pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Span> {
+    let name = Span::new(Style::Heading, escape::line(&workload.reference()));
+    let mut spans = vec![name, Span::plain(format!("  {verb}\n"))];
     spans.extend(self::effect(effect));
     spans
 }
@@ -130,6 +130,10 @@ pub fn effect(effect: &Effect) -> Vec<Span> {
         spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
     }
     spans.extend(pace(effect).map(|words| Span::plain(format!("  {words}\n"))));
+    if !effect.removed.is_empty() {
+        let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
+        spans.push(Span::plain(format!("  scaling down removes {}\n", escape::line(&removed))));
+    }
     spans
 }
 
@@ -280,6 +284,7 @@ mod tests {
             wanted,
             replaced: replaced.map(owned),
             already,
+            removed: Vec::new(),
             held: owned(held),
             held_by,
             pods: PodIdentity::Ordinal,
@@ -330,6 +335,7 @@ mod tests {
                 wanted: 3,
                 replaced: None,
                 already: 0,
+                removed: Vec::new(),
                 held: Vec::new(),
                 held_by: None,
                 pods,
