@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::jiff::Timestamp;
 
 use super::budget::{ALL_OBJECTS, MemoryBudget};
-use super::document::STDIN;
-use super::document::{index, parse};
+use super::document::{STDIN, index, parse};
 use super::files::{files_in, text_of, text_on};
 use super::record::Record;
 use crate::cluster::access::SnapshotPath;

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::model::change::restart::restart;
 use crate::model::status::effect::held_by;
 use crate::model::workload::Workload;
+use crate::render::change as render;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
