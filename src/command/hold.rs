@@ -12,6 +12,7 @@ use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::{Pause, Resume, check_not_lost, end_lost_hold, is_lost, pause, resume};
 use crate::model::change::patch::Patch;
+use crate::model::change::plan::PlanRecord;
 use crate::model::change::plan::have_same_plan;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -195,6 +196,13 @@ async fn write(
 ) -> Result<()> {
     let options = &request.options;
     if options.dry_run == DryRun::Client {
+        // A plan releases pods batch by batch, which `step --dry-run` shows.
+        let has_plan =
+            Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
+        if !has_plan && !screen.is_compat() {
+            let verb = if request.verb == HoldVerb::Pause { "pause" } else { "resume" };
+            change::print_effect(workload, verb, patch, options, source, screen).await?;
+        }
         change::print_change(workload, operation, patch.after(), patch, options, screen);
         return Ok(());
     }

@@ -1,16 +1,15 @@
 //! `restart`: annotates the template, so that the controller replaces every pod.
 
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets, unsupported};
+use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::follow;
 use super::owners;
 use crate::cluster::source::Source;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::targets::{TargetScope, observe};
+use crate::command::targets::TargetScope;
 use crate::error::Result;
-use crate::model::change::patch::Patch;
-use crate::model::change::restart::{effect, restart};
+use crate::model::change::restart::restart;
 use crate::model::status::effect::held_by;
 use crate::model::workload::Workload;
 use crate::render::change as render;
@@ -64,7 +63,9 @@ async fn restart_workload(
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
         owners::warn_of_kruise_rollout(&workload, screen);
-        show(&workload, &patch, options, source, screen).await?;
+        if change::shows_effect(options, screen) || held_by(&workload).is_some() {
+            change::print_effect(&workload, "restart", &patch, options, source, screen).await?;
+        }
     }
     if options.dry_run == DryRun::Client {
         change::print_change(&workload, "restarted", patch.after(), &patch, options, screen);
@@ -82,6 +83,9 @@ async fn restart_workload(
     {
         PatchOutcome::Applied(object) => {
             change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
+            if options.dry_run == DryRun::None && !screen.is_compat() {
+                screen.notes(render::restart_receipt(&workload).as_slice());
+            }
             change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
             Ok(Workload::of(object).unwrap_or(workload))
         }
@@ -89,27 +93,4 @@ async fn restart_workload(
             Err(patch::conflict_error(&conflict, &workload, "its restart was prepared"))
         }
     }
-}
-
-/// Prints the effect on the pods: on a terminal, in a dry run, and whenever a hold keeps pods from restarting.
-async fn show(
-    workload: &Workload,
-    patch: &Patch,
-    options: &ChangeOptions,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
-    let is_wanted = options.dry_run == DryRun::Client || screen.terminal().is_some();
-    if !is_wanted && held_by(workload).is_none() {
-        return Ok(());
-    }
-    let observed = observe(workload.clone(), source, screen).await?;
-    let effect = render::restart(workload, &effect(&observed, patch));
-    let is_result = is_wanted && options.output == Output::Text;
-    if is_result {
-        screen.styled(&effect);
-    } else {
-        screen.styled_notes(&effect);
-    }
-    Ok(())
 }
