@@ -62,16 +62,19 @@ pub fn line(status: &RolloutStatus<'_>, names: NameContext) -> String {
     }
 }
 
-/// Returns a line in the colour of its verdict.
+/// Returns a line in the colour of its verdict, wrapped between words on a terminal.
 #[must_use]
-pub fn colored(line: &str, state: RolloutState) -> Vec<Span> {
+pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Span> {
     let style = match state {
         RolloutState::Complete => Style::Good,
         RolloutState::Paused | RolloutState::Held => Style::Warning,
         RolloutState::Failed => Style::Bad,
         RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
     };
-    vec![Span::new(style, escape::line(line)), Span::plain("\n")]
+    let line = escape::line(line);
+    let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::Keep);
+    lines.into_iter().flat_map(|line| [Span::new(style, line), Span::plain("\n")]).collect()
 }
 
 /// The most lines that the evidence of a cause may take. Its last words are often the important ones.
