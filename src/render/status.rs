@@ -93,17 +93,18 @@ pub fn cause_line(
     terminal: Option<Terminal>,
 ) -> String {
     let line = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
+    let width = terminal.map(|terminal| usize::from(terminal.width));
+    let wrapped_line = || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::Keep);
     let Some(evidence) = new_evidence(cause) else {
-        return line;
+        return wrapped_line().join("\n");
     };
     let evidence = format!("\"{}\"", escape::line(evidence));
     let on_one_line = format!("{line}   {evidence}");
-    let width = terminal.map(|terminal| usize::from(terminal.width));
     match width.filter(|&width| beginning(&on_one_line, width) != on_one_line) {
         Some(width) => {
             wrapped(&evidence, "", width.saturating_sub(INDENT.len()), EVIDENCE_LINES, LongWord::Split)
                 .into_iter()
-                .fold(line, |text, words| text + "\n" + INDENT + &words)
+                .fold(wrapped_line().join("\n"), |text, words| text + "\n" + INDENT + &words)
         }
         None => on_one_line,
     }
