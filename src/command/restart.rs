@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::model::change::restart::restart;
 use crate::model::status::effect::held_by;
 use crate::model::workload::Workload;
+use crate::render::change as render;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
@@ -82,6 +83,9 @@ async fn restart_workload(
     {
         PatchOutcome::Applied(object) => {
             change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
+            if options.dry_run == DryRun::None && !screen.is_compat() {
+                screen.notes(render::restart_receipt(&workload).as_slice());
+            }
             change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
             Ok(Workload::of(object).unwrap_or(workload))
         }

@@ -95,8 +95,20 @@ pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
 pub fn receipt(before: &Observation) -> Option<String> {
     let current = before.revisions.current()?;
     let word = if current.hash.is_empty() { current.name.clone() } else { format!("hash:{}", current.hash) };
-    let words = [before.workload.command_target(), Word::text(&word, "REVISION")];
-    Some(command("to take this back: kubectl rollout2 undo {} --to {}", words))
+    Some(receipt_to(&before.workload, &word))
+}
+
+/// Returns the line with the command that takes a restart back. It names the template before by its digest, because
+/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision.
+#[must_use]
+pub fn restart_receipt(before: &Workload) -> Option<String> {
+    let word = || format!("sha256:{}", before.template().digest().short());
+    before.is_observed().then(|| receipt_to(before, &word()))
+}
+
+fn receipt_to(before: &Workload, revision: &str) -> String {
+    let words = [before.command_target(), Word::text(revision, "REVISION")];
+    command("to take this back: kubectl rollout2 undo {} --to {}", words)
 }
 
 /// Returns the preview of a verb that changes no field of the template but a timestamp.
