@@ -1,9 +1,9 @@
 //! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete snapshot.
 
-use harness::{Run, data};
+use harness::{Run, data, merged};
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, pod, revision, status, with, workload};
+use crate::objects::{broken_pod, pod, revision, status, workload};
 
 fn crash(message: &str) -> Value {
     let ending = json!({"reason": "Error", "exitCode": 1, "message": message});
@@ -43,7 +43,7 @@ fn long_evidence_wraps_on_a_terminal() {
         json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message});
     let changes =
         json!({"spec": {"nodeName": null}, "status": {"containerStatuses": [], "conditions": [scheduled]}});
-    let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
+    let pod = merged(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
     let objects = [workload("Deployment"), pod];
     let causes = |width| {
         let output = on_terminal(&objects, width, "never");
@@ -152,8 +152,8 @@ fn types_missing_from_the_snapshot_are_reported_once() {
     }]}});
     let two = || {
         [
-            with(workload("Deployment"), &timed_out),
-            with(workload("Deployment"), &json!({"metadata": {"name": "api"}})),
+            merged(workload("Deployment"), &timed_out),
+            merged(workload("Deployment"), &json!({"metadata": {"name": "api"}})),
         ]
     };
     let run = |others: &[Value], args: &[&str]| {
