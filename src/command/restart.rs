@@ -5,8 +5,7 @@ use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_tar
 use super::follow;
 use super::owners;
 use crate::cluster::source::Source;
-use crate::command::patch;
-use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe};
 use crate::error::Result;
 use crate::model::change::patch::Patch;
@@ -66,29 +65,13 @@ async fn restart_workload(
         owners::warn_of_kruise_rollout(&workload, screen);
         show(&workload, &patch, options, source, screen).await?;
     }
-    if options.dry_run == DryRun::Client {
-        change::print_change(&workload, "restarted", patch.after(), &patch, options, screen);
+    let question = format!("restart {}?", workload.target());
+    let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
+    let Some(object) = write_change(&workload, &patch, &words, options, source, screen).await? else {
         return Ok(workload);
-    }
-    change::confirm(&format!("restart {}?", workload.target()), options, screen)?;
-    match patch::apply(
-        &patch,
-        &PatchTarget::of(&workload).with_error_prefix("failed to patch"),
-        options,
-        source,
-        screen,
-    )
-    .await?
-    {
-        PatchOutcome::Applied(object) => {
-            change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
-            change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
-            Ok(Workload::of(object).unwrap_or(workload))
-        }
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, &workload, "its restart was prepared"))
-        }
-    }
+    };
+    change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    Ok(Workload::of(object).unwrap_or(workload))
 }
 
 /// Prints the effect on the pods: on a terminal, in a dry run, and whenever a hold keeps pods from restarting.
