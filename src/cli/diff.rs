@@ -17,13 +17,13 @@ use crate::model::api::name;
 use crate::model::revision::RevisionWord;
 use crate::model::revision::diff::SecretValues;
 
-/// Compare two revisions, or a workload with one in another namespace, context or file
+/// Compare two revisions, or two workloads
 ///
 /// Prints a summary of the changes, then a unified diff of the two pod templates. Containers, env, ports,
 /// volumes and similar lists are compared by name, so a different order is not a change. Values of env
 /// variables whose names look secret are shown as ***.
 ///
-/// Workloads elsewhere are compared without the namespace in the template's metadata and without generated
+/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the namespace in the template's metadata and without generated
 /// fields: the metadata that servers write, hash labels, and the annotation of `kubectl rollout restart`. A
 /// file is compared without the API server's defaults too.
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ Examples:
   kubectl rollout2 diff statefulset db current live
   kubectl rollout2 diff deployment/web previous --stat
   kubectl rollout2 diff deployment/web --with-namespace staging
-  kubectl rollout2 diff deployment/web 5 --with-context prod --with-revision current
+  kubectl rollout2 diff deployment/web --with-context prod --with-revision 5
   kubectl rollout2 diff deployment/web --with-file web.yaml --exit-code
   kubectl rollout2 diff deployment/web statefulset/web
 

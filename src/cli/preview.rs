@@ -87,7 +87,7 @@ Examples:
   kubectl rollout2 preview -f shop/
   kubectl rollout2 preview -k overlays/prod --diff
   kubectl rollout2 preview -f web.yaml --server-side --exit-code
-  kubectl apply --dry-run=server -o json -f web.yaml | kubectl rollout2 preview --applied -
+  kubectl rollout2 preview --applied applied.json
 
 Environment:
   KUBECTL                the program to run [default: kubectl]

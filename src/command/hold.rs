@@ -13,7 +13,7 @@ use crate::model::change::hold::{
     Pause, Resume, check_not_lost, end_lost_hold, is_annotation_lost, pause, resume,
 };
 use crate::model::change::patch::Patch;
-use crate::model::change::plan::have_same_plan;
+use crate::model::change::plan::{PlanRecord, have_same_plan};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
@@ -194,12 +194,21 @@ async fn write(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
+    let options = &request.options;
     let (verb, prepared) = match request.verb {
         HoldVerb::Pause => ("pause", "its pause was prepared"),
         HoldVerb::Resume { .. } => ("resume", "it was to be resumed"),
     };
+    if options.dry_run == DryRun::Client {
+        // A plan releases pods batch by batch, which `step --dry-run` shows.
+        let has_plan =
+            Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
+        if !has_plan && !screen.is_compat() {
+            change::print_effect(workload, verb, patch, options, source, screen).await?;
+        }
+    }
     let words = ChangeWords { operation, question: format!("{verb} {}?", workload.target()), prepared };
-    write_change(workload, patch, &words, &request.options, source, screen).await.map(drop)
+    write_change(workload, patch, &words, options, source, screen).await.map(drop)
 }
 
 /// Prints that there is nothing to do. With `--compat` that is an error, as in kubectl.

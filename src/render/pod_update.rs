@@ -40,6 +40,32 @@ pub(super) fn details(update: &UpdatedPods) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
+/// Returns how the pods of a plan are updated: `pods are updated in place: restarts app`.
+#[must_use]
+pub(super) fn of_plan(update: &UpdatedPods, may_stay: bool) -> String {
+    let details =
+        details(update).filter(|_| may_stay).map(|details| format!(": {details}")).unwrap_or_default();
+    match (update.in_place, update.recreated) {
+        (0, _) => format!("pods are recreated{details}"),
+        (_, 0) => format!("pods are updated in place{details}"),
+        (_, recreated) => format!("{} recreated{details}", plural(recreated, "pod")),
+    }
+}
+
+/// Returns `{kind, containers, because}` for the outdated pods of a plan, which may run several revisions.
+#[must_use]
+pub(super) fn json_of_plan(update: &UpdatedPods) -> Value {
+    let kind = match (update.in_place, update.recreated) {
+        _ if update.refused => "refused",
+        (0, 0) => "none",
+        (_, 0) => "in-place",
+        (0, _) => "recreate",
+        _ => "mixed",
+    };
+    let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
+    json!({"kind": kind, "containers": update.restarted, "because": because})
+}
+
 /// Returns `{kind, containers, because}`. The README documents the fields.
 #[must_use]
 pub fn json(update: &PodUpdate) -> Value {

@@ -12,7 +12,7 @@ fn every_verb_is_offered_except_the_hidden_one() {
     let (offered, directive) = suggestions(&all);
     assert_eq!(offered, verbs.iter().map(|verb| verb.get_name()).collect::<Vec<_>>());
     assert_eq!(directive, ":4");
-    assert!(all.contains("history\tShow the revisions of workloads"));
+    assert!(all.contains("history\tShow revisions, what each one changed"));
     assert_eq!(suggestions(&completions(&["hi"])).0, ["history"]);
     assert_eq!(completions(&[]), all);
 }
@@ -69,7 +69,7 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
         (&["diff", "deploy", "web", "3"], "l", "live", ":36"),
         (&["diff", "deploy", "web", "3", "5"], "", "", ":4"),
         (&["history", "--"], "deploy/w", "deploy/web", ":4"),
-        (&["step"], "", "daemonset deployment statefulset", ":4"),
+        (&["step"], "", "daemonset deployment statefulset ads asts cloneset", ":4"),
         (&["step"], "sts/", "sts/db", ":4"),
         (&["step"], "deploy/", "deploy/checkout deploy/web", ":4"),
         (&["step", "ds"], "", "agent", ":4"),

@@ -8,3 +8,4 @@ mod live;
 mod pod_updates;
 mod recording;
 mod status;
+mod step;

@@ -154,7 +154,4 @@ fn other_kinds_of_open_kruise_are_refused() {
         );
         assert_eq!(output.exit, 2, "{word}");
     }
-    let output = step.run(&["step", "cloneset/web", "--all", "--dry-run"]);
-    assert_eq!(output.exit, 2, "{output:?}");
-    assert!(output.stderr.contains("step does not support the kinds of OpenKruise yet"), "{}", output.stderr);
 }

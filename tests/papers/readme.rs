@@ -96,3 +96,52 @@ fn every_cause_has_a_row_and_every_row_a_cause() {
         table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|row| row.0).collect();
     assert_eq!(rows, CauseId::ALL.map(CauseId::name));
 }
+
+/// Returns the code spans of a text.
+fn spans(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// A flag in a code span belongs to the verb in front of it. A flag alone belongs to a verb of its section or page, or to
+/// most verbs.
+#[test]
+fn every_flag_in_the_text_belongs_to_its_verb() {
+    let mut definition = definition();
+    definition.build(); // with the global flags
+    let verbs: Vec<_> = definition.get_subcommands().collect();
+    let verb = |word: &str| verbs.iter().find(|verb| verb.get_name() == word);
+    let has =
+        |verb: &&clap::Command, flag: &str| verb.get_arguments().any(|arg| arg.get_long() == Some(flag));
+    let mut wrong = Vec::new();
+    for (path, text) in pages() {
+        let topic = path.strip_prefix("docs/").and_then(|page| page.strip_suffix(".md"));
+        for section in text.split("\n## ") {
+            let prose: String = section
+                .lines()
+                .filter(|line| !line.starts_with("    "))
+                .flat_map(|line| [line, "\n"])
+                .collect();
+            let words = section.split(|c: char| !c.is_alphanumeric()).chain(topic);
+            let near: Vec<_> = words.filter_map(verb).collect();
+            for span in spans(&prose) {
+                let span = span.trim_start_matches("kubectl rollout2 ");
+                let owner = span.split(' ').next().and_then(verb);
+                let flags = span.split(' ').filter_map(|word| word.strip_prefix("--"));
+                let flags =
+                    flags.filter_map(|word| word.split(|c: char| c != '-' && !c.is_alphanumeric()).next());
+                for flag in flags.filter(|flag| !flag.is_empty() && !span.starts_with("kubectl ")) {
+                    let is_common = 2 * verbs.iter().filter(|verb| has(verb, flag)).count() > verbs.len();
+                    let is_known = match owner {
+                        Some(verb) => has(verb, flag),
+                        None => is_common || near.iter().any(|verb| has(verb, flag)),
+                    };
+                    let is_missing = (path.as_str(), flag) == ("docs/compat.md", "template"); // the page says so
+                    if !is_known && !is_missing {
+                        wrong.push(format!("{path}: {span}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -255,7 +255,8 @@ fn an_expected_revision_fails_once_another_one_is_current() {
             ("web-2", 3, ""),
             ("1", 4, "error: desired revision (1) is different from the running revision (2)\n"),
             ("previous", 4, "error: desired revision (1) is different from the running revision (2)\n"),
-            ("9", 4, "error: desired revision (9) is different from the running revision (2)\n"),
+            ("3", 4, "error: desired revision (3) is different from the running revision (2)\n"),
+            ("4", 1, "error: no revision 4 in the history; there are 1, 2\n"),
             ("nope", 1, "error: no revision nope in the history; there are 1, 2\n"),
         ] {
             let output = status(kind, &objects, &["--revision", revision]);

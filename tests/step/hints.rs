@@ -199,3 +199,15 @@ async fn a_workload_that_is_being_deleted_is_not_stepped() {
     }
     assert_eq!(object(&cluster, &db), before);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_in_the_middle_stops_the_plan() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.editor().patch(&db, &json!({"metadata": {"finalizers": ["example.com/backup"]}}));
+    let target = db.clone();
+    cluster.later(30_000, move |editor| editor.delete(&target));
+    let output = cluster.run("step statefulset/db --all --soak 5m").await;
+    let message = "error: statefulset/db is being deleted, so its controller ignores changes; no more pods are released\n";
+    assert_eq!((output.exit, output.stderr.ends_with(message)), (1, true), "{}", output.transcript);
+    assert!(output.stdout.ends_with("batch 1: available, soaking 5m\n"), "{}", output.transcript);
+}

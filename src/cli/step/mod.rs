@@ -44,7 +44,7 @@ const DECISION_VERBOSITY: i32 = 4;
 /// the lease, or changed the workload. A signal releases the lease first. With -v 4, every decision is printed
 /// with its reason.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP, override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 pub(super) struct StepArgs {
     /// The workload, as TYPE/NAME or TYPE NAME
     #[arg(value_name = "TARGET")]
@@ -59,11 +59,11 @@ pub(super) struct StepArgs {
     output: Option<StepFormat>,
 
     /// Print a line for each event on a terminal too, instead of a live display
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     plain: bool,
 
     /// The field manager that owns the changed fields
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, hide_short_help = true)]
     field_manager: String,
 
     #[command(flatten)]
@@ -98,6 +98,10 @@ struct OverrideArgs {
     #[arg(long)]
     ignore_unready_nodes: bool,
 
+    /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
+    #[arg(long)]
+    in_place_only: bool,
+
     /// Take over the lease at once, instead of waiting up to 60s for it to expire
     #[arg(long)]
     take_over: bool,
@@ -115,21 +119,23 @@ enum StepFormat {
     Json,
 }
 
-const AFTER_HELP: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  kubectl rollout2 pause deployment/web   # hold, then apply the change: no pod is updated yet
-  kubectl rollout2 step deployment/web    # the next batch: first one canary pod, then --by
+  kubectl rollout2 pause deployment/web  # hold, then change the template
+  kubectl rollout2 step deployment/web   # the next batch; first a canary
   kubectl rollout2 step statefulset/db --by 2 --soak 5m --dry-run
   kubectl rollout2 step statefulset/db --to 50%
-  kubectl rollout2 step statefulset/db --by 25% --all --soak 5m --final-soak 1h --on-failure undo
-  kubectl rollout2 step statefulset/db --all --check './smoke-test $ROLLOUT2_PODS'
-  kubectl rollout2 step daemonset/agent --by 10% --all --order topology.kubernetes.io/zone
-  kubectl rollout2 pause statefulset/db   # stop; continue with resume and step
-  kubectl rollout2 undo statefulset/db    # roll back
+  kubectl rollout2 step deployment/web --by 25% --all --on-failure undo
+  kubectl rollout2 step statefulset/db --check './smoke-test $ROLLOUT2_PODS'
+  kubectl rollout2 step cloneset/web --by 10% --all --in-place-only
+  kubectl rollout2 step ds/agent --all --order topology.kubernetes.io/zone
+  kubectl rollout2 pause statefulset/db  # stop; go on with resume and step
+  kubectl rollout2 undo statefulset/db   # roll back";
 
+const ENVIRONMENT: &str = "\
 Environment:
   ROLLOUT2_NAMESPACE, ROLLOUT2_TYPE, ROLLOUT2_NAME
-                  for --check: the workload; its type is deployment, statefulset or daemonset
+                  for --check: the workload; its type as in TYPE/NAME, such as statefulset
   ROLLOUT2_FROM   for --check: the revision of the outdated pods; empty if it is no longer stored
   ROLLOUT2_TO     for --check: the revision that step releases
   ROLLOUT2_BATCH  for --check: the number of the finished batch, from 1
@@ -161,10 +167,11 @@ impl StepArgs {
             take_over: self.overrides.take_over,
             complete: self.soak.complete,
             new_plan: self.overrides.new_plan,
+            in_place_only: self.overrides.in_place_only,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.soak.timeout()?,
         };
-        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.step == Ok(StepBy::Partition))
+        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in && kind.step == Ok(StepBy::Partition))
         {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }

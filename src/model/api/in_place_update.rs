@@ -21,6 +21,8 @@ pub struct InPlaceUpdate {
     /// Whether containers restart only because their environment reads changed metadata, which kruise-daemon
     /// does on the node.
     pub awaits_daemon: bool,
+    /// When the last update began, if there was one.
+    pub since: Option<Timestamp>,
     /// The containers that the update restarts.
     pub containers: Vec<String>,
     /// The lifecycle state: `Normal`, `PreparingUpdate`, `Updating`, `Updated`, `PreparingDelete`, `PreparingNormal`.
@@ -44,9 +46,19 @@ impl InPlaceUpdate {
             updated: state.get("updateTimestamp").and_then(Value::as_str).and_then(|time| time.parse().ok()),
             is_in_grace_period: pod.annotation("apps.kruise.io/inplace-update-grace").is_some(),
             awaits_daemon: is("updateEnvFromMetadata") && !is("updateImages"),
+            since: state.get("updateTimestamp").and_then(|since| since.as_str()?.parse().ok()),
             containers: containers(&state),
             lifecycle: lifecycle.unwrap_or_default().to_owned(),
         })
+    }
+}
+
+impl InPlaceUpdate {
+    /// Whether an update is not done: the pod prepares for it, is being updated, or waits for a lifecycle hook.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        let is_moving = ["PreparingUpdate", "Updating", "Updated"].contains(&self.lifecycle.as_str());
+        self.is_under_way || self.is_in_grace_period || is_moving
     }
 }
 

@@ -107,6 +107,18 @@ impl Pod {
         !self.terminating && !self.has_ended()
     }
 
+    /// Whether its controller updates it in place and is not done yet.
+    #[must_use]
+    pub fn is_updating_in_place(&self) -> bool {
+        self.in_place_update.as_ref().is_some_and(InPlaceUpdate::is_unfinished)
+    }
+
+    /// Returns when it got its present template: when it was created, or updated in place.
+    #[must_use]
+    pub fn updated_at(&self) -> Option<Timestamp> {
+        self.created.max(self.in_place_update.as_ref().and_then(|update| update.since))
+    }
+
     /// Whether the pod has been ready for at least `min_ready_seconds`, as controllers define
     /// availability.
     #[must_use]

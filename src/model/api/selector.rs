@@ -1,6 +1,6 @@
 //! Label selectors, as written after `-l` and as stored in `spec.selector`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::object::Object;
 use crate::error::{Error, ErrorKind, Result};
@@ -85,6 +85,26 @@ impl Selector {
             Test::In(values) => Some((requirement.key.as_str(), values.as_slice())),
             _ => None,
         })
+    }
+
+    /// Returns it as a `LabelSelector`; none for the empty one.
+    #[must_use]
+    pub fn to_label_selector(&self) -> Option<Value> {
+        let expression = |requirement: &Requirement| {
+            let (operator, values) = match &requirement.test {
+                Test::Exists => ("Exists", None),
+                Test::Absent => ("DoesNotExist", None),
+                Test::In(values) => ("In", Some(values)),
+                Test::NotIn(values) => ("NotIn", Some(values)),
+            };
+            let mut expression = json!({"key": requirement.key, "operator": operator});
+            if let Some(values) = values {
+                expression["values"] = values.clone().into();
+            }
+            expression
+        };
+        let expressions: Vec<Value> = self.0.iter().map(expression).collect();
+        (!expressions.is_empty()).then(|| json!({ "matchExpressions": expressions }))
     }
 
     /// Returns the `labelSelector` query, sorted by key as client-go writes it.
@@ -250,6 +270,9 @@ mod tests {
             json!({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
             {"key": "c", "operator": "In", "values": ["x", "y"]}, {"key": "d", "operator": "DoesNotExist"}]}),
         ));
+        let written = selector.as_ref().ok().and_then(Selector::to_label_selector).unwrap();
+        assert_eq!(Selector::read(&written), selector.as_ref().ok().cloned());
+        assert_eq!(Selector::default().to_label_selector(), None);
         assert_eq!(selector.unwrap().to_query(), "a=1,b=2,c in (x,y),!d");
         for broken in
             [json!(null), json!({}), json!({"matchExpressions": [{"key": "a", "operator": "Near"}]})]

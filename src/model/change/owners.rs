@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::patch::FieldPath;
 use crate::model::api::managed_fields::{LAST_APPLIED, appliers, managers};
 use crate::model::api::object::Object;
+use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 
 /// A tool that owns a manifest of the workload.
@@ -49,6 +50,14 @@ pub fn driver(workload: &Workload) -> Option<String> {
     }
     let is_driven = is_marked(object, "rollout.argoproj.io/") || is_managed_by(object, "rollouts-controller");
     is_driven.then(|| "Argo Rollouts".to_owned())
+}
+
+/// Returns the command that continues the rollouts of the workload, where its controller has one.
+#[must_use]
+pub fn driver_command(workload: &Workload) -> Option<String> {
+    let Some(ManifestOwner::KruiseRollout(name)) = kruise_rollout(workload.object()) else { return None };
+    let name = Word::text(name.as_deref().unwrap_or("ROLLOUT"), "ROLLOUT");
+    Some(command("kubectl kruise rollout approve rollout/{}{}", [name, workload.in_namespace()]))
 }
 
 fn argo_cd(object: &Object) -> Option<ManifestOwner> {

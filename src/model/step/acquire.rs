@@ -58,7 +58,7 @@ fn begin(
             return Ok(Decision::finish(outcome, "the plan of the other process was rolled back"));
         }
         if !existing.has_to_end() && !is_outdated {
-            let outcome = nothing_to_release(&slots.all, &existing.record);
+            let outcome = nothing_to_release(&slots.all, &existing.record, slots.context.workload());
             return Ok(Decision::finish(outcome, "no pod that the plan may release is outdated"));
         }
         if existing.origin == (Origin::Free { was_held: false }) && timers.other_lease.is_some() {

@@ -70,7 +70,7 @@ pub(super) fn between_batches(state: &PlanState<'_>) -> Decision {
 fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let now = state.context().now.server_time;
     slot.pod.is_some_and(|pod| {
-        let age = pod.created.map(|created| now.duration_since(created));
+        let age = pod.updated_at().map(|since| now.duration_since(since));
         let is_young = age.is_some_and(|age| age < GRACE.try_into().unwrap_or_default());
         !pod.terminating && is_young || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
     })
@@ -80,7 +80,7 @@ fn is_starting(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
 fn comes_up(state: &PlanState<'_>, slot: &PodSlot<'_>) -> bool {
     let patience = state.pace().batch_timeout;
     let is_young = slot.pod.is_none_or(|pod| {
-        let age = pod.created.map(|created| state.context().now.server_time.duration_since(created));
+        let age = pod.updated_at().map(|since| state.context().now.server_time.duration_since(since));
         pod.terminating || age.is_some_and(|age| age < patience.try_into().unwrap_or_default())
     });
     let is_hopeless = fatal_cause(state).is_some();

@@ -11,7 +11,6 @@ use super::slot::{PlanContext, PodSlot, max_unavailable};
 use super::step_kind::{Release, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
-use crate::model::change::owners::driver;
 use crate::model::change::plan::BatchRecord;
 use crate::model::status::observation::Observation;
 use crate::model::workload::counts::Counts;
@@ -22,18 +21,14 @@ use crate::model::workload::{Workload, plan_fields, strategy};
 pub(super) struct Deployments;
 
 impl StepKind for Deployments {
-    /// Refuses `Recreate`, which has no budget to raise, and a workload that another controller steps.
+    /// Refuses `Recreate`, which has no budget to raise.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
         request
             .pace
             .refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")?;
-        let target = workload.target();
-        if let Some(driver) = driver(workload) {
-            return Err(Error::new(ErrorKind::Refused, format!("{driver} drives the rollout of {target}"))
-                .hint("use the steps of that rollout; two programs would undo each other's changes"));
-        }
         let live = strategy::update_strategy(workload);
         if live.and_then(|live| live.get("type")?.as_str()) == Some("Recreate") {
+            let target = workload.target();
             let sentence = format!(
                 "{target} cannot be stepped: its strategy Recreate stops every outdated pod before it creates an \
                  updated one, so nothing can be held in between"

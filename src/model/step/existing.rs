@@ -10,9 +10,14 @@ use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::change::owners::{driver, driver_command};
 use crate::model::change::plan::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
+use crate::model::status::effect::UpdatedPods;
 use crate::model::status::observation::Observation;
+use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::PodUpdatePolicy;
 use crate::model::workload::strategy;
 
 /// The existing plan, or the new plan that the command would begin.
@@ -86,6 +91,10 @@ pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Exi
             }
         },
     };
+    if request.in_place_only && found.record.plan.is_releasing() {
+        let after = found.as_held(observed);
+        check_in_place(after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
+    }
     let plan = &found.record.plan;
     if plan.reach == Some(Reach::All) && plan.is_releasing() {
         plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
@@ -96,6 +105,13 @@ pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Exi
 /// Refuses requests that are invalid for this workload or these permissions.
 fn check(request: &Request, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
+    if let Some(driver) = driver(workload) {
+        let sentence = format!("{driver} drives the rollout of {}", workload.target());
+        let advice = "use the steps of that rollout; two programs would undo each other's changes";
+        let hint =
+            driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
+        return Err(Error::new(ErrorKind::Refused, sentence).hint(hint));
+    }
     step_kind(workload)?.check_request(workload, request)?;
     validate::check_numbers(request, workload)?;
     if observed.pods.is_none() {
@@ -106,6 +122,33 @@ fn check(request: &Request, observed: &Observation) -> Result<()> {
         return Err(unreadable(workload, "revisions", workload.kind().revisions.type_().plural()));
     }
     Ok(())
+}
+
+/// Refuses a plan that would recreate a pod, for `--in-place-only`.
+fn check_in_place(observed: &Observation) -> Result<()> {
+    let workload = &observed.workload;
+    let update = foretold_update(observed);
+    if update.recreated == 0 && !update.refused {
+        return Ok(());
+    }
+    let target = workload.target();
+    let sentence = format!("--in-place-only: the update recreates pods of {target}; nothing was written");
+    let error = Error::new(ErrorKind::Refused, sentence);
+    let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
+    let error = match workload.pod_update_policy() {
+        PodUpdatePolicy::Recreate => error.caused_by("its update strategy replaces every outdated pod"),
+        _ if because.is_empty() => error.caused_by("the revision of an outdated pod is not kept"),
+        _ => error.caused_by(format!("{} cannot change in place", because.join(", "))),
+    };
+    Err(error.hint(command("kubectl rollout2 diff {}", [workload.command_target()])))
+}
+
+/// Foretells the update of each outdated pod of a workload.
+pub(super) fn foretold_update(observed: &Observation) -> UpdatedPods {
+    let current = observed.revisions.current();
+    let is_updated = |pod: &Pod| current.is_some_and(|current| observed.workload.runs(pod, current));
+    let pods: Vec<&Pod> = observed.own_pods().filter(|pod| pod.is_active() && !is_updated(pod)).collect();
+    UpdatedPods::of(&pods, observed, &observed.workload)
 }
 
 /// Returns the record of a rollback whose original strategy is restored already, for any live template.
@@ -170,7 +213,7 @@ fn replace_plan(
         if is_same_template { None } else { Some(holding_strategy(observed).map_err(StepOutcome::Error)?) };
     let was_below = is_same_template
         && other.plan.below_partition
-        && strategy::partition(workload) < other.hold.own_partition();
+        && strategy::partition(workload) < other.hold.own_partition(workload);
     let mut record = new_plan(request, observed, other.hold).adopting(workload);
     // A rollback still goes to the revision before the replaced plan.
     let from = other.plan.from.filter(|from| is_replaced(observed, from));
@@ -222,14 +265,18 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
 
 /// Returns the outcome when the plan may release no slot. A StatefulSet whose original partition keeps every pod
 /// outdated counts as stopped.
-pub(super) fn nothing_to_release(slots: &[PodSlot<'_>], record: &PlanRecord) -> StepOutcome {
+pub(super) fn nothing_to_release(
+    slots: &[PodSlot<'_>],
+    record: &PlanRecord,
+    workload: &Workload,
+) -> StepOutcome {
     let others = slots.iter().filter(|slot| slot.is_not_selected()).count();
     if others > 0 {
         return StepOutcome::Stopped(StopReason::NotSelected { others });
     }
     let is_all = slots.iter().all(|slot| slot.excluded == Some(ExcludedBy::OwnPartition));
     if is_all && slots.iter().any(|slot| !slot.is_updated) {
-        let partition = record.hold.original().map_or(0, strategy::partition_field);
+        let partition = record.hold.own_partition(workload);
         return StepOutcome::Stopped(StopReason::OwnPartition { partition });
     }
     StepOutcome::NothingOutdated

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::counted_pods::CountedPods;
 use super::daemon_set::DaemonSets;
 use super::deployment::{Deployments, standing_hold};
 use super::stateful_set::StatefulSets;
@@ -9,8 +10,8 @@ use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold;
 use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
 use crate::model::workload::kind::StepBy;
+use crate::model::workload::{Workload, strategy};
 
 /// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
 /// `spec.replicas` to 2147483647.
@@ -29,6 +30,7 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
         ));
     }
     match workload.kind().step {
+        Ok(StepBy::Partition) if strategy::partition_counts_pods(workload) => Ok(&CountedPods),
         Ok(StepBy::Partition) => Ok(&StatefulSets),
         Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
         Ok(StepBy::UpdateBudget) => Ok(&Deployments),
@@ -41,11 +43,14 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
 /// # Errors
 /// When its pods could not be read.
 pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
-    if observed.workload.kind().step == Ok(StepBy::UpdateBudget) {
-        hold::check_not_lost(observed)?;
-        return Ok(standing_hold(observed));
+    match observed.workload.kind().step {
+        Ok(StepBy::UpdateBudget) => {
+            hold::check_not_lost(observed)?;
+            Ok(standing_hold(observed))
+        }
+        Ok(StepBy::Partition) => hold::holding_partition(observed),
+        _ => Ok(hold::hold_method(observed)?.strategy(&observed.workload)),
     }
-    Ok(hold::hold_method(observed)?.strategy(&observed.workload))
 }
 
 #[cfg(test)]

@@ -79,7 +79,8 @@ impl Ownership {
         let (stored, now) = (self.stored.as_ref()?, &observed.workload);
         let is_template_kept = stored.record.is_for(now);
         let hold = &stored.record.hold;
-        let is_held = stored.holds_nothing || hold.is_in_force(now) && hold.is_unchanged(now);
+        let is_held = stored.holds_nothing
+            || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
         if now.object().annotation(HOLD_ANNOTATION) == Some(&stored.text) && is_template_kept && is_held {
             return None;
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::batches::{self, Next};
-use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
+use super::existing::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::partition::own_limit;
 use super::request::Request;
 use super::situation::Situation;
-use super::slot::{PodSlot, unavailable};
+use super::slot::{PodSlot, max_unavailable, unavailable};
 use super::soak::Soak;
 use super::state::{PlanState, skipped};
 use super::timers::{CheckState, Timers};
@@ -18,6 +19,7 @@ use crate::model::change::plan::{BatchRecord, Pace, Reach};
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
+use crate::model::workload::strategy;
 
 /// The most batches that a preview lists.
 const MAX_BATCHES: usize = 1000;
@@ -45,7 +47,7 @@ pub fn preview(
     let slots = situation.slots_of(&existing.record).map_err(StepOutcome::Error)?;
     slots.kind.check_observation(&slots.context).map_err(StepOutcome::Error)?;
     if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
-        return Err(nothing_to_release(&slots.all, &existing.record));
+        return Err(nothing_to_release(&slots.all, &existing.record, &observed.workload));
     }
     let timers = Timers::default();
     let state = PlanState { slots: &slots, timers: &timers };
@@ -110,6 +112,12 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         lease: context.record.lease.clone(),
         is_paused: context.record.hold.is_paused(),
         stops: None,
+        own_max_unavailable: own_limit(context.workload())
+            .filter(|own| *own < max_unavailable(pace, state.all().len())),
+        beside: state.slots.kind.beside(context, state.all().len()),
+        holds_by: strategy::step_hold(context.workload())
+            .map(|(field, value)| (field.members().join("."), value)),
+        update: foretold_update(context.observed),
         end_by_hand: context.record.hold.end_by_hand(context.workload()),
         causes: state.timers.causes.current().cloned().collect(),
     }

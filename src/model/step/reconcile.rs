@@ -11,30 +11,44 @@ use super::rollback::{continue_rollback, roll_back};
 use super::situation::{Situation, StepCommand};
 use super::state::PlanState;
 use super::timers::Timers;
+use crate::error::{Error, ErrorKind};
 use crate::model::change::plan::OnFailure;
 use crate::model::follow::PodRef;
+use crate::model::workload::Workload;
 
 /// Decides what to do next. The first rule that applies wins:
 ///
 /// 1. The command has its outcome: release the lease.
-/// 2. This process never acquired the lease: [acquire] it, wait for it, or end.
-/// 3. Another client changed the template, the strategy or the annotation: stop.
-/// 4. The plan cannot be read: wait.
-/// 5. The last batch is done and the user's strategy is back: [wait](continue_completing) until the rollout is complete.
-/// 6. The plan is rolling back: [continue](continue_rollback) that.
-/// 7. A batch failed: hold, or [roll back](roll_back).
-/// 8. The pods cannot be read: wait.
-/// 9. The batch has a fatal cause, or is past its timeout: it fails.
-/// 10. The controller has not observed the last change: wait.
-/// 11. The controller waits for a broken pod that it does not replace: delete it.
-/// 12. A batch is in progress: [continue](in_batch) it.
-/// 13. Otherwise: [end, or begin the next batch](between_batches).
+/// 2. The workload is being deleted: stop, because its controller replaces no pod any more.
+/// 3. This process never acquired the lease: [acquire] it, wait for it, or end.
+/// 4. Another client changed the template, the strategy or the annotation: stop.
+/// 5. The plan cannot be read: wait.
+/// 6. The last batch is done and the user's strategy is back: [wait](continue_completing) until the rollout is complete.
+/// 7. The plan is rolling back: [continue](continue_rollback) that.
+/// 8. A batch failed: hold, or [roll back](roll_back).
+/// 9. The pods cannot be read: wait.
+/// 10. The batch has a fatal cause, or is past its timeout: it fails.
+/// 11. The controller has not observed the last change: wait.
+/// 12. The controller waits for a broken pod that it does not replace: delete it.
+/// 13. A batch is in progress: [continue](in_batch) it.
+/// 14. Otherwise: [end, or begin the next batch](between_batches).
 ///
 /// Every patch renews the lease. When there is nothing else to write, [`renewal`](super::lease::renewal) renews it.
 pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {
+        // Its release of the lease failed, because another client ended the hold meanwhile.
+        if matches!(leaving.outcome, StepOutcome::Reached { .. })
+            && let Some(reason @ StopReason::Changed { .. }) =
+                timers.ownership.external_change(situation.observed, holder)
+        {
+            return stop(situation, timers, reason);
+        }
         return release_lease(situation, holder, leaving);
+    }
+    if let Some(error) = being_deleted(&situation.observed.workload) {
+        let outcome = cut_short(timers, "it is being deleted".to_owned(), StepOutcome::Error(error));
+        return Decision::finish(outcome, "the workload is being deleted: stop");
     }
     if !timers.ownership.has_acquired() {
         return acquire(command, situation, timers);
@@ -75,6 +89,15 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
     }
 }
 
+/// Returns the error for a workload that is being deleted.
+fn being_deleted(workload: &Workload) -> Option<Error> {
+    workload.object().text("/metadata/deletionTimestamp")?;
+    let target = workload.target();
+    let sentence =
+        format!("{target} is being deleted, so its controller ignores changes; no more pods are released");
+    Some(Error::new(ErrorKind::Refused, sentence))
+}
+
 /// Stops the plan after an external change.
 fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decision {
     let workload = &situation.observed.workload;
@@ -88,7 +111,13 @@ fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decis
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
     };
-    let outcome = match (timers.rollback.revision.clone(), timers.failure.clone()) {
+    let outcome = cut_short(timers, why, StepOutcome::Stopped(reason));
+    Decision::finish(outcome, "another client changed the workload: stop")
+}
+
+/// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
+fn cut_short(timers: &Timers, why: String, outcome: StepOutcome) -> StepOutcome {
+    match (timers.rollback.revision.clone(), timers.failure.clone()) {
         (Some(revision), failure) => StepOutcome::Failed {
             failure: failure.unwrap_or(BatchFailure::Earlier),
             rollback: Some(RollbackOutcome::Unfinished { revision, why }),
@@ -96,9 +125,8 @@ fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decis
         (None, Some(failure)) => {
             StepOutcome::Failed { failure, rollback: Some(RollbackOutcome::NotStarted(why)) }
         }
-        (None, None) => StepOutcome::Stopped(reason),
-    };
-    Decision::finish(outcome, "another client changed the workload: stop")
+        (None, None) => outcome,
+    }
 }
 
 /// Decides after a failed batch: hold, or roll back.

@@ -56,6 +56,9 @@ pub(super) fn roll_back(state: &PlanState<'_>, failure: &BatchFailure) -> Decisi
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         return Decision::write(Purpose::EndPlan(outcome), patch, reports, why);
     }
+    if let Some(held) = held.as_ref().filter(|held| held.hold.set() != record.hold.set()) {
+        held.hold.hold_by(workload, &mut patch);
+    }
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.to_hold().annotation().into());
     Decision::write(Purpose::RollBack, patch, reports, why)
@@ -135,5 +138,6 @@ fn is_settled(observed: &Observation) -> bool {
     let status = |name: &str| workload.object().text(&format!("/status/{name}"));
     let Some(live) = observed.revisions.current() else { return false };
     let is_whole = observed.own_pods().all(|pod| workload.runs(pod, live));
-    !is_whole || status("currentRevision") == status("updateRevision")
+    let is_reported = workload.kind().stable_revision.is_some();
+    !is_whole || !is_reported || status("currentRevision") == status("updateRevision")
 }

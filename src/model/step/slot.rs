@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::api::container::ContainerState;
+use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::change::plan::{Pace, PlanRecord};
@@ -96,7 +96,7 @@ impl<'a> PlanContext<'a> {
     /// Whether a pod is available and not terminating.
     pub(super) fn is_available(&self, pod: &Pod) -> bool {
         let seconds = self.record.hold.own_min_ready_seconds(&self.observed.workload);
-        pod.is_active() && pod.is_available(seconds, self.now.server_time)
+        pod.is_active() && !pod.is_updating_in_place() && pod.is_available(seconds, self.now.server_time)
     }
 
     /// Whether a pod runs the revision of the plan.
@@ -145,11 +145,18 @@ impl PodSlot<'_> {
             .any(|one| matches!(one.state, ContainerState::Terminated(_) | ContainerState::Waiting { .. }))
     }
 
-    /// Whether a container of its updated pod has ended since the pod was created, and so since its release.
+    /// Whether a container of its updated pod has ended since its release: since the pod was created, or since the update
+    /// in place that restarted it.
     pub(super) fn has_terminated(&self) -> bool {
-        let containers = self.pod.into_iter().flat_map(|pod| &pod.containers).filter(|one| !one.init);
-        let mut ended = containers.map(|one| one.restarts > 0 || one.last.is_some());
-        self.is_updated && (ended.any(|ended| ended) || self.has_stopped_container())
+        let Some(pod) = self.pod.filter(|_| self.is_updated) else { return false };
+        let since = pod.in_place_update.as_ref().and_then(|update| update.since);
+        let has_ended = |one: &Container| match since {
+            None => one.restarts > 0 || one.last.is_some(),
+            Some(since) => {
+                one.last.as_ref().is_some_and(|last| last.started.is_none_or(|started| started >= since))
+            }
+        };
+        pod.containers.iter().filter(|one| !one.init).any(has_ended) || self.has_stopped_container()
     }
 
     /// Whether `step` does not wait for its pod, because its node is not ready. Slots of the last batch are never

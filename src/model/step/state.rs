@@ -102,7 +102,8 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many more pods may become unavailable; none when too many are unavailable already.
     pub(super) fn free(&self) -> Option<usize> {
-        self.allowed().checked_sub(self.unavailable())
+        let beside = self.slots.kind.beside(self.context(), self.all().len());
+        (self.allowed() + beside).checked_sub(self.unavailable())
     }
 
     /// Returns how many pods count as unavailable.

@@ -47,6 +47,11 @@ pub(super) trait StepKind {
         max_unavailable(context.pace(), wanted)
     }
 
+    /// Returns how many more pods can be released than may be unavailable, because other pods are beside the wanted ones.
+    fn beside(&self, _: &PlanContext<'_>, _wanted: usize) -> usize {
+        0
+    }
+
     /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.
     fn missing(&self, _: &PlanContext<'_>) -> Option<usize> {
         None

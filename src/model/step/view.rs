@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::outcome::StopReason;
 use crate::model::change::plan::{Lease, Pace, Reach};
 use crate::model::status::cause::Cause;
+use crate::model::status::effect::UpdatedPods;
 
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,14 @@ pub struct PlanView {
     pub pace: Pace,
     /// How many pods may be unavailable, for the present replicas.
     pub max_unavailable: usize,
+    /// The workload's own limit of unavailable pods, where it is the smaller one.
+    pub own_max_unavailable: Option<usize>,
+    /// How many updated pods may be beside the wanted ones, where the controller has a surge of its own.
+    pub beside: usize,
+    /// The field by which the plan holds the workload, and its value where that is a word.
+    pub holds_by: Option<(String, Option<&'static str>)>,
+    /// How outdated pods are updated.
+    pub update: UpdatedPods,
     /// The goal of the command.
     pub reach: Reach,
     /// The finished, present and future batches.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{
-    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StepBy, StrategyField,
 };
 use super::kruise::{self, field};
 use super::strategy;
@@ -49,6 +49,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
         ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
         ("rollingUpdate.rollingUpdateType", StrategyField::Word),
         ("rollingUpdate.selector", StrategyField::Any),
+        ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
     ],
     partition: Some(kept_by_partition),
     waits_for_broken_pods: |_| false,
@@ -62,7 +63,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     verdict,
     kubectl_status,
     plan_fields: &[],
-    step: Err(kruise::NO_STEP),
+    step: Ok(StepBy::Partition),
 };
 
 /// Rounds down, of the nodes that need a pod.
@@ -90,7 +91,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     if is_held_by_selector(workload, counts) {
         return Verdict::new(RolloutState::Held, status.line);
     }
-    match kruise::hold_state(workload, facts, counts) {
+    match kruise::hold_state(workload, facts, counts, status.done) {
         Some(state) => Verdict::new(state, status.line),
         None => status.into(),
     }

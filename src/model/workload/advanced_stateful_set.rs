@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{
-    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StepBy, StrategyField,
 };
 use super::kruise;
 use super::strategy;
@@ -47,6 +47,8 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
         ("rollingUpdate.podUpdatePolicy", StrategyField::Word),
         ("rollingUpdate.minReadySeconds", StrategyField::Count),
+        ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
+        ("rollingUpdate.unorderedUpdate", StrategyField::Any),
     ],
     partition: Some(kept_by_partition),
     waits_for_broken_pods,
@@ -60,7 +62,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
     verdict,
     kubectl_status,
     plan_fields: &[],
-    step: Err(kruise::NO_STEP),
+    step: Ok(StepBy::Partition),
 };
 
 /// A number of pods; a percentage is refused by both releases that were measured.
@@ -87,7 +89,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     }
     let counts = Counts::of(workload);
     let status = status_of_counts(workload, counts);
-    match kruise::hold_state(workload, facts, counts) {
+    match kruise::hold_state(workload, facts, counts, status.done) {
         Some(state) => Verdict::new(state, status.line),
         None => status.into(),
     }

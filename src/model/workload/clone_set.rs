@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::{
-    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StrategyField,
+    Counters, HoldBy, PodIdentity, PodLabelValue, PodUpdatePolicy, RevisionStore, StepBy, StrategyField,
 };
 use super::kruise::{self, field};
 use super::strategy;
@@ -50,7 +50,13 @@ pub static CLONE_SET: KindSpec = KindSpec {
         ("rollingUpdate.partition", StrategyField::CountOrPercent),
         ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
         ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
+        ("priorityStrategy", StrategyField::Any),
+        ("scatterStrategy", StrategyField::Any),
+        ("inPlaceUpdateStrategy", StrategyField::Any),
         ("rollingUpdate.podUpdatePolicy", StrategyField::Word),
+        ("rollingUpdate.priorityStrategy", StrategyField::Any),
+        ("rollingUpdate.scatterStrategy", StrategyField::Any),
+        ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
     ],
     partition: Some(kept_by_partition),
     waits_for_broken_pods: |_| false,
@@ -67,7 +73,7 @@ pub static CLONE_SET: KindSpec = KindSpec {
     verdict,
     kubectl_status,
     plan_fields: &[],
-    step: Err(kruise::NO_STEP),
+    step: Ok(StepBy::Partition),
 };
 
 /// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the
@@ -113,7 +119,7 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     }
     let counts = Counts::of(workload);
     let status = status_of_counts(workload, counts);
-    if let Some(state) = kruise::hold_state(workload, facts, counts) {
+    if let Some(state) = kruise::hold_state(workload, facts, counts, status.done) {
         return Verdict::new(state, status.line);
     }
     if !status.done && workload.is_deadline_exceeded() {

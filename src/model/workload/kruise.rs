@@ -1,21 +1,12 @@
 //! The rules that the kinds of OpenKruise share.
 
-use serde_json::Value;
-
 use super::Workload;
 use super::counts::Counts;
 use super::kind::PodUpdatePolicy;
+pub(super) use super::strategy::field;
 use super::strategy::{is_on_delete, partition, update_strategy};
 use super::verdict::{RolloutFacts, RolloutState};
 pub(super) use crate::model::api::resource_type::KRUISE as GROUP;
-
-/// Why `step` refuses these kinds.
-pub(super) const NO_STEP: &str = "step does not support the kinds of OpenKruise yet";
-
-/// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
-pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
-    strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
-}
 
 /// Returns the policy that a field of the strategy names. A pod that `OnDelete` replaces is always a new one.
 pub(super) fn policy(workload: &Workload, name: &str) -> PodUpdatePolicy {
@@ -29,11 +20,13 @@ pub(super) fn policy(workload: &Workload, name: &str) -> PodUpdatePolicy {
 }
 
 /// Returns the state of a workload whose outdated pods are kept: by `OnDelete` once the updated pods are ready,
-/// by a pause that keeps pods which the partition releases, or by a partition that releases none.
+/// by a pause that keeps pods which the partition releases, or by a partition that releases none. A plan of `step`
+/// holds once every pod that it released is done.
 pub(super) fn hold_state(
     workload: &Workload,
     facts: &RolloutFacts<'_>,
     counts: Counts,
+    is_done: bool,
 ) -> Option<RolloutState> {
     let kept = partition(workload);
     let released = counts.wanted - kept;
@@ -47,7 +40,10 @@ pub(super) fn hold_state(
     if workload.is_paused() && counts.updated < released {
         return Some(RolloutState::Paused);
     }
-    is_partition_hold.then_some(RolloutState::Held)
+    if facts.is_rolling_back {
+        return Some(RolloutState::Progressing);
+    }
+    (is_partition_hold || facts.is_held && is_done).then_some(RolloutState::Held)
 }
 
 /// Returns kubectl's refusal to print the status of a kind that it does not know.

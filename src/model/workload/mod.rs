@@ -12,7 +12,7 @@ pub mod deployment;
 pub mod kind;
 mod kruise;
 pub mod plan_fields;
-mod reserved_ordinals;
+pub(in crate::model) mod reserved_ordinals;
 pub mod rolling_hold;
 pub mod stateful_set;
 pub mod strategy;

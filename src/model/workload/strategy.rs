@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::api::field_path::FieldPath;
 use crate::model::workload::Workload;
-use crate::model::workload::kind::{HoldBy, PodIdentity};
+use crate::model::workload::kind::{HoldBy, PodIdentity, StepBy};
 use crate::model::workload::reserved_ordinals::reserved_between;
 use crate::model::workload::update_budget::{IntOrPercent, UpdateBudget};
 
@@ -45,8 +45,29 @@ pub fn is_on_delete_strategy(strategy: &Value) -> bool {
 /// updated. 0 without a partition.
 #[must_use]
 pub fn partition(workload: &Workload) -> i64 {
-    let held = workload.kind().partition.zip(update_strategy(workload));
-    held.map_or(0, |(held_by, strategy)| held_by(strategy, workload.wanted()))
+    update_strategy(workload).map_or(0, |strategy| partition_of(workload, strategy))
+}
+
+/// Returns how many pods the partition of another strategy of a workload holds.
+#[must_use]
+pub fn partition_of(workload: &Workload, strategy: &Value) -> i64 {
+    workload.kind().partition.map_or(0, |held_by| held_by(strategy, workload.wanted()))
+}
+
+/// Whether the partition is a number of pods, whichever they are: where pods have no ordinal, and where the controller
+/// updates them in another order (`unorderedUpdate` of an Advanced StatefulSet).
+#[must_use]
+pub fn partition_counts_pods(workload: &Workload) -> bool {
+    let is_unordered = update_strategy(workload)
+        .and_then(|strategy| strategy.pointer("/rollingUpdate/unorderedUpdate"))
+        .is_some_and(|order| !order.is_null());
+    workload.kind().pods != PodIdentity::Ordinal || is_unordered
+}
+
+/// Returns the partition in a strategy as a number of pods; none for a percentage, and without a partition.
+#[must_use]
+pub fn counted_partition(strategy: &Value) -> Option<i64> {
+    field(strategy, "partition").and_then(Value::as_i64)
 }
 
 /// Returns the first index that a StatefulSet with this strategy updates.
@@ -112,28 +133,80 @@ pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
 /// pods on the new revision.
 pub const ABOVE_EVERY_POD: i64 = i32::MAX as i64;
 
-/// Returns the strategy of a StatefulSet with another partition. Its other fields stay, known or
-/// not.
+/// Returns the strategy of a workload with another partition, by which its controller replaces pods gradually. Its other
+/// fields stay, known or not, except a pause.
 #[must_use]
 pub fn with_partition(workload: &Workload, partition: i64) -> Value {
     let mut strategy = match update_strategy(workload) {
-        Some(strategy) if strategy.is_object() => strategy.clone(),
+        Some(strategy) if strategy.is_object() => without_pause(strategy.clone()),
         _ => json!({}),
     };
-    strategy["type"] = "RollingUpdate".into();
-    match strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
-        Some(rolling) => drop(rolling.insert("partition".to_owned(), partition.into())),
-        None => strategy["rollingUpdate"] = json!({"partition": partition}),
+    let is_nested = has_rolling_update(workload);
+    let type_ = strategy.get("type").and_then(Value::as_str);
+    if !type_.is_some_and(|type_| ROLLING.contains(&type_)) {
+        strategy["type"] = if is_nested { "RollingUpdate".into() } else { "ReCreate".into() };
+    }
+    let limits = if is_nested { &mut strategy["rollingUpdate"] } else { &mut strategy };
+    match limits.as_object_mut() {
+        Some(limits) => drop(limits.insert("partition".to_owned(), partition.into())),
+        None => *limits = json!({"partition": partition}),
     }
     strategy
 }
 
+/// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
+pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
+    strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
+}
+
+/// Whether the limits of an update are in `rollingUpdate`, and not in the strategy itself as in `v1alpha1` of a CloneSet.
+fn has_rolling_update(workload: &Workload) -> bool {
+    let HoldBy::Paused(fields) = workload.kind().hold else { return true };
+    workload.path_in_version(fields).contains(&"rollingUpdate")
+}
+
+/// Returns a strategy, or the fields that a plan replaces, without a pause.
+#[must_use]
+pub fn without_pause(mut fields: Value) -> Value {
+    for pointer in ["", "/rollingUpdate"] {
+        if let Some(members) = fields.pointer_mut(pointer).and_then(Value::as_object_mut)
+            && members.get("paused") == Some(&Value::Bool(true))
+        {
+            members.remove("paused");
+        }
+    }
+    fields
+}
+
+/// Returns a strategy without the selector of the nodes whose pods an Advanced DaemonSet updates.
+#[must_use]
+pub fn without_node_selector(mut strategy: Value) -> Value {
+    if let Some(limits) = strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
+        limits.remove("selector");
+    }
+    strategy
+}
+
+/// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
+#[must_use]
+pub fn step_hold(workload: &Workload) -> Option<(FieldPath, Option<&'static str>)> {
+    let strategy = || workload.kind().strategy.iter().copied();
+    Some(match workload.kind().step.ok()? {
+        StepBy::Partition if has_rolling_update(workload) => {
+            (FieldPath::of(strategy().chain(["rollingUpdate", "partition"])), None)
+        }
+        StepBy::Partition => (FieldPath::of(strategy().chain(["partition"])), None),
+        StepBy::PodDeletion => (FieldPath::of(strategy().chain(["type"])), Some("OnDelete")),
+        StepBy::UpdateBudget => (FieldPath::of(["spec", "minReadySeconds"]), None),
+    })
+}
+
 /// Returns the index of a pod by its ordinal, as partitions count: the number of ordinals below it, from
-/// `spec.ordinals.start` and without `spec.reserveOrdinals`. Returns none for other names and for pods of
-/// other kinds.
+/// `spec.ordinals.start` and without `spec.reserveOrdinals`. Returns none for other names, and where the partition
+/// counts pods.
 #[must_use]
 pub fn partition_index(workload: &Workload, pod: &str) -> Option<i64> {
-    if workload.kind().pods != PodIdentity::Ordinal {
+    if partition_counts_pods(workload) {
         return None;
     }
     let ordinal: i64 = pod.strip_prefix(workload.name())?.strip_prefix('-')?.parse().ok()?;

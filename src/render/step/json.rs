@@ -15,6 +15,7 @@ use crate::model::step::{
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge};
+use crate::render::pod_update;
 use crate::render::status::{revision_json, workload_json};
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
@@ -124,6 +125,8 @@ fn plan_facts(view: &PlanView) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
+        "podUpdate": pod_update::json_of_plan(&view.update),
+        "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,

@@ -8,7 +8,8 @@ use crate::model::change::plan::Lease;
 use crate::model::follow::Now;
 use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, Beginning, PlanView, StepReport, Stepper};
-use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
+use crate::model::workload::{Workload, strategy};
 use crate::render::change::{names, pods};
 use crate::render::escape;
 use crate::render::follow::lines::{cause_in, log};
@@ -32,7 +33,9 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
             "note: skipped, because their nodes are NotReady: {}",
             escape::line(&names(pods))
         )),
-        StepReport::Batch(batch) => batch_line(batch).map_or_else(Printed::default, Printed::result),
+        StepReport::Batch(batch) => {
+            batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result)
+        }
         StepReport::Released { batch, slot } => {
             Printed::result(format!("batch {batch}: {} released", escape::line(slot)))
         }
@@ -104,7 +107,11 @@ fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now
     }
 }
 
-fn batch_line(batch: &Batch) -> Option<String> {
+/// Where the controller chooses the pods, the last line of a batch has their names.
+fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
+    let is_chosen =
+        workload.kind().step == Ok(StepBy::Partition) && strategy::partition_counts_pods(workload);
+    let chosen = if is_chosen { format!(": {}", escape::line(&slots(&batch.slots))) } else { String::new() };
     let number = batch.number;
     let canary = if batch.is_canary { " (canary)" } else { "" };
     Some(match &batch.stage {
@@ -114,8 +121,8 @@ fn batch_line(batch: &Batch) -> Option<String> {
         BatchStage::Checking => format!("batch {number}: checking"),
         BatchStage::Failed => format!("batch {number}: failed"),
         BatchStage::Done { .. } => match detail(batch).as_str() {
-            "" => format!("batch {number}: done"),
-            healthy => format!("batch {number}: done, {healthy}"),
+            "" => format!("batch {number}: done{chosen}"),
+            healthy => format!("batch {number}: done, {healthy}{chosen}"),
         },
     })
 }

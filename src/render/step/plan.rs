@@ -8,6 +8,7 @@ use crate::model::workload::Workload;
 use crate::render::change::names;
 use crate::render::escape;
 use crate::render::frame::batch_rows;
+use crate::render::pod_update;
 use crate::render::style::{Span, Style};
 
 /// Returns the whole plan.
@@ -35,6 +36,12 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
         format!("the soaks add up to {more}{}", time(view.soaks))
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
+    let how = pod_update::of_plan(&view.update, workload.kind().pod_update_policy.is_some());
+    let by = view.holds_by.iter().map(|(field, value)| match value {
+        Some(value) => format!("; held by {field}: {value}"),
+        None => format!("; held by {field}"),
+    });
+    spans.push(Span::plain(format!("  {how}{}\n", by.collect::<String>())));
     if let Some(command) = &view.end_by_hand {
         spans.push(Span::plain(format!("  to end the hold without this program: {command}\n")));
     }

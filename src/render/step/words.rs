@@ -35,8 +35,13 @@ pub(in crate::render) fn pace(pace: &Pace) -> String {
 pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     let pace = &view.pace;
     let plural = if view.max_unavailable == 1 { "" } else { "s" };
+    let own = view.own_max_unavailable.map_or("", |_| " (its own maxUnavailable)");
+    let beside = match view.beside {
+        0 => String::new(),
+        beside => format!(", {beside} beside (its own maxSurge)"),
+    };
     let mut safeguards = vec![
-        format!("at most {} pod{plural} unavailable", view.max_unavailable),
+        format!("at most {} pod{plural} unavailable{own}{beside}", view.max_unavailable),
         format!("{} for each pod to become available", time(pace.batch_timeout)),
     ];
     safeguards.extend(

@@ -27,9 +27,14 @@ impl Strategies {
         if scene.rolls_back() {
             self.image = Some(after.image().to_owned()); // a plan that stays is for that one
         }
-        let lets_go = scene.releases() || scene.process().is_some() && taken_down(scene).is_some();
+        // A write tests the template. A deletion cannot: it is right by what was there when it was sent.
+        let deletes = scene.process().is_some() && taken_down(scene).is_some();
+        let sent = if deletes { scene.views.last().copied() } else { None };
+        let lets_go = scene.releases() || deletes;
         match &self.image {
-            Some(image) if lets_go && image != before.image() => {
+            Some(image)
+                if lets_go && image != before.image() && sent.is_none_or(|sent| image != sent.image()) =>
+            {
                 Err(format!("{} is released, the plan is for {image}", before.image()))
             }
             _ => Ok(()),

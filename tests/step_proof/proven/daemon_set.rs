@@ -122,6 +122,28 @@ fn a_node_outside_the_batch() {
     history.is_wrong("node-1 is touched, and is not in the batch {0}");
 }
 
+/// Another client changes the template while a deletion is under way, or before it is sent. Seen in seed 4792.
+#[test]
+fn a_deletion_during_and_after_a_change_of_the_template() {
+    for (sent_before, wrong) in [(true, ""), (false, "app:3.0 is released, the plan is for app:2.0")] {
+        let mut history = History::of_nodes();
+        history.batch(&[0], 1);
+        let sent = history.timeline.changes.len() as u64;
+        history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+        history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        history.removes(0);
+        if sent_before {
+            history.timeline.changes.last_mut().unwrap().known = vec![sent, sent];
+            last_look(&mut history, sent);
+        }
+        if wrong.is_empty() {
+            assert_eq!(judge(&history.timeline), [""; 0]);
+        } else {
+            history.is_wrong(wrong);
+        }
+    }
+}
+
 #[test]
 fn an_unready_node() {
     let mut history = History::of_nodes();

@@ -109,14 +109,35 @@ pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMet
     })
 }
 
-/// Returns the partition that holds: one above the highest outdated pod, and never below the present
-/// partition. If no pod is updated, or all are, it is above every possible pod, so that later revisions
+/// Returns the strategy by which the partition holds a workload in its present state.
+///
+/// # Errors
+/// If pods cannot be read.
+pub(in crate::model) fn holding_partition(observation: &Observation) -> Result<Value> {
+    let workload = &observation.workload;
+    if observation.pods.is_none() {
+        return Err(cannot_see_pods(workload));
+    }
+    let pods: Vec<&Pod> = observation.own_pods().collect();
+    Ok(strategy::with_partition(workload, hold_partition(observation, &pods)))
+}
+
+/// Returns the partition that holds: one above the highest outdated pod, or the number of outdated pods, and never below
+/// the present partition. If no pod is updated, or all are, it is above every possible pod, so that later revisions
 /// are held too.
 fn hold_partition(observation: &Observation, pods: &[&Pod]) -> i64 {
     let workload = &observation.workload;
     let is_updated =
         |pod: &Pod| observation.revisions.current().is_some_and(|update| workload.runs(pod, update));
     let (updated, outdated): (Vec<&Pod>, Vec<&Pod>) = pods.iter().partition(|pod| is_updated(pod));
+    if strategy::partition_counts_pods(workload) && !outdated.is_empty() && !updated.is_empty() {
+        let count = |pods: &[&Pod]| {
+            i64::try_from(pods.iter().filter(|pod| pod.is_active()).count()).unwrap_or(ABOVE_EVERY_POD)
+        };
+        // Surge pods are updated, and beside all outdated ones.
+        let kept = count(&outdated).min(workload.wanted() - count(&updated));
+        return kept.max(strategy::partition(workload));
+    }
     let highest = outdated.iter().filter_map(|pod| strategy::partition_index(workload, &pod.name)).max();
     match highest {
         Some(highest) if !updated.is_empty() => {

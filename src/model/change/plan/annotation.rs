@@ -141,10 +141,10 @@ impl Hold {
         &self.set
     }
 
-    /// Returns the original partition; 0 if there is none.
+    /// Returns the original partition as a number of pods; 0 if there is none.
     #[must_use]
-    pub fn own_partition(&self) -> i64 {
-        self.original().map_or(0, strategy::effective_partition)
+    pub fn own_partition(&self, workload: &Workload) -> i64 {
+        self.original().map_or(0, |original| strategy::partition_of(workload, original))
     }
 
     /// Returns the user who wrote it, if it is stored.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::annotation::{Hold, HoldReason};
 use crate::model::api::field_path::FieldPath;
 use crate::model::api::managed_fields::last_author;
-use crate::model::workload::kind::HoldBy;
+use crate::model::workload::kind::{HoldBy, StepBy};
 use crate::model::workload::rolling_hold::NEVER_AVAILABLE;
 use crate::model::workload::{Workload, plan_fields, strategy};
 
@@ -21,12 +21,21 @@ impl Hold {
         }
         let has_its_type = || strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(&self.set);
         match workload.kind().hold {
-            HoldBy::Paused(_) => self.is_budget_in_force(workload),
+            HoldBy::Paused(_) if workload.kind().step == Ok(StepBy::UpdateBudget) => {
+                self.is_budget_in_force(workload)
+            }
+            HoldBy::Paused(_) => has_its_type() && self.is_counted_partition_in_force(workload),
             HoldBy::OnDelete => has_its_type(),
             HoldBy::Partition => {
                 has_its_type() && strategy::partition(workload) == strategy::partition_field(&self.set)
             }
         }
+    }
+
+    /// Whether the partition of a kind with a pause of its own is still the one of the plan.
+    fn is_counted_partition_in_force(&self, workload: &Workload) -> bool {
+        let live = strategy::update_strategy(workload).and_then(strategy::counted_partition);
+        self.reason == HoldReason::Plan && live.is_some() && live == strategy::counted_partition(&self.set)
     }
 
     /// Whether the fields that keep updated pods from counting as available are unchanged. Another client may have
@@ -56,7 +65,9 @@ impl Hold {
     /// Whether another client paused a workload whose hold does not.
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
-        plan_fields::are_several(workload) && workload.is_paused() && self.set.get("paused").is_none()
+        let has_own_pause = matches!(workload.kind().hold, HoldBy::Paused(_));
+        let holds_paused = self.set.get("paused").is_some();
+        has_own_pause && self.reason == HoldReason::Plan && workload.is_paused() && !holds_paused
     }
 }
 

@@ -69,10 +69,8 @@ impl PlanRecord {
     pub fn patch(&self, workload: &Workload, set: Option<Value>) -> Patch {
         let (mut patch, mut hold) = (guarded(workload), self.to_hold());
         if let Some(set) = set {
-            for (place, part) in plan_fields::parts(workload, Some(&set)) {
-                patch.set_or_remove(place, part);
-            }
             hold.set = set;
+            hold.hold_by(workload, &mut patch);
         }
         hold.end_by_hand = hold.end_by_hand(workload);
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());

@@ -7,8 +7,9 @@ use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
+use crate::model::workload::kind::HoldBy;
 use crate::model::workload::plan_fields::{self, HOLD_ANNOTATION};
+use crate::model::workload::{Workload, strategy};
 
 impl Hold {
     /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. A field that another
@@ -40,12 +41,17 @@ impl Hold {
     /// Returns the same hold without the pause that was there before.
     #[must_use]
     pub fn without_pause(mut self, workload: &Workload) -> Self {
-        if plan_fields::are_several(workload)
-            && let Some(original) = self.strategy.as_mut().and_then(Value::as_object_mut)
-        {
-            original.remove("paused");
+        if matches!(workload.kind().hold, HoldBy::Paused(_)) {
+            self.strategy = self.strategy.map(strategy::without_pause);
         }
         self
+    }
+
+    /// Adds to a patch the strategy that holds.
+    pub fn hold_by(&self, workload: &Workload, patch: &mut Patch) {
+        for (place, part) in plan_fields::parts(workload, Some(&self.set)) {
+            patch.set_or_remove(place, part);
+        }
     }
 
     /// Returns how long a pod of the workload must be ready before it counts as available, by the original

@@ -4,9 +4,9 @@
 //! without `step`. The annotation stays, with the phase `rollingBack`, until a second patch removes it after all pods
 //! are rolled back. If the process dies before, the next `step` writes the second patch.
 //!
-//! A plan with `--to 100%` releases pods below the original partition of the StatefulSet. The original strategy would
-//! leave these pods on the failed revision. In this case the low partition stays until they are rolled back, and the
-//! second patch restores the strategy too.
+//! The original strategy may leave released pods on the failed revision: those that a plan with `--to 100%` released
+//! below the original partition of the StatefulSet, and any where the partition counts pods. In this case a lower
+//! partition holds until they are rolled back, and the second patch restores the strategy too.
 
 use serde_json::Value;
 
@@ -17,6 +17,7 @@ use crate::model::api::pod::Pod;
 use crate::model::revision::digest::Digest;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
 use crate::model::workload::strategy;
 
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
@@ -41,6 +42,8 @@ fn rolling_back(workload: &Workload) -> Option<PlanRecord> {
 pub struct PartitionRollback {
     /// The original partition.
     pub partition: i64,
+    /// Whether the partition counts pods, so that every pod is held until the rollback is complete.
+    pub counts_pods: bool,
     /// The names of the pods, highest ordinal first; none if pods could not be read.
     pub pods: Vec<String>,
     /// The hold during the rollback, without a lease.
@@ -54,24 +57,39 @@ impl PartitionRollback {
         let workload = &observed.workload;
         let record = PlanRecord::of(workload).ok().flatten()?;
         let kept = record.rolling_back_held(workload, template)?;
-        let (from, partition) = (strategy::partition(workload), record.hold.own_partition());
+        let (from, partition) = (strategy::partition(workload), record.hold.own_partition(workload));
         let index = |pod: &Pod| strategy::partition_index(workload, &pod.name);
         let mut pods: Vec<_> = observed.own_pods().filter_map(|pod| Some((index(pod)?, &pod.name))).collect();
         pods.retain(|(index, _)| (from..partition).contains(index));
         pods.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
         let pods = pods.into_iter().map(|(_, name)| name.clone()).collect();
         let hold = PlanRecord { lease: None, ..kept }.to_hold().with_pause(false);
-        Some(Self { partition, pods, hold })
+        Some(Self { partition, counts_pods: strategy::partition_counts_pods(workload), pods, hold })
     }
 }
 
 impl PlanRecord {
-    /// Returns the record during the rollback to a template, if that affects pods below the original partition.
+    /// Returns the record during the rollback to a template, if the original strategy would leave released pods on the
+    /// failed revision: pods below the original partition. A partition that counts pods counts those of the rollback
+    /// that were never released, and would keep all others; so would another node selector.
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
-        let is_below = strategy::partition(workload) < self.hold.own_partition();
-        let is_held = self.plan.below_partition && is_below && self.hold.is_in_force(workload);
-        is_held.then(|| self.rolling_back_to(template))
+        if !self.hold.is_in_force(workload) {
+            return None;
+        }
+        let own = self.hold.own_partition(workload);
+        if !strategy::partition_counts_pods(workload) {
+            let is_below = self.plan.below_partition && strategy::partition(workload) < own;
+            return is_below.then(|| self.rolling_back_to(template));
+        }
+        let set = strategy::without_node_selector(strategy::with_partition(workload, 0));
+        let is_partial =
+            self.hold.original().is_some_and(|own| own != &strategy::without_node_selector(own.clone()));
+        (workload.kind().step == Ok(StepBy::Partition) && (own > 0 || is_partial)).then(|| {
+            let mut record = self.rolling_back_to(template);
+            record.hold.set = set;
+            record
+        })
     }
 
     /// Returns the record for a rollback whose patch restores the original strategy too. It holds nothing.

@@ -97,9 +97,14 @@ pub fn undo<'a>(
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
     let hold = if options.keep_hold { None } else { Hold::of(workload)?.or_else(|| lost_hold(observation)) };
     let below = hold.as_ref().and_then(|_| PartitionRollback::of(observation, &target.digest));
-    let ends_hold = hold.filter(|_| below.is_none());
-    match (&below, &ends_hold) {
-        (Some(below), _) => patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into()),
+    let ends_hold = hold.as_ref().filter(|_| below.is_none());
+    match (&below, ends_hold) {
+        (Some(below), _) => {
+            if hold.as_ref().is_some_and(|hold| hold.set() != below.hold.set()) {
+                below.hold.hold_by(workload, &mut patch);
+            }
+            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into());
+        }
         (None, Some(hold)) => {
             // The controller rolls no pod back while the workload is paused.
             hold.clone().without_pause(workload).end(workload, &mut patch);
@@ -113,6 +118,7 @@ pub fn undo<'a>(
         patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
     }
     let effect = Effect::of(observation, Some(target), patch.after());
+    let ends_hold = ends_hold.cloned();
     Ok(Undo { target, patch, effect, ends_hold, below })
 }
 

@@ -82,7 +82,7 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     if partition == 0 || outdated(context) == 0 {
         return None;
     }
-    if workload.kind().pods != PodIdentity::Ordinal {
+    if strategy::partition_counts_pods(workload) {
         return Some(kept_count(context, partition));
     }
     let is_kept =
@@ -107,7 +107,8 @@ fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
     let count = outdated(context).min(partition);
     let outdated: Vec<&Pod> = outdated_pods(context).collect();
     let revision = revision_text(&outdated, context);
-    let summary = format!("the partition keeps {} on {revision}", plural(count, "pod"));
+    let author = hold_author(&context.observed.workload);
+    let summary = format!("the partition keeps {} on {revision}{author}", plural(count, "pod"));
     let is_settled = i64::try_from(outdated.len()) == Ok(count);
     let cause = Cause::of_workload(CauseId::Partition, summary);
     if is_settled { cause.with_pods(outdated) } else { cause }

@@ -37,9 +37,10 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
 }
 
 /// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
-/// message names the gate.
+/// message names the gate. During an update in place its own gate is closed, which is a state of the pod.
 pub(super) fn closed_gate(pod: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
-    (pod.readiness.reason == "ReadinessGatesNotReady").then(|| {
+    let is_updating = pod.in_place_update.as_ref().is_some_and(|update| update.is_under_way);
+    (pod.readiness.reason == "ReadinessGatesNotReady" && !is_updating).then(|| {
         Problem::new(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
     })
 }

@@ -49,7 +49,9 @@ fn updated_pods_are_starting(observation: &Observation) -> bool {
 fn is_rolling_back(observation: &Observation) -> bool {
     let (workload, live) = (&observation.workload, observation.revisions.current());
     let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
-    let is_released =
-        |pod: &Pod| strategy::partition_index(workload, &pod.name) >= Some(strategy::partition(workload));
+    let is_released = |pod: &Pod| {
+        strategy::partition_index(workload, &pod.name)
+            .is_none_or(|index| index >= strategy::partition(workload))
+    };
     is_rollback_held(workload) && observation.own_pods().any(|pod| is_released(pod) && !is_back(pod))
 }

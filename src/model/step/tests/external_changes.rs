@@ -61,6 +61,19 @@ fn an_external_change_is_detected_before_the_lease_is_renewed() {
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
+/// The set of a finalizer: it stays, and its controller ignores it.
+#[test]
+fn a_deletion_stops_the_plan() {
+    let mut fixture = soaking(4);
+    let released = fixture.cluster.partition();
+    fixture.cluster.object["metadata"]["deletionTimestamp"] = json!("2026-11-20T16:00:00Z");
+    let end = fixture.run();
+    let StepOutcome::Error(error) = &end else { panic!("{end:?}") };
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert_eq!((fixture.cluster.partition(), fixture.elapsed()), (released, 31));
+    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
+}
+
 #[test]
 fn a_pause_stops_the_plan_and_resume_continues_it() {
     let mut fixture = soaking(4);

@@ -1,0 +1,189 @@
+//! Plans that complete, that stop after one batch, and what they write.
+
+use serde_json::json;
+use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
+
+use super::setup::{KINDS, Web, ends};
+
+#[tokio::test(start_paused = true)]
+async fn a_completed_plan_restores_the_strategy_exactly() {
+    for kind in KINDS {
+        for rolling in [
+            json!({}),
+            json!({"podUpdatePolicy": "ReCreate", "rollingUpdateType": "Standard", "maxUnavailable": "40%"}),
+            json!({"partition": 0}),
+        ] {
+            let web = Web::new(kind, 6, &rolling).await;
+            let before = web.strategy();
+            web.pause_and_change("app:2.0").await;
+            let begun = web.cluster.revision();
+            let output = web.run("step --all --by 2 --soak 10s").await;
+            ends(&output, 0);
+            assert_eq!(web.pods(), "2.0 6/6", "{rolling}: {}", output.transcript);
+            assert!(web.fewest_ready(begun) >= 5, "{rolling}: {}", web.fewest_ready(begun));
+            let mut paused = before.clone();
+            paused["rollingUpdate"]["paused"] = true.into();
+            assert_eq!((web.strategy(), web.hold()), (paused, None), "it is paused, as before the plan");
+            ends(&web.run("resume").await, 0);
+            assert_eq!(web.strategy(), before, "{}", web.target);
+            web.cluster.advance(10).await;
+            ends(&web.run("status --watch=false").await, 0);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_command_releases_the_canary_and_the_next_continues() {
+    for kind in KINDS {
+        let web = Web::changed(kind, 10, &json!({}), "app:2.0").await;
+        let output = web.run("step --by 3").await;
+        ends(&output, 0);
+        assert_eq!(
+            (web.pods().as_str(), web.partition()),
+            ("1.0 9/9, 2.0 1/1", json!(9)),
+            "{}",
+            output.transcript
+        );
+        ends(&web.run("status --watch=false").await, 5);
+        ends(&web.run("step").await, 0);
+        web.cluster.advance(3600).await;
+        assert_eq!((web.pods().as_str(), web.partition()), ("1.0 6/6, 2.0 4/4", json!(6)), "{}", web.target);
+        ends(&web.run("step --to 50%").await, 0);
+        assert_eq!(web.pods(), "1.0 5/5, 2.0 5/5");
+        ends(&web.run("step --batches 60%,100% --all").await, 0);
+        assert_eq!((web.pods().as_str(), web.hold()), ("2.0 10/10", None));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_event_of_a_plan_is_a_line() {
+    for kind in KINDS {
+        let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
+        let output = web.run("step --all --by 2").await;
+        ends(&output, 0);
+        insta::assert_snapshot!(web.target.replace('/', "-"), output.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dry_run_prints_how_pods_are_updated_and_what_holds() {
+    for (name, kind, rolling) in [
+        ("dry-run-in-place", KINDS[0], json!({"maxUnavailable": "50%"})),
+        ("dry-run-recreate", KINDS[1], json!({"podUpdatePolicy": "ReCreate"})),
+        ("dry-run-surge", KINDS[0], json!({"maxUnavailable": 0, "maxSurge": 2})),
+        ("dry-run-nodes", KINDS[2], json!({})),
+    ] {
+        let web = Web::changed(kind, 4, &rolling, "app:2.0").await;
+        let before = web.object();
+        let plan = web.run("step --dry-run --all --by 2 --max-unavailable 3").await;
+        ends(&plan, 0);
+        insta::assert_snapshot!(name, plan.transcript);
+        assert_eq!(web.object(), before);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_smaller_of_both_limits_counts() {
+    for (own, flag, fewest) in [(json!(1), 3, 9), (json!(5), 2, 8), (json!("50%"), 3, 7)] {
+        let web = Web::changed(KINDS[0], 10, &json!({"maxUnavailable": own}), "app:2.0").await;
+        let begun = web.cluster.revision();
+        ends(&web.run(&format!("step --all --by 5 --max-unavailable {flag} --soak 1s")).await, 0);
+        assert_eq!(web.fewest_ready(begun), fewest, "{own} {flag}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_surge_keeps_every_pod_available() {
+    let rolling = json!({"podUpdatePolicy": "ReCreate", "maxUnavailable": 0, "maxSurge": 2});
+    let web = Web::changed((&CLONESETS, "cloneset/web"), 6, &rolling, "app:2.0").await;
+    let begun = web.cluster.revision();
+    let output = web.run("step --all --by 3 --soak 1s").await;
+    ends(&output, 0);
+    assert_eq!((web.fewest_ready(begun), web.pods()), (6, "2.0 6/6".to_owned()), "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_in_progress_is_held_at_its_current_pods() {
+    for kind in KINDS {
+        let web = Web::new(kind, 10, &json!({})).await;
+        let before = web.strategy();
+        web.cluster.editor().set_image(&web.key, "app:2.0-slow");
+        web.cluster.advance(25).await;
+        let output = web.run("step --soak 1s").await;
+        ends(&output, 0);
+        assert!(output.stderr.contains("already updated before this plan"), "{}", output.transcript);
+        let pods = web.pods();
+        assert!(pods.starts_with("1.0 "), "{pods}");
+        web.cluster.advance(3600).await;
+        assert_eq!(web.pods(), pods, "{}", web.target);
+        ends(&web.run("step --all --by 5").await, 0);
+        assert_eq!((web.pods().as_str(), web.strategy()), ("2.0-slow 10/10", before));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_original_partition_ends_the_plan() {
+    for (kind, partition) in [(KINDS[0], json!("45%")), (KINDS[1], json!(5)), (KINDS[2], json!("55%"))] {
+        let web = Web::new(kind, 10, &json!({"partition": partition})).await;
+        let before = web.strategy();
+        web.cluster.editor().set_image(&web.key, "app:2.0");
+        let output = web.run("step --all --by 3").await;
+        ends(&output, 0);
+        assert_eq!(
+            (web.pods().as_str(), web.strategy()),
+            ("1.0 5/5, 2.0 5/5", before.clone()),
+            "{}",
+            output.transcript
+        );
+        ends(&web.run("step --to 100% --by 3").await, 0);
+        assert_eq!((web.pods().as_str(), web.strategy()), ("2.0 10/10", before));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ordinals_that_are_left_out_are_not_slots() {
+    let asts = (&ADVANCED_STATEFULSETS, "asts/web");
+    let web = Web::new(asts, 3, &json!({})).await;
+    web.patch(&json!({"spec": {"reserveOrdinals": [1, 3, 4]}}));
+    web.cluster.advance(60).await;
+    web.pause_and_change("app:2.0").await;
+    let output = web.run("step --by 1").await;
+    ends(&output, 0);
+    assert!(output.transcript.contains("web-5"), "{}", output.transcript);
+    assert_eq!(web.partition(), 2);
+    ends(&web.run("step --all").await, 0);
+    assert_eq!(web.pods(), "2.0 3/3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unordered_update_is_stepped_by_number_of_pods() {
+    let asts = (&ADVANCED_STATEFULSETS, "asts/web");
+    let web = Web::changed(asts, 4, &json!({"unorderedUpdate": {}}), "app:2.0").await;
+    ends(&web.run("step").await, 0);
+    assert_eq!((web.pods().as_str(), web.partition()), ("1.0 3/3, 2.0 1/1", json!(3)));
+    ends(&web.run("step --all").await, 0);
+    assert_eq!(web.pods(), "2.0 4/4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_selector_is_the_selector_of_the_strategy() {
+    let ads = (&ADVANCED_DAEMONSETS, "ads/web");
+    let web = Web::new(ads, 4, &json!({})).await;
+    let before = web.strategy();
+    for node in ["node-0", "node-2"] {
+        let key = simcluster::Key::new(&simcluster::resource::NODES, "", node);
+        web.cluster.editor().patch(&key, &json!({"metadata": {"labels": {"pool": "canary"}}}));
+    }
+    web.pause_and_change("app:2.0").await;
+    let output = web.run("step --node-selector pool=canary --all").await;
+    ends(&output, 0);
+    assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2", "{}", output.transcript);
+    let selector = json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": ["canary"]}]});
+    assert_eq!(web.strategy()["rollingUpdate"]["selector"], selector);
+    ends(&web.run("step --node-selector= --all").await, 0);
+    assert_eq!(web.pods(), "2.0 4/4");
+    ends(&web.run("resume").await, 0);
+    assert_eq!(web.strategy(), before);
+    let none = web.run("step --node-selector pool=none").await;
+    ends(&none, 2);
+}

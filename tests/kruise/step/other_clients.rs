@@ -1,0 +1,73 @@
+//! Changes by other clients while a plan holds the workload.
+
+use serde_json::json;
+
+use super::setup::{KINDS, Web, ends};
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_of_the_plan_stops_it() {
+    for kind in KINDS {
+        let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
+        ends(&web.run("step").await, 0);
+        ends(&web.run("pause").await, 0);
+        ends(&web.run("step").await, 5);
+        assert_eq!(web.pods(), "1.0 3/3, 2.0 1/1");
+        ends(&web.run("resume").await, 0);
+        ends(&web.run("step --all").await, 0);
+        assert_eq!(web.pods(), "2.0 4/4");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_by_another_client_stops_the_plan() {
+    for kind in KINDS {
+        let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
+        let key = web.key.clone();
+        web.cluster.later(4000, move |editor| {
+            editor.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": true}}}}));
+        });
+        let stopped = web.run("step --all").await;
+        ends(&stopped, 5);
+        ends(&web.run("step --all").await, 5);
+        ends(&web.run("resume").await, 0);
+        let output = web.run("step --all").await;
+        ends(&output, 0);
+        assert_eq!(web.pods(), "2.0 4/4");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partition_of_another_client_ends_the_hold() {
+    for kind in KINDS {
+        let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
+        let key = web.key.clone();
+        web.cluster.later(4000, move |editor| {
+            editor.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}}}));
+        });
+        let stopped = web.run("step --all").await;
+        ends(&stopped, 5);
+        assert!(stopped.stderr.contains("kubectl-patch"), "{}", stopped.transcript);
+        web.cluster.advance(60).await;
+        assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2", "{}", web.target);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn scaling_changes_the_batches() {
+    for kind in [KINDS[0], KINDS[1]] {
+        let web = Web::changed(kind, 6, &json!({}), "app:2.0").await;
+        ends(&web.run("step --by 2").await, 0);
+        ends(&web.run("step").await, 0);
+        assert_eq!(web.pods(), "1.0 3/3, 2.0 3/3");
+        web.patch(&json!({"spec": {"replicas": 8}}));
+        web.cluster.advance(60).await;
+        assert_eq!(web.pods(), "1.0 3/3, 2.0 5/5");
+        ends(&web.run("step").await, 0);
+        assert_eq!(web.pods(), "1.0 1/1, 2.0 7/7");
+        web.patch(&json!({"spec": {"replicas": 2}}));
+        web.cluster.advance(60).await;
+        let output = web.run("step --all").await;
+        ends(&output, 0);
+        assert_eq!(web.pods(), "2.0 2/2", "{}", output.transcript);
+    }
+}
