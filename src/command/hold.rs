@@ -155,7 +155,11 @@ async fn resume_workload(
         return write(workload, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
     }
     match resume(workload, release_all)? {
-        Resume::NotPaused => print_unchanged(workload, "not paused", request, screen),
+        Resume::NotPaused => {
+            print_unchanged(workload, "not paused", request, screen)?;
+            screen.notes(words::own_hold(workload));
+            Ok(())
+        }
         Resume::Stepping => {
             print_unchanged(workload, "not paused", request, screen)?;
             screen.note(&words::step_hint(workload));

@@ -183,12 +183,12 @@ fn print_status(
     screen: &mut Screen<'_>,
 ) {
     let (line, state) = (render::line(status, names), status.verdict.state);
+    let terminal = screen.terminal();
     if state == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
     } else {
-        screen.styled(&render::colored(&line, state));
+        screen.styled(&render::colored(&line, state, terminal));
     }
-    let terminal = screen.terminal();
     if let Some(now) = pods_at {
         screen.styled_lines(&pod_tree(status.observed, now, terminal));
     }

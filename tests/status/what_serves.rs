@@ -1,13 +1,14 @@
 //! What still serves after a failure, and the command that rolls back.
 
+use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, pod, status, with, workload};
+use crate::objects::{broken_pod, pod, status, workload};
 
 /// A Deployment whose rollout exceeded its progress deadline, with these counters of available pods.
 fn failed(available: i64) -> Value {
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"});
-    with(
+    merged(
         workload("Deployment"),
         &json!({"status": {"readyReplicas": available, "availableReplicas": available, "conditions": [condition]}}),
     )
@@ -65,7 +66,7 @@ fn a_rollout_that_progresses_has_no_rollback_command() {
     let ended = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3));
     let nothing_serves = json!({"status": {"readyReplicas": 0, "availableReplicas": 0}});
-    let objects = [with(workload("Deployment"), &nothing_serves), pod("Deployment", "web-1-a", 1)];
+    let objects = [merged(workload("Deployment"), &nothing_serves), pod("Deployment", "web-1-a", 1)];
     let ended = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("  outage: 0/3 available\n", 3));
 }
@@ -73,7 +74,7 @@ fn a_rollout_that_progresses_has_no_rollback_command() {
 #[test]
 fn another_revision_than_the_expected_one_has_no_rollback_command() {
     let complete = json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}});
-    let objects = [with(workload("Deployment"), &complete), pod("Deployment", "web-2-a", 2)];
+    let objects = [merged(workload("Deployment"), &complete), pod("Deployment", "web-2-a", 2)];
     let ended = status("Deployment", &objects, &["--watch=false", "--revision", "1"]);
     assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 4), "{}", ended.stderr);
 }
@@ -82,7 +83,7 @@ fn another_revision_than_the_expected_one_has_no_rollback_command() {
 #[test]
 fn ready_pods_are_no_outage() {
     let held = json!({"status": {"readyReplicas": 3, "availableReplicas": 0}});
-    let objects = [with(workload("Deployment"), &held), pod("Deployment", "web-1-a", 1)];
+    let objects = [merged(workload("Deployment"), &held), pod("Deployment", "web-1-a", 1)];
     let output = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 3));
 }
