@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::escape;
 use super::fit_width::{LongWord, beginning, wrapped};
 use super::style::{Span, Style};
-use crate::model::change::undo::way_back;
+use crate::model::change::undo::rollback_command;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::{Serving, is_outage};
@@ -213,10 +213,10 @@ pub fn serving_line(observed: &Observation, state: RolloutState) -> String {
     escape::line(&format!("  {available}/{wanted} available{on}")).into_owned()
 }
 
-/// Returns the hint with the command that goes back from a failed rollout.
+/// Returns the hint with the command that rolls a failed rollout back.
 #[must_use]
-pub fn way_back_hint(observed: &Observation) -> Option<String> {
-    way_back(observed).map(|command| format!("hint: {command}"))
+pub fn rollback_command_hint(observed: &Observation) -> Option<String> {
+    rollback_command(observed).map(|command| format!("hint: {command}"))
 }
 
 /// Whether a rollout needs a user: it failed, or it has a cause that does not resolve without a fix.
@@ -296,7 +296,7 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
 
 /// Returns the types that could not be read. Without them the list of causes is incomplete.
 pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
-    status.observed.unknown(status.verdict.state)
+    status.observed.unread_types(status.verdict.state)
 }
 
 #[cfg(test)]
