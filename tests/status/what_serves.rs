@@ -1,4 +1,4 @@
-//! What still serves after a failure, and the way back.
+//! What still serves after a failure, and the command that rolls back.
 
 use harness::merged;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn stuck(kind: &str, name: &str) -> Value {
 }
 
 #[test]
-fn a_failure_ends_with_what_serves_and_the_way_back() {
+fn a_failure_ends_with_what_serves_and_the_rollback_command() {
     let healthy = |name| pod("Deployment", name, 1);
     for (available, pods, words) in [
         (
@@ -51,7 +51,7 @@ fn a_failure_ends_with_what_serves_and_the_way_back() {
 
 /// No controller reports a failure of a StatefulSet, and its broken pod has to be replaced.
 #[test]
-fn a_cause_that_needs_a_fix_has_a_way_back_before_the_failure() {
+fn a_cause_that_needs_a_fix_has_a_rollback_command_before_the_failure() {
     let objects = [workload("StatefulSet"), pod("StatefulSet", "web-0", 1), stuck("StatefulSet", "web-2")];
     let ended = status("StatefulSet", &objects, &["--watch=false"]);
     let end = "  2/3 available on revision 1\n\
@@ -61,7 +61,7 @@ fn a_cause_that_needs_a_fix_has_a_way_back_before_the_failure() {
 }
 
 #[test]
-fn a_rollout_that_progresses_has_no_way_back() {
+fn a_rollout_that_progresses_has_no_rollback_command() {
     let objects = [workload("Deployment"), pod("Deployment", "web-1-a", 1)];
     let ended = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3));
@@ -72,7 +72,7 @@ fn a_rollout_that_progresses_has_no_way_back() {
 }
 
 #[test]
-fn another_revision_than_the_expected_one_has_no_way_back() {
+fn another_revision_than_the_expected_one_has_no_rollback_command() {
     let complete = json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}});
     let objects = [merged(workload("Deployment"), &complete), pod("Deployment", "web-2-a", 2)];
     let ended = status("Deployment", &objects, &["--watch=false", "--revision", "1"]);

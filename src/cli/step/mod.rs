@@ -85,7 +85,7 @@ pub(super) struct StepArgs {
 /// The checks and limits that can be overridden.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Overrides")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 struct OverrideArgs {
     /// Release the next batch even if too many pods are unavailable
     ///
