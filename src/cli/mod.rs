@@ -7,6 +7,7 @@ mod common;
 mod completion;
 mod connection;
 mod diff;
+mod diff_format;
 mod duration;
 mod follow;
 mod help;

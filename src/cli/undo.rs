@@ -21,7 +21,7 @@ use crate::model::revision::diff::SecretValues;
 /// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct UndoArgs {
     #[command(flatten)]
     write: WriteArgs,

@@ -5,8 +5,7 @@ use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, un
 use super::follow;
 use super::owners;
 use crate::cluster::source::Source;
-use crate::command::patch;
-use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::TargetScope;
 use crate::error::Result;
 use crate::model::change::restart::restart;
@@ -67,30 +66,14 @@ async fn restart_workload(
             change::print_effect(&workload, "restart", &patch, options, source, screen).await?;
         }
     }
-    if options.dry_run == DryRun::Client {
-        change::print_change(&workload, "restarted", patch.after(), &patch, options, screen);
+    let question = format!("restart {}?", workload.target());
+    let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
+    let Some(object) = write_change(&workload, &patch, &words, options, source, screen).await? else {
         return Ok(workload);
+    };
+    if options.dry_run == DryRun::None && !screen.is_compat() {
+        screen.notes(render::restart_receipt(&workload).as_slice());
     }
-    change::confirm(&format!("restart {}?", workload.target()), options, screen)?;
-    match patch::apply(
-        &patch,
-        &PatchTarget::of(&workload).with_error_prefix("failed to patch"),
-        options,
-        source,
-        screen,
-    )
-    .await?
-    {
-        PatchOutcome::Applied(object) => {
-            change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
-            if options.dry_run == DryRun::None && !screen.is_compat() {
-                screen.notes(render::restart_receipt(&workload).as_slice());
-            }
-            change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
-            Ok(Workload::of(object).unwrap_or(workload))
-        }
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, &workload, "its restart was prepared"))
-        }
-    }
+    change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    Ok(Workload::of(object).unwrap_or(workload))
 }

@@ -183,12 +183,12 @@ fn print_status(
     screen: &mut Screen<'_>,
 ) {
     let (line, state) = (render::line(status, names), status.verdict.state);
+    let terminal = screen.terminal();
     if state == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
     } else {
-        screen.styled(&render::colored(&line, state));
+        screen.styled(&render::colored(&line, state, terminal));
     }
-    let terminal = screen.terminal();
     if let Some(now) = pods_at {
         screen.styled_lines(&pod_tree(status.observed, now, terminal));
     }
@@ -202,7 +202,7 @@ fn print_status(
     print_what_serves(status, screen);
 }
 
-/// Prints what still serves, if the rollout needs a user or no pod serves, and then the way back. There is none
+/// Prints what still serves, if the rollout needs a user or no pod serves, and then the command that rolls back. There is none
 /// from a complete rollout of another revision than the expected one.
 fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
     let observed = status.observed;
@@ -216,7 +216,7 @@ fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
         Some(_) => screen.line(&line),
         None => screen.note(&line),
     }
-    screen.notes(render::way_back_hint(observed).filter(|_| needs_a_fix).as_slice());
+    screen.notes(render::rollback_command_hint(observed).filter(|_| needs_a_fix).as_slice());
 }
 
 /// Returns the exit code for a state.

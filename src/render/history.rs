@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::escape;
+use super::fit_width::{LongWord, wrapped};
 use super::style::{Span, Style};
 use super::table::Table;
 use crate::model::change::hold::HoldSummary;
@@ -28,7 +29,9 @@ pub struct HistoryTableOptions {
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
 pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
-    let mut spans = vec![Span::plain(header(history, options) + "\n")];
+    let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+    let header = wrapped(&header(history, options), "  ", width, usize::MAX, LongWord::Keep);
+    let mut spans = vec![Span::plain(header.join("\n") + "\n")];
     if history.entries.is_empty() {
         spans.push(Span::plain("No rollout history found.\n"));
         return spans;

@@ -534,6 +534,21 @@ async fn a_pause_ended_by_another_client_is_reported_and_removed() {
     assert_eq!(after["metadata"]["annotations"].get("kubectl-rollout2/held"), None);
 }
 
+/// A partition that the user set is no hold of `pause`.
+#[tokio::test]
+async fn resume_reports_a_partition_that_it_does_not_end() {
+    let server = TestServer::of("shop");
+    let output = run(&server, &["resume", "statefulset/db"]).await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("statefulset.apps/db not paused\n", 0));
+    assert_eq!(
+        output.stderr,
+        "note: partition 3 of statefulset/db is not a hold of pause or step, so resume does not end it\n\
+         hint: to update the other pods: kubectl rollout2 step statefulset/db -n shop --to 100%\n"
+    );
+    let output = run(&server, &["resume", "deployment/web"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+}
+
 #[tokio::test]
 async fn a_second_restart_within_one_second_works() {
     let server = TestServer::of("shop");

@@ -74,7 +74,7 @@ async fn what_was_undone_just_before_is_confirmed() {
     assert!(output.stderr.starts_with(warning) && !output.stderr.contains("[y/N]"), "{}", output.stderr);
     let output =
         at_terminal(server.run(["undo", "deployment/undone", "-n", "broken", "--to", "3"]), "").await;
-    assert_eq!(output.exit, 0, "a revision that was named: {}", output.stderr);
+    assert_eq!(output.exit, 0, "the user chose the revision: {}", output.stderr);
 }
 
 /// No pod of revision 2 of `crash` is ready.

@@ -85,7 +85,7 @@ pub(super) struct StepArgs {
 /// The checks and limits that can be overridden.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Overrides")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 struct OverrideArgs {
     /// Release the next batch even if too many pods are unavailable
     ///
@@ -129,7 +129,7 @@ Examples:
   kubectl rollout2 step statefulset/db --check './smoke-test $ROLLOUT2_PODS'
   kubectl rollout2 step cloneset/web --by 10% --all --in-place-only
   kubectl rollout2 step ds/agent --all --order topology.kubernetes.io/zone
-  kubectl rollout2 pause statefulset/db  # stop; go on with resume and step
+  kubectl rollout2 pause statefulset/db  # stop; continue with resume and step
   kubectl rollout2 undo statefulset/db   # roll back";
 
 const ENVIRONMENT: &str = "\

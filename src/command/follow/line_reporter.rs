@@ -100,7 +100,8 @@ impl<'a, 'w> LineReporter<'a, 'w> {
 
     fn print_status(&mut self, tracker: &TargetTracker, verdict: &Verdict) {
         if let Some(line) = lines::status_line(tracker, verdict, self.names) {
-            self.screen.styled(&colored(&line, verdict.state));
+            let terminal = self.screen.terminal();
+            self.screen.styled(&colored(&line, verdict.state, terminal));
         }
     }
 

@@ -24,7 +24,8 @@ pub(super) struct AddedPods {
 impl AddedPods {
     /// Returns the state at the beginning: the released slots, and the labels of the updated ones.
     pub(super) fn beginning(known: BTreeSet<String>, updated: Vec<UpdatedSlot>) -> Self {
-        Self { known, labels: updated.into_iter().map(|slot| slot.label).collect() }
+        let labels = known.iter().cloned().chain(updated.into_iter().map(|slot| slot.label)).collect();
+        Self { known, labels }
     }
 
     /// Returns the pods in new slots that the plan did not release.

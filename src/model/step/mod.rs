@@ -52,6 +52,7 @@ mod task;
 mod timers;
 mod validate;
 mod view;
+mod view_builder;
 
 #[cfg(test)]
 mod tests;

@@ -5,12 +5,12 @@ use std::mem::discriminant;
 use std::time::Duration;
 
 use super::added_pods::{AddedPods, UpdatedSlot};
-use super::preview::{batch, stage};
 use super::report::StepReport;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
 use super::task::StepperOutput;
 use super::view::{Batch, BatchStage};
+use super::view_builder::{batch, stage};
 use crate::model::change::plan::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 
@@ -86,7 +86,7 @@ impl ChangeReporter {
         });
         // For a moment there may be more pods than the ReplicaSet wants: measured on a real control plane.
         let wanted = state.context().current().map(|current| current.replica_set_counts.wanted);
-        let most = wanted.filter(|_| state.slots.kind.counts_pods()).unwrap_or(usize::MAX);
+        let most = wanted.filter(|wanted| *wanted > 0).unwrap_or(usize::MAX); // 0 for a ControllerRevision
         let updated: Vec<_> = updated.take(most).collect();
         if let Some(added) = &mut self.added {
             return added.observe(updated);

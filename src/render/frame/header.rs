@@ -36,14 +36,8 @@ struct SummaryRow {
 /// The most columns of a row that a name may take, in per cent.
 const MAX_NAME_PERCENT: usize = 40;
 
-/// The same in a narrow row, so that the state, the time and a cause fit too.
-const NARROW_NAME_PERCENT: usize = 30;
-
 /// The minimum width of a shortened name.
 const MIN_NAME_WIDTH: usize = 12;
-
-/// Below this width a row has a shorter name.
-const NARROW_WIDTH: usize = 60;
 
 /// Below this width a row has no revisions, so that the cause has room.
 const WIDE_WIDTH: usize = 99;
@@ -79,8 +73,7 @@ impl BlockHeader {
         width: usize,
     ) -> Vec<FrameLine> {
         let SummaryRow { name, state, why } = self.row;
-        let percent = if width < NARROW_WIDTH { NARROW_NAME_PERCENT } else { MAX_NAME_PERCENT };
-        let name = name.shortened_to((width * percent / 100).max(MIN_NAME_WIDTH));
+        let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
         let comma = if self.left.is_empty() { "" } else { ", " };
         let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
         // The longest cell is the last one, so that it moves no column.

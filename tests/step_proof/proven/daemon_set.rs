@@ -77,7 +77,7 @@ fn a_correct_plan_has_no_finding() {
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
 
-/// Whoever writes the plan while it is rolling back begins no batch. This was wrong when the batch that the
+/// A process that writes the plan during its rollback begins no batch. This was wrong when the batch that the
 /// check refused was taken for a new one then.
 #[test]
 fn a_lease_that_is_renewed_during_a_rollback() {
@@ -221,7 +221,7 @@ fn a_deletion_while_paused_or_without_a_lease() {
         whole.as_object_mut().unwrap().extend(hold.as_object().unwrap().clone());
         history.hold(&whole, By::Other);
         history.removes(0);
-        history.is_wrong("node-0 is touched, and what was read says:");
+        history.is_wrong("node-0 is touched, and what was read shows:");
     }
 }
 
