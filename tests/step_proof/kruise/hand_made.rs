@@ -50,10 +50,11 @@ impl Story {
     /// A process writes a partition, with the last slot of a batch.
     fn holds(&mut self, partition: i64, batch: Option<(u64, i64)>) {
         let web = Arc::make_mut(&mut self.now.web);
-        let plan = batch.map_or(
-            json!({}),
-            |(number, last)| json!({"batch": {"number": number, "slots": [last.to_string()]}}),
-        );
+        let plan = batch.map_or(json!({}), |(number, last)| {
+            let first = if number == 1 { 3 } else { 1 };
+            let slots: Vec<String> = (last..=first).rev().map(|slot| slot.to_string()).collect();
+            json!({"batch": {"number": number, "slots": slots}})
+        });
         let set = strategy(&partition.into(), false);
         web["metadata"]["annotations"]["kubectl-rollout2/held"] =
             json!({"reason": "plan", "plan": plan, "set": set}).to_string().into();
@@ -132,7 +133,7 @@ fn a_batch_that_is_too_large() {
     let mut story = Story::new();
     story.holds(i64::from(i32::MAX), None);
     story.holds(3, Some((1, 1)));
-    story.is_wrong("a batch ends at 3 pods");
+    story.is_wrong("a batch has 3 pods");
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn too_many_released_pods() {
     beyond.holds(3, Some((1, 2)));
     beyond.updates(3);
     beyond.holds(1, Some((1, 2)));
-    beyond.is_wrong("3 pods are released, and the batch ends at 2");
+    beyond.is_wrong("the partition is 1, and the batch ends at 2");
 }
 
 #[test]

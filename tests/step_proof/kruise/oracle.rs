@@ -26,6 +26,8 @@ struct Plan {
     original: Option<Value>,
     /// The number of the batch, and how many pods run the new revision after it.
     batch: (u64, i64),
+    /// The lowest partition of the batch.
+    lowest: i64,
     /// Whether another client changed the strategy or the number of pods since the batch began.
     is_disturbed: bool,
     /// The most updated pods there may be now.
@@ -84,6 +86,11 @@ impl Plan {
             self.batch = (0, count(now.on(now.image(), true)));
             (self.most, self.is_disturbed) = (self.batch.1, false);
         }
+        if is_in_force(before) && is_in_force(now) && template(before) != template(now) {
+            // A new plan holds the workload as it stands; the original strategy stays.
+            self.batch = (0, count(now.on(now.image(), true)));
+            (self.most, self.is_disturbed) = (self.batch.1, false);
+        }
         if is_in_force(before) && !is_in_force(now) {
             let original = self.original.take().unwrap_or_default();
             let is_rollback = is_rolling_back(now) || is_rolling_back(before);
@@ -97,20 +104,24 @@ impl Plan {
         }
         let batch = &now.plan().unwrap_or_default()["plan"]["batch"];
         let number = batch["number"].as_u64().unwrap_or_default();
-        let number_before = before.plan().unwrap_or_default()["plan"]["batch"]["number"].as_u64();
-        if number > 0 && number_before != Some(number) {
-            let goal = now.wanted() - number_of(batch["slots"].as_array().and_then(|slots| slots.last()));
-            let result = self.check_batch(draw, goal, batch["canary"] == true, views);
+        // After a scale-down that removes every released pod, the first batch begins again.
+        let was = &before.plan().unwrap_or_default()["plan"]["batch"];
+        if number > 0 && (&was["number"], &was["slots"]) != (&batch["number"], &batch["slots"]) {
+            let slots = batch["slots"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let size = i64::try_from(slots.len()).unwrap_or_default();
+            let result = self.check_batch(draw, size, batch["canary"] == true, views);
+            let goal = count(now.on(now.image(), true)) + size;
+            self.lowest = number_of(slots.last());
             let soaked = if number > 1 { self.check_soaked(draw, views, now.at) } else { Ok(()) };
             (self.batch, self.is_disturbed) = ((number, goal), false);
-            self.most = goal.max(count(now.on(now.image(), true)));
+            self.most = goal;
             return result.and(soaked);
         }
         Ok(())
     }
 
     /// How large a batch is.
-    fn check_batch(&self, draw: &Draw, goal: i64, is_canary: bool, views: &[&Moment]) -> Result<(), String> {
+    fn check_batch(&self, draw: &Draw, size: i64, is_canary: bool, views: &[&Moment]) -> Result<(), String> {
         let fits = |view: &&Moment| {
             let (wanted, updated) = (view.wanted(), count(view.on(view.image(), true)));
             // The controller may still have to update pods that were released before.
@@ -123,9 +134,9 @@ impl Plan {
                     goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
                 }
             };
-            goal <= most.min(wanted)
+            updated + size <= most.min(wanted)
         };
-        if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch ends at {goal} pods")) }
+        if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch has {size} pods")) }
     }
 
     /// Enough updated pods have been well for the soak.
@@ -151,19 +162,15 @@ impl Plan {
         views: &[&Moment],
     ) -> Result<(), String> {
         let is_plan = is_in_force(before) && is_in_force(now) && now.by == By::Step && !is_rolling_back(now);
-        if !is_plan || strategy(before) == strategy(now) {
+        if !is_plan || template(before) != template(now) || strategy(before) == strategy(now) {
             return Ok(());
         }
         let (from, to) = (kept(draw, before), kept(draw, now));
         if to > from {
             return Err(format!("the partition rises from {from} to {to}"));
         }
-        if now.wanted() - to > self.batch.1 {
-            return Err(format!(
-                "{} pods are released, and the batch ends at {}",
-                now.wanted() - to,
-                self.batch.1
-            ));
+        if to < self.lowest {
+            return Err(format!("the partition is {to}, and the batch ends at {}", self.lowest));
         }
         let (seconds, allowed) = (min_ready(now), allowed(draw, now));
         let left = |view: &Moment| {
@@ -189,7 +196,9 @@ impl Plan {
             return Ok(());
         }
         let [had, has] = [before, now].map(|moment| count(moment.on(now.image(), true)));
-        if has <= had || has <= self.most {
+        // The surge replaces an updated pod that another client broke.
+        let surge = if draw.is_quiet() { 0 } else { own(draw, now).1 };
+        if has <= had || has <= self.most + surge {
             return Ok(());
         }
         Err(format!("{has} updated pods, and the batch ends at {}", self.most))
@@ -224,6 +233,11 @@ fn is_in_force(moment: &Moment) -> bool {
             && hold["set"]["rollingUpdate"]["partition"] == *partition
             && partition.is_i64()
     })
+}
+
+/// The template that a plan releases.
+fn template(moment: &Moment) -> Option<Value> {
+    moment.hold().map(|hold| hold["plan"]["template"].clone())
 }
 
 fn is_rolling_back(moment: &Moment) -> bool {
