@@ -142,11 +142,12 @@ impl std::error::Error for Error {
     }
 }
 
-/// Two errors are equal when a person cannot tell them apart: a source is compared by its words.
+/// Two errors are equal when they print the same: a source is compared by its text.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
-        let told = |error: &Self| (error.kind, error.to_string(), error.hint.clone(), error.compat.clone());
-        told(self) == told(other)
+        let printed =
+            |error: &Self| (error.kind, error.to_string(), error.hint.clone(), error.compat.clone());
+        printed(self) == printed(other)
     }
 }
 

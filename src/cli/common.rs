@@ -22,19 +22,28 @@ pub(super) struct CommonArgs {
     /// Read recorded objects instead of a cluster: a file, a directory, or - for standard input
     ///
     /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml
-    #[arg(long, value_name = "FILE|DIR|-", global = true)]
+    #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true)]
     from: Option<PathBuf>,
 
     /// Print and exit exactly as kubectl does
     #[arg(
         long,
         global = true,
+        hide_short_help = true,
         help = "Print and exit exactly as kubectl does [also: ROLLOUT2_COMPAT=kubectl]"
     )]
     compat: bool,
 
-    /// When to use colour
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t, global = true)]
+    /// When to use colour: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        global = true,
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     color: ColorArg,
 
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::duration::count;
+use super::diff_format::DiffFormatArgs;
 use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
@@ -15,15 +15,14 @@ use crate::command::targets::target_words::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::api::name;
 use crate::model::revision::RevisionWord;
-use crate::model::revision::diff::SecretValues;
 
-/// Compare two revisions, or a workload with one in another namespace, context or file
+/// Compare two revisions, or two workloads
 ///
 /// Prints a summary of the changes, then a unified diff of the two pod templates. Containers, env, ports,
 /// volumes and similar lists are compared by name, so a different order is not a change. Values of env
 /// variables whose names look secret are shown as ***.
 ///
-/// Workloads elsewhere are compared without the namespace in the template's metadata and without generated
+/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the namespace in the template's metadata and without generated
 /// fields: the metadata that servers write, hash labels, and the annotation of `kubectl rollout restart`. A
 /// file is compared without the API server's defaults too.
 #[derive(Debug, Args)]
@@ -62,9 +61,8 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     with_revision: Option<String>,
 
-    /// Show N lines around each change
-    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3, value_parser = count::<usize>, allow_negative_numbers = true)]
-    context: usize,
+    #[command(flatten)]
+    format: DiffFormatArgs,
 
     /// Print only the summary of the changes
     #[arg(long, conflicts_with = "output")]
@@ -80,10 +78,6 @@ pub(super) struct DiffArgs {
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]
     exit_code: bool,
-
-    /// Show values that look secret
-    #[arg(long)]
-    show_values: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -93,7 +87,7 @@ Examples:
   kubectl rollout2 diff statefulset db current live
   kubectl rollout2 diff deployment/web previous --stat
   kubectl rollout2 diff deployment/web --with-namespace staging
-  kubectl rollout2 diff deployment/web 5 --with-context prod --with-revision current
+  kubectl rollout2 diff deployment/web --with-context prod --with-revision 5
   kubectl rollout2 diff deployment/web --with-file web.yaml --exit-code
   kubectl rollout2 diff deployment/web statefulset/web
 
@@ -132,9 +126,9 @@ impl DiffArgs {
             (Some(OutputForm::Word(DiffFormat::Yaml)), _) => Output::Yaml,
             (Some(OutputForm::Template(word, template)), _) => Output::Template(word.parse(&template)?),
             (None, true) => Output::Stat,
-            (None, false) => Output::Text { context: self.context },
+            (None, false) => Output::Text { context: self.format.context },
         };
-        let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
+        let secrets = self.format.secrets();
         let is_default = sides.is_empty() && elsewhere.is_none();
         let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request { scope, from, to, is_default, elsewhere, output, secrets, exit_code: self.exit_code })
@@ -160,7 +154,7 @@ impl DiffArgs {
         }
         match &self.with_revision {
             None => Ok(None),
-            Some(_) => Err(Error::usage("--with-revision is of another workload, and none is named")
+            Some(_) => Err(Error::usage("--with-revision needs another workload to compare with")
                 .hint("add --with-namespace, --with-context or --with-file, or a second workload")),
         }
     }

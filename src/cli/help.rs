@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::builder::StyledStr;
 use clap::{Args, Command};
 
 use super::connection::ConnectionArgs;
@@ -10,11 +11,20 @@ use crate::render::appearance::Color;
 /// The line in every help text that replaces the connection options.
 const OPTIONS_LINE: &str = "Connection options, as in kubectl: kubectl rollout2 help options";
 
+/// The indentation of the text of an option in the long help.
+const DETAILS: &str = "          ";
+
 /// Adds the line about connection options before the text below the flags of each verb.
 pub(super) fn with_options_line(program: Command) -> Command {
     let program = program.mut_subcommands(|verb| {
-        let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
-        verb.after_help(format!("{OPTIONS_LINE}\n\n{after}"))
+        let with_line = |after: &StyledStr| format!("{OPTIONS_LINE}\n\n{after}");
+        let (short, long) = (verb.get_after_help(), verb.get_after_long_help());
+        let (short, long) = (short.map(with_line).unwrap_or_default(), long.map(with_line));
+        let verb = verb.after_help(short);
+        match long {
+            Some(long) => verb.after_long_help(long),
+            None => verb,
+        }
     });
     let after = program.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     program.after_help(OPTIONS_LINE).after_long_help(format!("{OPTIONS_LINE}\n\n{after}"))
@@ -42,6 +52,17 @@ pub(super) fn options() -> String {
         .max_term_width(100)
         .help_template("Every verb takes these options.\n\n{all-args}\n");
     list.clone().render_long_help().to_string()
+}
+
+/// Returns a help text without the empty lines between and within options, so that more of it fits on a screen.
+pub(super) fn compacted(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let is_of_option = |line: &str| ["  -", "      --", DETAILS].iter().any(|start| line.starts_with(start));
+    let is_kept = |index: usize| {
+        lines.get(index) != Some(&"") || !lines.get(index + 1).is_some_and(|next| is_of_option(next))
+    };
+    let kept = lines.iter().enumerate().filter(|(index, _)| is_kept(*index));
+    kept.fold(String::new(), |text, (_, line)| text + line + "\n")
 }
 
 /// Returns the value of `--color`, which clap does not parse when it prints help or an error.

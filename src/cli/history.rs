@@ -9,7 +9,7 @@ use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
 use crate::error::Result;
 
-/// Show the revisions of workloads: what each one changed, and which one is current
+/// Show revisions, what each one changed, and which one is current
 ///
 /// Each row is one pod template. CHANGES lists the changes against the row above. STATE is current, or
 /// updating and stable during a rollout. A revision that a rollback restored keeps its age and shows its
@@ -36,7 +36,7 @@ pub(super) struct HistoryArgs {
     output: Option<OutputForm<HistoryFormat>>,
 
     /// Keep managedFields in the objects that are printed
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     show_managed_fields: bool,
 }
 

@@ -7,6 +7,7 @@ mod common;
 mod completion;
 mod connection;
 mod diff;
+mod diff_format;
 mod duration;
 mod follow;
 mod help;
@@ -41,7 +42,7 @@ use crate::render::help as render;
 use crate::render::screen::Screen;
 use crate::world::{Environment, World};
 
-/// Status, history, diff, undo and step-by-step rollouts for Deployments, DaemonSets and StatefulSets.
+/// Show, explain and drive rollouts of Deployments, StatefulSets and DaemonSets.
 ///
 /// Has the verbs of `kubectl rollout`, with the same arguments and output. In addition it shows what each
 /// revision changed, which revision is current, and why a rollout does not progress.
@@ -107,7 +108,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         return ParsedArgs::Completion(Box::new(completion::parse(words, definition())));
     }
     if help::asks_for_options(&args) {
-        return ParsedArgs::Handled(print_help(&help::options(), &args, world));
+        return ParsedArgs::Handled(print_help(&help::compacted(&help::options()), &args, world));
     }
     let asks = wants_compat(&args, &world.environment);
     let compat_of = |verb: Option<&str>| asks && verb.is_none_or(|verb| !NON_KUBECTL_VERBS.contains(&verb));
@@ -123,14 +124,19 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
             Err(error) => ParsedArgs::Handled(refuse(&error, help::color(&args), world, compat)),
         },
         Err(answer) if !answer.use_stderr() => {
-            ParsedArgs::Handled(print_help(&answer.render().to_string(), &args, world))
+            ParsedArgs::Handled(print_help(&help::compacted(&answer.render().to_string()), &args, world))
         }
         Err(mistake) if parse_error::is_missing_verb(&mistake) => {
             ParsedArgs::Handled(print_short_help(&args, world, compat))
         }
         Err(mistake) => {
             let color = help::color(&args);
-            ParsedArgs::Handled(refuse(&parse_error::error(&mistake, verb), color, world, compat))
+            ParsedArgs::Handled(refuse(
+                &parse_error::error(&mistake, verb, &definition()),
+                color,
+                world,
+                compat,
+            ))
         }
     }
 }

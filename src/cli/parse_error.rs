@@ -15,14 +15,16 @@ pub(super) fn is_missing_verb(mistake: &clap::Error) -> bool {
 }
 
 /// Turns a parse error into an error with one sentence and a hint at the help.
-pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
+pub(super) fn error(mistake: &clap::Error, verb: Option<&str>, program: &clap::Command) -> Error {
     let help = |program: &str| match verb {
         Some(verb) => format!("{program} {verb} --help"),
         None => format!("{program} --help"),
     };
     let compat = kubectl_message(mistake, &help("kubectl rollout"));
-    let hint =
-        suggestion(mistake).map_or_else(|| help("kubectl rollout2"), |near| format!("did you mean {near}?"));
+    let help = help("kubectl rollout2");
+    let hint = flag_hint(mistake, verb, program, &help).unwrap_or_else(|| {
+        suggestion(mistake).map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
+    });
     Error::usage(sentence(mistake)).hint(hint).in_compat(compat)
 }
 
@@ -30,6 +32,41 @@ pub(super) fn error(mistake: &clap::Error, verb: Option<&str>) -> Error {
 pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<&'a str> {
     let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
     words.find(|word| program.find_subcommand(word).is_some())
+}
+
+/// Returns the hint for a flag before its verb, for a flag of other verbs, and for the beginning of flags. clap compares
+/// only the letters, and with the connection flags too, so its suggestion would be wrong.
+fn flag_hint(
+    mistake: &clap::Error,
+    verb: Option<&str>,
+    program: &clap::Command,
+    help: &str,
+) -> Option<String> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) =
+        (mistake.kind(), mistake.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let flag = argument.split('=').next().and_then(|flag| flag.strip_prefix("--"))?;
+    let verb = verb?;
+    let verbs = program.get_subcommands().filter(|verb| flags(verb).any(|known| known == flag));
+    let verbs: Vec<_> = verbs.map(clap::Command::get_name).collect();
+    if verbs.contains(&verb) {
+        return Some(format!("write --{flag} after {verb}"));
+    }
+    if !verbs.is_empty() {
+        return Some(format!("--{flag} is a flag of {}; {help}", verbs.join(", ")));
+    }
+    let begun = program.find_subcommand(verb).into_iter().flat_map(flags);
+    let begun = begun.filter(|known| known.starts_with(flag)).map(|known| format!("--{known}"));
+    let begun: Vec<String> = begun.collect();
+    (!begun.is_empty()).then(|| format!("did you mean {}?", begun.join(" or ")))
+}
+
+/// Returns the long names of the flags that the help of a verb lists.
+fn flags(verb: &clap::Command) -> impl Iterator<Item = &str> {
+    let shown = verb.get_arguments().filter(|flag| !flag.is_hide_set() && !flag.is_hide_long_help_set());
+    shown.flat_map(|flag| flag.get_long_and_visible_aliases().unwrap_or_default())
 }
 
 /// Returns the word that clap suggests for a misspelled one. The last of several is the nearest.

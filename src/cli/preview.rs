@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::diff_format::DiffFormatArgs;
 use crate::command::CommonOptions;
 use crate::command::access::SnapshotPath;
 use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
-use crate::model::revision::diff::SecretValues;
 
 /// Preview what applying manifests would do to rollouts
 ///
@@ -65,9 +65,8 @@ pub(super) struct PreviewArgs {
     #[arg(long, conflicts_with = "output")]
     diff: bool,
 
-    /// Show N lines around each change of --diff
-    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
-    context: usize,
+    #[command(flatten)]
+    format: DiffFormatArgs,
 
     /// The output format
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
@@ -76,10 +75,6 @@ pub(super) struct PreviewArgs {
     /// Exit with 1 when something rolls out, and with 2 or more after an error
     #[arg(long)]
     exit_code: bool,
-
-    /// Show values that look secret
-    #[arg(long)]
-    show_values: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -87,7 +82,7 @@ Examples:
   kubectl rollout2 preview -f shop/
   kubectl rollout2 preview -k overlays/prod --diff
   kubectl rollout2 preview -f web.yaml --server-side --exit-code
-  kubectl apply --dry-run=server -o json -f web.yaml | kubectl rollout2 preview --applied -
+  kubectl rollout2 preview --applied applied.json
 
 Environment:
   KUBECTL                the program to run [default: kubectl]
@@ -104,9 +99,9 @@ impl PreviewArgs {
         let output = match self.output {
             Some(PreviewFormat::Json) => Output::Json,
             Some(PreviewFormat::Yaml) => Output::Yaml,
-            None => Output::Text { diff: self.diff.then_some(self.context) },
+            None => Output::Text { diff: self.diff.then_some(self.format.context) },
         };
-        let secrets = if self.show_values { SecretValues::Shown } else { SecretValues::Masked };
+        let secrets = self.format.secrets();
         let exit_code = self.exit_code;
         let scope = TargetScope { namespace: common.access.namespace.clone(), ..TargetScope::default() };
         let applied = self.applied(common)?;

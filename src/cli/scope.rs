@@ -33,7 +33,7 @@ pub(super) struct ScopeArgs {
     files: Vec<String>,
 
     /// Read subdirectories too
-    #[arg(short = 'R', long, help_heading = SELECTING)]
+    #[arg(short = 'R', long, help_heading = SELECTING, hide_short_help = true)]
     recursive: bool,
 
     /// Not supported; the error names the command to use instead
@@ -45,11 +45,16 @@ pub(super) struct ScopeArgs {
     all_namespaces: bool, // overrides -n, as in kubectl get
 
     /// Exit with 0 when nothing matches
-    #[arg(long, help_heading = SELECTING)]
+    #[arg(long, help_heading = SELECTING, hide_short_help = true)]
     allow_empty: bool,
 }
 
 impl ScopeArgs {
+    /// Whether a word is among the targets.
+    pub(super) fn has_target(&self, word: &str) -> bool {
+        self.targets.iter().any(|target| target == word)
+    }
+
     pub(super) fn lower(self, common: &CommonOptions) -> Result<TargetScope> {
         if let Some(directory) = &self.kustomize {
             return Err(self.refuse_kustomize(directory));

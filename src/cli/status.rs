@@ -13,13 +13,13 @@ use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
 
-/// Follow rollouts until they complete, fail or are held, and show the causes
+/// Follow rollouts until they end, and show why they do not progress
 ///
 /// Prints kubectl's line for each workload, and a line for each cause: on a terminal below it, otherwise on
 /// standard error. A cause that needs a fix begins with !, one that may resolve without a fix with ~, and
 /// a hold with -.
 ///
-/// All workloads are followed at once. Exits with 0 when all rollouts are complete, 1 when a workload was
+/// All workloads are followed at once, until each is complete, failed or held. Exits with 0 when all rollouts are complete, 1 when a workload was
 /// deleted or cannot be read, 3 when it timed out, 4 when a rollout failed, and 5 when one is held:
 /// paused, OnDelete, or a partition that lets no pod update.
 #[derive(Debug, Args)]
@@ -50,13 +50,13 @@ pub(super) struct StatusArgs {
     #[arg(long)]
     plain: bool,
 
-    /// Show each pod in the live display: its node, state and restarts
+    /// Show each pod: its node, state and restarts
     #[arg(long, conflicts_with_all = ["plain", "output"])]
     pods: bool,
 
     /// The output format: json is one document per line for each change, then one with the verdict
     ///
-    /// yaml has the same documents. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
+    /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
     /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
     /// JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<StatusFormat>::new())]
@@ -106,7 +106,12 @@ impl StatusArgs {
             );
         }
         let revision = revision::read(self.revision.as_deref(), "status", common)?;
-        let scope = self.scope.lower(common)?;
+        let is_split = self.watch && self.scope.has_target("false");
+        let scope = self.scope.lower(common);
+        let scope = scope.map_err(|error| match is_split {
+            true => error.hint("to read once: --watch=false, in one word"),
+            false => error,
+        })?;
         let options = self.stuck.lower(self.undo.lower(self.follow.lower(common.compat)?));
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;

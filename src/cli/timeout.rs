@@ -20,13 +20,9 @@ pub(super) struct TimeoutArgs {
 
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
-    /// These causes are: image not found or pull denied, invalid image name, missing ConfigMap, Secret or key, a
-    /// configuration that the kubelet rejects, command not found, a pod that every node rejects; from the
-    /// second restart on a crash, a failing postStart hook, and a kill by a liveness or startup probe; and pods
-    /// rejected by a quota or by admission while nothing moves and no pod terminates.
-    ///
-    /// Success waits until no such cause was present for 10s, and until every restarted container has run for
-    /// 10s longer than before it ended, but for no more than 1m.
+    /// These causes are: an image that cannot be pulled, a missing ConfigMap, Secret or key, a pod that cannot
+    /// start, from the second restart on a crash or a kill by a probe, and pods that a quota or admission
+    /// refuses. Success waits until none was present for 10s.
     #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
     fail_fast: Option<Duration>,
 }

@@ -21,7 +21,7 @@ use crate::model::revision::diff::SecretValues;
 /// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct UndoArgs {
     #[command(flatten)]
     write: WriteArgs,
@@ -39,7 +39,7 @@ pub(super) struct UndoArgs {
     diff: bool,
 
     /// Show values that look secret
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     show_values: bool,
 
     /// Resume a paused Deployment in the same patch
@@ -70,7 +70,7 @@ pub(super) struct UndoArgs {
     cause: Option<String>,
 
     /// Update the last-applied annotation of kubectl apply to the revision
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     sync_last_applied: bool,
 
     #[command(flatten)]
@@ -84,7 +84,7 @@ Examples:
   kubectl rollout2 undo deployment/web --to-revision 3 --cause 'OPS-42: 5 leaks'
   kubectl rollout2 undo statefulset/db --to stable --dry-run
   kubectl rollout2 undo deploy -l app=web -i
-  kubectl patch deployment/web --type=json -p \"$(kubectl rollout2 undo deployment/web --dry-run -o patch)\"";
+  kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
 impl UndoArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {

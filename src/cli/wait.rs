@@ -21,7 +21,7 @@ pub(super) struct WaitArgs {
     wait: bool,
 
     /// Print kubectl's lines on a terminal too, instead of a live display
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     plain: bool,
 
     #[command(flatten)]

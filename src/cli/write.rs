@@ -31,7 +31,7 @@ pub(super) struct WriteArgs {
     output: Option<OutputForm<WriteFormat>>,
 
     /// Keep managedFields in the objects that are printed
-    #[arg(long, help_heading = WRITING)]
+    #[arg(long, help_heading = WRITING, hide_short_help = true)]
     show_managed_fields: bool,
 
     /// Ask for confirmation before each write
@@ -39,7 +39,7 @@ pub(super) struct WriteArgs {
     interactive: bool,
 
     /// The field manager that owns the changed fields
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = WRITING)]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = WRITING, hide_short_help = true)]
     field_manager: String,
 }
 

@@ -1,16 +1,21 @@
 //! Finds the objects in a text: JSON or YAML, one or several documents, with Lists flattened.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::budget::{ALL_OBJECTS, MemoryBudget};
 use super::item::TOO_LARGE;
-use super::record::{Document, Items, Record};
+use super::record::{Document, Items, NO_KIND, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+
+/// The name of standard input in errors.
+pub(super) const STDIN: &str = "standard input";
 
 /// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
 const MOST_ALIASES: usize = 100;
@@ -35,7 +40,7 @@ pub fn read_objects(text: String, origin: &str) -> Result<Vec<Object>> {
 
 /// Parses the object of a record.
 pub(super) fn parse(record: &Record, origin: &str, budget: &mut MemoryBudget) -> Result<Object> {
-    record.object(budget).map_err(|error| unreadable(origin, "JSON", &error))
+    record.object(budget).map_err(|error| unreadable(origin, "JSON", &json_problem(&error)))
 }
 
 /// Finds every object in a text, within a memory budget that several texts share.
@@ -115,14 +120,16 @@ impl<'a> Index<'a> {
 
     /// Adds the object at the start of `text`. `rest` is the text after it.
     fn add_object(&mut self, document: Document<'a>, text: &str, rest: &str) -> Result<()> {
-        let header =
-            document.header().map_err(|why| not_objects(self.origin, &format!("a value that {why}")))?;
+        let start = self.position(text);
+        let end = start + text.len() - rest.len();
+        let header = document.header().map_err(|why| {
+            let error = not_objects(self.origin, &format!("a value that {why}"));
+            let json = self.json.get(start..end).unwrap_or_default();
+            if why == NO_KIND { error.in_compat(kind_is_missing(self.origin, json)) } else { error }
+        })?;
         if !self.budget.take(header.size()) {
             return Err(unreadable(self.origin, "JSON", &TOO_LARGE));
         }
-        // `text` is a part of `json`.
-        let start = text.as_ptr().addr() - self.json.as_ptr().addr();
-        let end = start + text.len() - rest.len();
         self.records.push(Record::new(header, self.json, start..end));
         Ok(())
     }
@@ -132,18 +139,64 @@ impl<'a> Index<'a> {
         let mut values = serde_json::Deserializer::from_str(text).into_iter();
         match values.next() {
             Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
-            Some(Err(error)) => Err(unreadable(self.origin, "JSON", &error)),
-            None => Err(unreadable(self.origin, "JSON", &"it ends early")),
+            Some(Err(error)) => {
+                let problem = match self.line_and_column(text, &error) {
+                    Some((line, column)) => {
+                        format!("line {line} column {column}: {}", json_problem(&error))
+                    }
+                    None => json_problem(&error),
+                };
+                Err(unreadable(self.origin, "JSON", &problem))
+            }
+            None => Err(unreadable(self.origin, "JSON", &ENDS_EARLY)),
         }
     }
+
+    /// Returns the byte position of a part of the text.
+    fn position(&self, part: &str) -> usize {
+        part.as_ptr().addr() - self.json.as_ptr().addr()
+    }
+
+    /// Returns where an error is in the whole text. The parser counts lines and columns from the start of `part`.
+    fn line_and_column(&self, part: &str, error: &serde_json::Error) -> Option<(usize, usize)> {
+        let before = self.json.get(..self.position(part)).filter(|_| error.line() > 0)?;
+        let lines_before = before.matches('\n').count();
+        let columns_before = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+        let columns_before = if error.line() == 1 { columns_before } else { 0 };
+        Some((lines_before + error.line(), columns_before + error.column()))
+    }
+}
+
+const ENDS_EARLY: &str = "it ends early";
+
+/// Returns what is wrong with a JSON text. Our own readers report their limits as errors of data.
+fn json_problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match error.classify() {
+        Category::Eof => ENDS_EARLY.to_owned(),
+        Category::Syntax if text.starts_with("recursion limit") => "it is nested too deeply".to_owned(),
+        Category::Syntax | Category::Io => "invalid syntax".to_owned(),
+        Category::Data if text.starts_with("invalid type") => "a value has the wrong type".to_owned(),
+        Category::Data => text.split(" at line ").next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Returns kubectl's message for an object without a kind.
+fn kind_is_missing(origin: &str, json: &str) -> String {
+    let source = if origin == STDIN { "STDIN" } else { origin };
+    format!("unable to decode {source:?}: Object 'Kind' is missing in '{json}'")
 }
 
 /// A parser's message may span several lines to show the position; only the first describes the error.
 fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Error {
     let cause = error.to_string();
     let cause = cause.lines().next().unwrap_or_default().trim();
+    // The parser of YAML writes such a character as Rust does.
+    let cause = cause.split_once("unexpected character: `\\u").map_or(cause.into(), |(position, _)| {
+        Cow::from(format!("{position}a character that YAML does not allow"))
+    });
     Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}"))
-        .caused_by(cause.strip_prefix("error: ").unwrap_or(cause))
+        .caused_by(cause.strip_prefix("error: ").unwrap_or(&cause))
 }
 
 fn not_objects(origin: &str, what: &str) -> Error {
@@ -170,6 +223,32 @@ mod tests {
             assert_eq!(names(text), ["a", "b"], "{text}");
         }
         assert_eq!(names(r#"{"kind": "List", "items": []}"#), [""; 0]);
+    }
+
+    #[test]
+    fn a_mistake_in_json_has_a_line_and_a_column() {
+        let object = r#"{"kind": "A", "metadata": {"name": "a"}}"#;
+        for (text, problem) in [
+            ("{\"kind\": \"A\",".to_owned(), "line 1 column 13: it ends early"),
+            ("{\"kind\": \"A\" \"b\"}".to_owned(), "line 1 column 14: invalid syntax"),
+            (format!("{object}\n\n  {{\"a\": 1,}}"), "line 3 column 11: invalid syntax"),
+            (format!("{object} {{\n\"a\": 1,}}"), "line 2 column 8: invalid syntax"),
+        ] {
+            let error = read_objects(text, "x.json").unwrap_err();
+            assert_eq!(error.sentence(), format!("cannot parse x.json as JSON: {problem}"));
+        }
+    }
+
+    #[test]
+    fn a_missing_kind_has_kubectls_message() {
+        for (text, json) in [
+            ("metadata:\n  name: x\n  b: 1\n", r#"{"metadata":{"b":1,"name":"x"}}"#),
+            ("{\"metadata\": {}}\n", r#"{"metadata": {}}"#),
+        ] {
+            let error = read_objects(text.to_owned(), STDIN).unwrap_err();
+            let message = format!("unable to decode \"STDIN\": Object 'Kind' is missing in '{json}'");
+            assert_eq!(error.compat_sentence(), message);
+        }
     }
 
     #[test]

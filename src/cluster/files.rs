@@ -5,12 +5,9 @@ use std::io::{Read, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::budget::FILE;
-use super::document::read_objects;
+use super::document::{STDIN, read_objects};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-
-/// The name of standard input in errors.
-pub(super) const STDIN: &str = "standard input";
 
 /// The extensions of files that are read from a directory, as in kubectl. A named file can have any.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];

@@ -22,7 +22,7 @@ pub(super) fn proxy_for(
     environment: &Environment,
 ) -> Result<Option<Intercept>> {
     if let Some(url) = kubeconfig {
-        return understood(url, server, "the kubeconfig's proxy-url").map(Some);
+        return intercept_of(url, server, "the kubeconfig's proxy-url").map(Some);
     }
     let names = match server.scheme_str() {
         Some("http") => ["HTTP_PROXY", "http_proxy"],
@@ -34,10 +34,10 @@ pub(super) fn proxy_for(
     if is_this_machine(server) || is_excepted(server, environment) {
         return Ok(None);
     }
-    understood(url, server, name).map(Some)
+    intercept_of(url, server, name).map(Some)
 }
 
-fn understood(url: &str, server: &Uri, origin: &str) -> Result<Intercept> {
+fn intercept_of(url: &str, server: &Uri, origin: &str) -> Result<Intercept> {
     let intercept = Matcher::builder().all(url).build().intercept(server);
     let speaks = |intercept: &Intercept| {
         matches!(intercept.uri().scheme_str(), Some("http" | "https" | "socks5" | "socks5h"))

@@ -119,6 +119,9 @@ struct Metadata {
     managed_fields: NewestStamp,
 }
 
+/// The error of an object without a kind.
+pub(super) const NO_KIND: &str = "has no kind";
+
 impl<'a> Document<'a> {
     /// Returns the member `items` of a `List`, a `DeploymentList` or the like, which has no name. `null` stands for a
     /// List without items.
@@ -147,7 +150,7 @@ impl<'a> Document<'a> {
             newest_stamp: times.filter_map(|time| time.0).max(),
         };
         match (&*header.kind, &*header.name) {
-            ("", _) => Err("has no kind"),
+            ("", _) => Err(NO_KIND),
             (_, "") => Err("has no metadata.name"),
             _ => Ok(header),
         }

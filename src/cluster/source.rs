@@ -5,14 +5,13 @@ use k8s_openapi::jiff::Timestamp;
 use super::listener::Listener;
 use super::live::Cluster;
 use super::snapshot::Snapshot;
-use super::write::{WriteFailure, WriteOptions};
+use super::write::WriteFailure;
 use crate::cluster::access::Access;
 use crate::error::Result;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, ResourceType};
 use crate::model::api::selector::Selector;
-use crate::model::change::patch::Patch;
 use crate::world::World;
 
 /// A source of objects.
@@ -143,49 +142,14 @@ impl Source {
         }
     }
 
-    /// Patches one object. The request is not retried.
+    /// Returns the cluster for a write.
     ///
     /// # Errors
-    /// When the patch was not applied, or the outcome is unknown.
-    pub async fn patch(
-        &self,
-        type_: &ResourceType,
-        namespace: &str,
-        name: &str,
-        patch: &Patch,
-        options: WriteOptions<'_>,
-    ) -> Result<Object, WriteFailure> {
+    /// When this is a snapshot, which cannot be changed.
+    pub fn writable(&self) -> Result<&Cluster, WriteFailure> {
         match self {
             Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
-            Self::Cluster(cluster) => cluster.patch(type_, namespace, name, patch, options).await,
-        }
-    }
-
-    /// Deletes one object, on the precondition that it has this uid. The request is not retried.
-    ///
-    /// # Errors
-    /// When the object was not deleted, or the outcome is unknown.
-    pub async fn delete(
-        &self,
-        type_: &ResourceType,
-        namespace: &str,
-        name: &str,
-        uid: &str,
-    ) -> Result<(), WriteFailure> {
-        match self {
-            Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
-            Self::Cluster(cluster) => cluster.delete(type_, namespace, name, uid).await,
-        }
-    }
-
-    /// Evicts one pod, on the precondition that it has this uid. A PodDisruptionBudget may refuse it.
-    ///
-    /// # Errors
-    /// When the pod was not evicted, or the outcome is unknown.
-    pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
-        match self {
-            Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
-            Self::Cluster(cluster) => cluster.evict(namespace, pod, uid).await,
+            Self::Cluster(cluster) => Ok(cluster),
         }
     }
 }

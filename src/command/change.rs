@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::CommandOutcome;
 use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
-use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
+use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads, observe};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
@@ -15,6 +15,7 @@ use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::patch::Patch;
 use crate::model::follow::FollowOptions;
+use crate::model::status::effect::Effect;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
@@ -159,6 +160,33 @@ pub(super) async fn select_targets(
 /// Returns kubectl's message for a type that a verb does not support.
 pub(super) fn unsupported(type_: &ResourceType, name: &str, verb: &str) -> String {
     format!("error: {} {name:?} {verb} is not supported", type_.resource())
+}
+
+/// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
+pub(super) fn shows_effect(options: &ChangeOptions, screen: &Screen<'_>) -> bool {
+    options.dry_run == DryRun::Client || screen.terminal().is_some()
+}
+
+/// Prints what a verb does to the pods.
+///
+/// # Errors
+/// When the revisions cannot be read.
+pub(super) async fn print_effect(
+    workload: &Workload,
+    verb: &str,
+    patch: &Patch,
+    options: &ChangeOptions,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
+    let observed = observe(workload.clone(), source, screen).await?;
+    let effect = render::verb_effect(workload, verb, &Effect::of_change(&observed, patch.after()));
+    if shows_effect(options, screen) && options.output == Output::Text {
+        screen.styled(&effect);
+    } else {
+        screen.styled_notes(&effect);
+    }
+    Ok(())
 }
 
 /// Replaces the stuck pods of a StatefulSet if `--replace-stuck-pods` was given and this is no dry run.

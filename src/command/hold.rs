@@ -6,13 +6,14 @@ use super::CommandOutcome;
 use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::owners;
 use crate::cluster::source::Source;
-use crate::command::patch;
-use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::hold::{Pause, Resume, check_not_lost, end_lost_hold, is_lost, pause, resume};
+use crate::model::change::hold::{
+    Pause, Resume, check_not_lost, end_lost_hold, is_annotation_lost, pause, resume,
+};
 use crate::model::change::patch::Patch;
-use crate::model::change::plan::have_same_plan;
+use crate::model::change::plan::{PlanRecord, have_same_plan};
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
@@ -89,7 +90,7 @@ async fn pause_workload(
 ) -> Result<()> {
     refuse_as_kubectl(&workload, request.verb, screen)?;
     let mut observed = observe_for_hold(workload, source, screen).await?;
-    for _ in 0..MAX_RACES {
+    for _ in 0..MAX_CONFLICTS {
         match pause_observed(&observed, by, request, source, screen).await {
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 let now = reread(&observed.workload, source).await?;
@@ -105,7 +106,7 @@ async fn pause_workload(
 }
 
 /// How often a pause is prepared again because a running `step` wrote first.
-const MAX_RACES: usize = 4;
+const MAX_CONFLICTS: usize = 4;
 
 async fn pause_observed(
     observed: &Observation,
@@ -146,7 +147,7 @@ async fn resume_workload(
     screen: &mut Screen<'_>,
 ) -> Result<()> {
     refuse_as_kubectl(workload, request.verb, screen)?;
-    if is_lost(workload) && !screen.is_compat() {
+    if is_annotation_lost(workload) && !screen.is_compat() {
         let observed = observe_revisions(workload.clone(), source).await?;
         if !release_all {
             return check_not_lost(&observed);
@@ -154,7 +155,11 @@ async fn resume_workload(
         return write(workload, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
     }
     match resume(workload, release_all)? {
-        Resume::NotPaused => print_unchanged(workload, "not paused", request, screen),
+        Resume::NotPaused => {
+            print_unchanged(workload, "not paused", request, screen)?;
+            screen.notes(words::own_hold(workload));
+            Ok(())
+        }
         Resume::Stepping => {
             print_unchanged(workload, "not paused", request, screen)?;
             screen.note(&words::step_hint(workload));
@@ -194,30 +199,20 @@ async fn write(
     screen: &mut Screen<'_>,
 ) -> Result<()> {
     let options = &request.options;
-    if options.dry_run == DryRun::Client {
-        change::print_change(workload, operation, patch.after(), patch, options, screen);
-        return Ok(());
-    }
-    let (question, what) = match request.verb {
-        HoldVerb::Pause => (format!("pause {}?", workload.target()), "its pause was prepared"),
-        HoldVerb::Resume { .. } => (format!("resume {}?", workload.target()), "it was to be resumed"),
+    let (verb, prepared) = match request.verb {
+        HoldVerb::Pause => ("pause", "its pause was prepared"),
+        HoldVerb::Resume { .. } => ("resume", "it was to be resumed"),
     };
-    change::confirm(&question, options, screen)?;
-    match patch::apply(
-        patch,
-        &PatchTarget::of(workload).with_error_prefix("failed to patch"),
-        options,
-        source,
-        screen,
-    )
-    .await?
-    {
-        PatchOutcome::Applied(object) => {
-            change::print_change(workload, operation, object.json(), patch, options, screen);
-            Ok(())
+    if options.dry_run == DryRun::Client {
+        // A plan releases pods batch by batch, which `step --dry-run` shows.
+        let has_plan =
+            Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
+        if !has_plan && !screen.is_compat() {
+            change::print_effect(workload, verb, patch, options, source, screen).await?;
         }
-        PatchOutcome::Conflict(conflict) => Err(patch::conflict_error(&conflict, workload, what)),
     }
+    let words = ChangeWords { operation, question: format!("{verb} {}?", workload.target()), prepared };
+    write_change(workload, patch, &words, options, source, screen).await.map(drop)
 }
 
 /// Prints that there is nothing to do. With `--compat` that is an error, as in kubectl.

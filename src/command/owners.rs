@@ -11,7 +11,7 @@ use crate::model::workload::{Workload, plan_fields};
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 
-/// Warns of a Kruise Rollout that drives the workload. The other owners do not mind a restart.
+/// Warns of a Kruise Rollout that drives the workload. The other owners do not revert a restart.
 pub(super) fn warn_of_kruise_rollout(workload: &Workload, screen: &mut Screen<'_>) {
     for owner in owners(workload, &FieldPath::template()) {
         if matches!(owner, ManifestOwner::KruiseRollout(_)) {

@@ -1,6 +1,6 @@
 //! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
 
-use super::change::{ChangeOptions, DryRun};
+use super::change::{ChangeOptions, DryRun, confirm, print_change};
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};
@@ -60,6 +60,44 @@ pub(super) async fn apply(
             let now = target.read(source).await;
             target.resolve_unknown(&patch, &error, now, screen)
         }
+    }
+}
+
+/// The words for the change of one workload.
+pub(super) struct ChangeWords<'a> {
+    /// What was done, for kubectl's line: `restarted`.
+    pub(super) operation: &'a str,
+    /// The question of `--interactive`.
+    pub(super) question: String,
+    /// What was prepared when another client changed the workload: `its restart was prepared`.
+    pub(super) prepared: &'a str,
+}
+
+/// Asks for confirmation with `--interactive`, applies a patch to a workload, and prints the change. Returns the object
+/// that the API server stored; none in a client's dry run, which sends nothing.
+///
+/// # Errors
+/// When the user does not confirm, as [`apply`], and when another client changed a field that the patch tests.
+pub(super) async fn write_change(
+    workload: &Workload,
+    patch: &Patch,
+    words: &ChangeWords<'_>,
+    options: &ChangeOptions,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Option<Object>> {
+    if options.dry_run == DryRun::Client {
+        print_change(workload, words.operation, patch.after(), patch, options, screen);
+        return Ok(None);
+    }
+    confirm(&words.question, options, screen)?;
+    let target = PatchTarget::of(workload).with_error_prefix("failed to patch");
+    match apply(patch, &target, options, source, screen).await? {
+        PatchOutcome::Applied(object) => {
+            print_change(workload, words.operation, object.json(), patch, options, screen);
+            Ok(Some(object))
+        }
+        PatchOutcome::Conflict(conflict) => Err(conflict_error(&conflict, workload, words.prepared)),
     }
 }
 
@@ -146,7 +184,8 @@ impl<'a> PatchTarget<'a> {
         options: WriteOptions<'_>,
         source: &Source,
     ) -> Result<Object, WriteFailure> {
-        source.patch(self.type_, self.object.namespace(), self.object.name(), patch, options).await
+        let cluster = source.writable()?;
+        cluster.patch(self.type_, self.object.namespace(), self.object.name(), patch, options).await
     }
 
     async fn read(&self, source: &Source) -> Result<Object> {

@@ -14,10 +14,10 @@ pub(super) async fn remove_pod(
     evict: bool,
     source: &Source,
 ) -> DeletionResult {
-    let outcome = if evict {
-        source.evict(namespace, &pod.name, &pod.uid).await
-    } else {
-        source.delete(&POD, namespace, &pod.name, &pod.uid).await
+    let outcome = match source.writable() {
+        Ok(cluster) if evict => cluster.evict(namespace, &pod.name, &pod.uid).await,
+        Ok(cluster) => cluster.delete(&POD, namespace, &pod.name, &pod.uid).await,
+        Err(failure) => Err(failure),
     };
     match outcome {
         Ok(()) => DeletionResult::Deleted,

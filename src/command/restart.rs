@@ -1,16 +1,14 @@
 //! `restart`: annotates the template, so that the controller replaces every pod.
 
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets, unsupported};
+use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::follow;
 use super::owners;
 use crate::cluster::source::Source;
-use crate::command::patch;
-use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::targets::{TargetScope, observe};
+use crate::command::patch::{ChangeWords, write_change};
+use crate::command::targets::TargetScope;
 use crate::error::Result;
-use crate::model::change::patch::Patch;
-use crate::model::change::restart::{effect, restart};
+use crate::model::change::restart::restart;
 use crate::model::status::effect::held_by;
 use crate::model::workload::Workload;
 use crate::render::change as render;
@@ -64,52 +62,18 @@ async fn restart_workload(
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
         owners::warn_of_kruise_rollout(&workload, screen);
-        show(&workload, &patch, options, source, screen).await?;
+        if change::shows_effect(options, screen) || held_by(&workload).is_some() {
+            change::print_effect(&workload, "restart", &patch, options, source, screen).await?;
+        }
     }
-    if options.dry_run == DryRun::Client {
-        change::print_change(&workload, "restarted", patch.after(), &patch, options, screen);
+    let question = format!("restart {}?", workload.target());
+    let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
+    let Some(object) = write_change(&workload, &patch, &words, options, source, screen).await? else {
         return Ok(workload);
+    };
+    if options.dry_run == DryRun::None && !screen.is_compat() {
+        screen.notes(render::restart_receipt(&workload).as_slice());
     }
-    change::confirm(&format!("restart {}?", workload.target()), options, screen)?;
-    match patch::apply(
-        &patch,
-        &PatchTarget::of(&workload).with_error_prefix("failed to patch"),
-        options,
-        source,
-        screen,
-    )
-    .await?
-    {
-        PatchOutcome::Applied(object) => {
-            change::print_change(&workload, "restarted", object.json(), &patch, options, screen);
-            change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
-            Ok(Workload::of(object).unwrap_or(workload))
-        }
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, &workload, "its restart was prepared"))
-        }
-    }
-}
-
-/// Prints the effect on the pods: on a terminal, in a dry run, and whenever a hold keeps pods from restarting.
-async fn show(
-    workload: &Workload,
-    patch: &Patch,
-    options: &ChangeOptions,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
-    let is_wanted = options.dry_run == DryRun::Client || screen.terminal().is_some();
-    if !is_wanted && held_by(workload).is_none() {
-        return Ok(());
-    }
-    let observed = observe(workload.clone(), source, screen).await?;
-    let effect = render::restart(workload, &effect(&observed, patch));
-    let is_result = is_wanted && options.output == Output::Text;
-    if is_result {
-        screen.styled(&effect);
-    } else {
-        screen.styled_notes(&effect);
-    }
-    Ok(())
+    change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    Ok(Workload::of(object).unwrap_or(workload))
 }

@@ -1,5 +1,6 @@
 //! `status`: shows or follows rollouts, and why they do not progress.
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::CommandOutcome;
@@ -18,6 +19,7 @@ use crate::model::status::serving::is_outage;
 use crate::model::status::verdict::{kubectl_status, taken_over, verdict};
 use crate::model::workload::Workload;
 use crate::model::workload::verdict::{RolloutState, Verdict};
+use crate::render::frame::pod_tree;
 use crate::render::job_summary;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext, RolloutStatus};
@@ -38,7 +40,7 @@ pub struct Request {
     pub watch: bool,
     /// Whether to print lines even on a terminal that can draw frames.
     pub plain: bool,
-    /// Whether the live display shows each pod.
+    /// Whether to show each pod.
     pub pods: bool,
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
@@ -152,7 +154,10 @@ async fn show(
         Output::Json => screen.exact(&format!("{}\n", render::json(&status))),
         Output::Yaml => screen.document(&yaml::yaml(&render::json(&status))),
         Output::Template(_) => documents.push(render::json(&status)),
-        Output::Text => print_status(&status, names, screen),
+        Output::Text => {
+            let now = request.pods.then(|| reader.now());
+            print_status(&status, names, now, screen);
+        }
     }
     screen.summarize([job_summary::of_status(&status, names)]);
     let exit = exit_of_state(request.options.goal.rollout_state(&observed, &verdict));
@@ -169,15 +174,24 @@ fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result
 }
 
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
-/// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines.
-fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Screen<'_>) {
+/// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines. `pods_at` is the moment at
+/// which the pods are shown; none if they are not.
+fn print_status(
+    status: &RolloutStatus<'_>,
+    names: NameContext,
+    pods_at: Option<Timestamp>,
+    screen: &mut Screen<'_>,
+) {
     let (line, state) = (render::line(status, names), status.verdict.state);
+    let terminal = screen.terminal();
     if state == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
     } else {
-        screen.styled(&render::colored(&line, state));
+        screen.styled(&render::colored(&line, state, terminal));
     }
-    let terminal = screen.terminal();
+    if let Some(now) = pods_at {
+        screen.styled_lines(&pod_tree(status.observed, now, terminal));
+    }
     for cause in status.causes {
         let line = render::cause_line(cause, status, names, terminal);
         match terminal {
@@ -188,7 +202,7 @@ fn print_status(status: &RolloutStatus<'_>, names: NameContext, screen: &mut Scr
     print_what_serves(status, screen);
 }
 
-/// Prints what still serves, if the rollout needs a user or no pod serves, and then the way back. There is none
+/// Prints what still serves, if the rollout needs a user or no pod serves, and then the command that rolls back. There is none
 /// from a complete rollout of another revision than the expected one.
 fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
     let observed = status.observed;
@@ -202,7 +216,7 @@ fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
         Some(_) => screen.line(&line),
         None => screen.note(&line),
     }
-    screen.notes(render::way_back_hint(observed).filter(|_| needs_a_fix).as_slice());
+    screen.notes(render::rollback_command_hint(observed).filter(|_| needs_a_fix).as_slice());
 }
 
 /// Returns the exit code for a state.

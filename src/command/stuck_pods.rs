@@ -44,7 +44,7 @@ pub(super) async fn replace_stuck_pods(
     loop {
         let observation = observe_unchanged(written, source, screen).await?;
         let has_turn =
-            |pod: &&Pod| replaced.as_ref().is_none_or(|last| has_turn_after(last, pod, &observation));
+            |pod: &&Pod| replaced.as_ref().is_none_or(|last| may_be_deleted_after(last, pod, &observation));
         if let Some(pod) = deletions.next(&observation).filter(has_turn).map(PodRef::of) {
             delete(&pod, &observation.workload, source, screen).await?;
             deletions.record(&pod.uid);
@@ -103,7 +103,7 @@ async fn delete(pod: &PodRef, workload: &Workload, source: &Source, screen: &mut
 
 /// Whether a stuck pod may be deleted after another one. The controller creates pods in ascending order. So a stuck pod
 /// with a lower ordinal blocks the replacement and is deleted first; any other pod must wait for the replacement.
-fn has_turn_after(last: &PodRef, pod: &Pod, observation: &Observation) -> bool {
+fn may_be_deleted_after(last: &PodRef, pod: &Pod, observation: &Observation) -> bool {
     let index = |name: &str| strategy::partition_index(&observation.workload, name);
     is_replaced(last, observation) || index(&pod.name) < index(&last.name)
 }

@@ -95,15 +95,27 @@ pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
 pub fn receipt(before: &Observation) -> Option<String> {
     let current = before.revisions.current()?;
     let word = if current.hash.is_empty() { current.name.clone() } else { format!("hash:{}", current.hash) };
-    let words = [before.workload.command_target(), Word::text(&word, "REVISION")];
-    Some(command("to take this back: kubectl rollout2 undo {} --to {}", words))
+    Some(receipt_to(&before.workload, &word))
 }
 
-/// Returns the preview of a restart.
+/// Returns the line with the command that takes a restart back. It names the template before by its digest, because
+/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision.
 #[must_use]
-pub fn restart(workload: &Workload, effect: &Effect) -> Vec<Span> {
-    let mut spans =
-        vec![Span::new(Style::Heading, escape::line(&workload.reference())), Span::plain("  restart\n")];
+pub fn restart_receipt(before: &Workload) -> Option<String> {
+    let word = || format!("sha256:{}", before.template().digest().short());
+    before.is_observed().then(|| receipt_to(before, &word()))
+}
+
+fn receipt_to(before: &Workload, revision: &str) -> String {
+    let words = [before.command_target(), Word::text(revision, "REVISION")];
+    command("to take this back: kubectl rollout2 undo {} --to {}", words)
+}
+
+/// Returns the preview of a verb that changes no field of the template but a timestamp.
+#[must_use]
+pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Span> {
+    let name = Span::new(Style::Heading, escape::line(&workload.reference()));
+    let mut spans = vec![name, Span::plain(format!("  {verb}\n"))];
     spans.extend(self::effect(effect));
     spans
 }
@@ -118,6 +130,10 @@ pub fn effect(effect: &Effect) -> Vec<Span> {
         spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
     }
     spans.extend(pace(effect).map(|words| Span::plain(format!("  {words}\n"))));
+    if !effect.removed.is_empty() {
+        let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
+        spans.push(Span::plain(format!("  scaling down removes {}\n", escape::line(&removed))));
+    }
     spans
 }
 
@@ -268,6 +284,7 @@ mod tests {
             wanted,
             replaced: replaced.map(owned),
             already,
+            removed: Vec::new(),
             held: owned(held),
             held_by,
             pods: PodIdentity::Ordinal,
@@ -318,6 +335,7 @@ mod tests {
                 wanted: 3,
                 replaced: None,
                 already: 0,
+                removed: Vec::new(),
                 held: Vec::new(),
                 held_by: None,
                 pods,

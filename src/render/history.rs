@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::escape;
+use super::fit_width::{LongWord, wrapped};
 use super::style::{Span, Style};
 use super::table::Table;
 use crate::model::change::hold::HoldSummary;
@@ -28,7 +29,9 @@ pub struct HistoryTableOptions {
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
 pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
-    let mut spans = vec![Span::plain(header(history, options) + "\n")];
+    let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+    let header = wrapped(&header(history, options), "  ", width, usize::MAX, LongWord::Keep);
+    let mut spans = vec![Span::plain(header.join("\n") + "\n")];
     if history.entries.is_empty() {
         spans.push(Span::plain("No rollout history found.\n"));
         return spans;
@@ -38,8 +41,8 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
         columns.extend(["NAME", "DIGEST", "IMAGES"]);
     }
     let mut table = Table::new(&columns);
-    for entry in &history.entries {
-        table.row(&row(entry, history, options.wide));
+    for (entry, cause) in history.entries.iter().zip(causes(&history.entries)) {
+        table.row(&row(entry, cause, history, options.wide));
     }
     if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
         table.fit(terminal.width.into(), &["CHANGE-CAUSE", "CHANGES"]);
@@ -71,7 +74,7 @@ fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     escape::line(&header).into_owned()
 }
 
-fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
+fn row(entry: &HistoryEntry<'_>, cause: String, history: &History<'_>, wide: bool) -> Vec<String> {
     let revision = entry.revision;
     let mut cells = vec![
         number(revision),
@@ -79,7 +82,7 @@ fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Strin
         pods(entry),
         state(entry),
         changes(entry),
-        cause(revision).unwrap_or_else(|| "<none>".to_owned()),
+        cause,
     ];
     if wide {
         cells.extend([revision.name.clone(), revision.digest.short(), entry.images.join(",")]);
@@ -92,6 +95,22 @@ fn number(revision: &Revision) -> String {
     let number = revision.number.known().map_or_else(|| "-".to_owned(), |number| number.to_string());
     let was = revision.past_numbers.last().map(|last| format!(" (was {last})")).unwrap_or_default();
     number + &was
+}
+
+/// Returns the cell CHANGE-CAUSE of each revision. The controller copies the annotation of the workload to every new
+/// revision, so a cause that the revision above has too usually belongs to that one.
+fn causes(entries: &[HistoryEntry<'_>]) -> Vec<String> {
+    let mut first: Option<&Revision> = None;
+    let cells = entries.iter().map(|entry| {
+        let revision = entry.revision;
+        let origin = first.filter(|first| first.cause.is_some() && first.cause == revision.cause);
+        first = origin.or(Some(revision));
+        match origin {
+            Some(origin) => format!("(as in {})", origin.label()),
+            None => cause(revision).unwrap_or_else(|| "<none>".to_owned()),
+        }
+    });
+    cells.collect()
 }
 
 /// Returns the change-cause with secret-looking values masked. `kubectl --record` stored whole command lines,

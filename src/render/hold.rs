@@ -5,8 +5,10 @@ use k8s_openapi::jiff::Timestamp;
 use crate::model::api::managed_fields::last_author;
 use crate::model::change::hold::{HoldMethod, step_command};
 use crate::model::change::plan::is_rolling_back;
-use crate::model::text::shell_command::command;
+use crate::model::status::effect::{HeldBy, held_by};
+use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
 use crate::model::workload::strategy;
 use crate::render::age::age;
 
@@ -72,6 +74,26 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
         "note: the pause of {} was already ended by {who}; removed its annotation, the strategy is unchanged",
         workload.target()
     )
+}
+
+/// Returns why pods stay held although neither `pause` nor `step` holds the workload, and the command that updates
+/// them.
+#[must_use]
+pub fn own_hold(workload: &Workload) -> Vec<String> {
+    let (hold, by, goal) = match held_by(workload) {
+        Some(HeldBy::Partition(partition)) => {
+            (format!("partition {partition}"), StepBy::Partition, "--to 100%")
+        }
+        Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), StepBy::PodDeletion, "--all"),
+        Some(HeldBy::Paused) | None => return Vec::new(),
+    };
+    let target = workload.target();
+    let note = format!("note: {hold} of {target} is not a hold of pause or step, so resume does not end it");
+    let hint = (workload.kind().step == Ok(by)).then(|| {
+        let words = [step_command(workload), Word::command(goal, [])];
+        command("hint: to update the other pods: {} {}", words)
+    });
+    std::iter::once(note).chain(hint).collect()
 }
 
 /// Returns the hint with the command that continues a plan.

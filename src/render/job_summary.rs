@@ -2,7 +2,7 @@
 
 use super::escape;
 use super::frame::result_words;
-use super::status::{NameContext, RolloutStatus, cause_words, serving_line, way_back_hint};
+use super::status::{NameContext, RolloutStatus, cause_words, rollback_command_hint, serving_line};
 use crate::model::follow::{Follower, Outcome, TargetTracker};
 use crate::model::text::secret::without_secrets;
 use crate::model::workload::verdict::RolloutState;
@@ -18,7 +18,7 @@ pub struct Row {
     result: String,
     serving: String,
     causes: Vec<String>,
-    way_back: Option<String>,
+    rollback_hint: Option<String>,
 }
 
 /// Returns the rows of followed rollouts.
@@ -31,14 +31,15 @@ pub fn of_follower(follower: &Follower, names: NameContext) -> Vec<Row> {
 #[must_use]
 pub fn of_status(status: &RolloutStatus<'_>, names: NameContext) -> Row {
     let is_done = status.verdict.state == RolloutState::Complete;
-    let hint = way_back_hint(status.observed).filter(|_| status.verdict.state == RolloutState::Failed);
+    let hint =
+        rollback_command_hint(status.observed).filter(|_| status.verdict.state == RolloutState::Failed);
     Row {
         workload: status.name(names),
         is_done,
         result: status.verdict.state.word().to_owned(),
         serving: serving_line(status.observed, status.verdict.state),
         causes: status.causes.iter().map(|cause| cause_words(cause, status, names)).collect(),
-        way_back: hint,
+        rollback_hint: hint,
     }
 }
 
@@ -52,7 +53,7 @@ fn followed(tracker: &TargetTracker, names: NameContext) -> Row {
         tracker.causes().map(|cause| cause_words(cause, &status, names)).collect()
     });
     let serving = observed.map(|(observed, verdict)| serving_line(observed, verdict.state));
-    let hint = observed.and_then(|(observed, _)| way_back_hint(observed));
+    let hint = observed.and_then(|(observed, _)| rollback_command_hint(observed));
     let workload = tracker.workload();
     Row {
         workload: if names.namespaces {
@@ -64,7 +65,7 @@ fn followed(tracker: &TargetTracker, names: NameContext) -> Row {
         result: result_words(tracker),
         serving: serving.unwrap_or_default(),
         causes: causes.filter(|_| !is_done).unwrap_or_default(),
-        way_back: hint.filter(|_| matches!(outcome, Some(Outcome::Failed(_))) && rollback.is_none()),
+        rollback_hint: hint.filter(|_| matches!(outcome, Some(Outcome::Failed(_))) && rollback.is_none()),
     }
 }
 
@@ -84,7 +85,7 @@ pub fn markdown(rows: &[Row]) -> String {
         let [workload, result, serving] = [&row.workload, &row.result, &row.serving].map(|cell| code(cell));
         text += &format!("| {mark} | {workload} | {result} | {serving} | {causes} |\n");
     }
-    for command in rows.iter().filter_map(|row| row.way_back.as_ref()) {
+    for command in rows.iter().filter_map(|row| row.rollback_hint.as_ref()) {
         text += &format!("\nTo go back: {}\n", code(command.trim_start_matches("hint: ")));
     }
     text + "\n"
@@ -109,7 +110,7 @@ mod tests {
             result: "failed".to_owned(),
             serving: "  3/3 available on revision 1".to_owned(),
             causes: vec![cause.to_owned()],
-            way_back: None,
+            rollback_hint: None,
         };
         let text = markdown(&[row("! web-1  ![x](http://evil) `a` | <b>\nsecond")]);
         let last = text.lines().nth(2).unwrap_or_default();

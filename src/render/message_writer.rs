@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
 use super::escape;
+use super::fit_width::{LongWord, cells, wrapped};
 use super::frame::Frame;
 use super::live::{DrawnFrame, drawing};
 use super::style::{Span, Style, text_of};
@@ -64,7 +65,7 @@ impl MessageWriter {
     /// In GitHub Actions an error is also an annotation.
     pub fn note(&self, line: &str) {
         let (line, mut state) = (safe(line), self.lock());
-        state.print(&line);
+        state.print_wrapped(&line);
         if let Some(error) = line.strip_prefix("error: ").filter(|_| state.in_github) {
             state.command("error", error);
         }
@@ -80,7 +81,7 @@ impl MessageWriter {
 
     /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder.
     pub(super) fn hint(&self, line: &str) {
-        self.lock().print(&escape::line(&format!("hint: {line}")));
+        self.lock().print_wrapped(&escape::line(&format!("hint: {line}")));
     }
 
     /// Prints several lines.
@@ -92,7 +93,7 @@ impl MessageWriter {
     pub fn note_once(&self, line: &str) {
         let mut state = self.lock();
         if state.printed_once.insert(line.to_owned()) {
-            state.print(&safe(line));
+            state.print_wrapped(&safe(line));
         }
     }
 
@@ -122,6 +123,14 @@ impl MessageWriter {
 }
 
 impl MessageState {
+    /// Prints an escaped message above the frame, wrapped to the width of the terminal.
+    fn print_wrapped(&mut self, line: &str) {
+        match self.err.terminal() {
+            Some(terminal) => self.print(&wrapped_message(line, terminal.width.into())),
+            None => self.print(line),
+        }
+    }
+
     /// Prints an escaped line above the frame.
     fn print(&mut self, line: &str) {
         let is_terminal = self.err.terminal().is_some();
@@ -194,6 +203,42 @@ fn with_styled_mark(line: &str) -> Cow<'_, str> {
     })
 }
 
+/// Wraps a message between words. A command stays on one line of its own, so that it can be pasted. Indented lines,
+/// such as those of logs, stay as they are.
+fn wrapped_message(line: &str, width: usize) -> String {
+    if cells(line) <= width || line.starts_with(' ') {
+        return line.to_owned();
+    }
+    let (sentence, command) = match line.find(": kubectl ") {
+        Some(end) => line.split_at(end + 1),
+        None => (line, ""),
+    };
+    let mut lines = wrapped(sentence, "  ", width, usize::MAX, LongWord::Keep);
+    lines.extend((!command.is_empty()).then(|| format!(" {command}")));
+    lines.join("\n")
+}
+
 fn safe(line: &str) -> String {
     escape::line(&without_secrets(line)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_wrapped_between_words_and_a_command_is_not() {
+        for (line, lines) in [
+            ("error: a short one", "error: a short one"),
+            ("error: the rollout did not progress", "error: the rollout\n  did not progress"),
+            (
+                "hint: to undo: kubectl rollout2 undo deployment/web",
+                "hint: to undo:\n  kubectl rollout2 undo deployment/web",
+            ),
+            ("hint: kubectl rollout2 undo deployment/web", "hint:\n  kubectl rollout2 undo deployment/web"),
+            ("    web-1 app| a long line of a log", "    web-1 app| a long line of a log"),
+        ] {
+            assert_eq!(wrapped_message(line, 20), lines);
+        }
+    }
 }

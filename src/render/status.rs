@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::escape;
 use super::fit_width::{LongWord, beginning, wrapped};
 use super::style::{Span, Style};
-use crate::model::change::undo::way_back;
+use crate::model::change::undo::rollback_command;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::{Serving, is_outage};
@@ -62,16 +62,19 @@ pub fn line(status: &RolloutStatus<'_>, names: NameContext) -> String {
     }
 }
 
-/// Returns a line in the colour of its verdict.
+/// Returns a line in the colour of its verdict, wrapped between words on a terminal.
 #[must_use]
-pub fn colored(line: &str, state: RolloutState) -> Vec<Span> {
+pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Span> {
     let style = match state {
         RolloutState::Complete => Style::Good,
         RolloutState::Paused | RolloutState::Held => Style::Warning,
         RolloutState::Failed => Style::Bad,
         RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
     };
-    vec![Span::new(style, escape::line(line)), Span::plain("\n")]
+    let line = escape::line(line);
+    let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::Keep);
+    lines.into_iter().flat_map(|line| [Span::new(style, line), Span::plain("\n")]).collect()
 }
 
 /// The most lines that the evidence of a cause may take. Its last words are often the important ones.
@@ -90,17 +93,18 @@ pub fn cause_line(
     terminal: Option<Terminal>,
 ) -> String {
     let line = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
+    let width = terminal.map(|terminal| usize::from(terminal.width));
+    let wrapped_line = || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::Keep);
     let Some(evidence) = new_evidence(cause) else {
-        return line;
+        return wrapped_line().join("\n");
     };
     let evidence = format!("\"{}\"", escape::line(evidence));
     let on_one_line = format!("{line}   {evidence}");
-    let width = terminal.map(|terminal| usize::from(terminal.width));
     match width.filter(|&width| beginning(&on_one_line, width) != on_one_line) {
         Some(width) => {
             wrapped(&evidence, "", width.saturating_sub(INDENT.len()), EVIDENCE_LINES, LongWord::Split)
                 .into_iter()
-                .fold(line, |text, words| text + "\n" + INDENT + &words)
+                .fold(wrapped_line().join("\n"), |text, words| text + "\n" + INDENT + &words)
         }
         None => on_one_line,
     }
@@ -209,10 +213,10 @@ pub fn serving_line(observed: &Observation, state: RolloutState) -> String {
     escape::line(&format!("  {available}/{wanted} available{on}")).into_owned()
 }
 
-/// Returns the hint with the command that goes back from a failed rollout.
+/// Returns the hint with the command that rolls a failed rollout back.
 #[must_use]
-pub fn way_back_hint(observed: &Observation) -> Option<String> {
-    way_back(observed).map(|command| format!("hint: {command}"))
+pub fn rollback_command_hint(observed: &Observation) -> Option<String> {
+    rollback_command(observed).map(|command| format!("hint: {command}"))
 }
 
 /// Whether a rollout needs a user: it failed, or it has a cause that does not resolve without a fix.
@@ -292,7 +296,7 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
 
 /// Returns the types that could not be read. Without them the list of causes is incomplete.
 pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
-    status.observed.unknown(status.verdict.state)
+    status.observed.unread_types(status.verdict.state)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::custom_columns::CustomColumns;
 use super::go_json;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::text::jsonpath::{Item, JsonPath, Numbers};
+use crate::model::text::jsonpath::{FoundValue, JsonPath, Numbers};
 
 /// A template of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl TemplateForm {
             Self::JsonPath(path) => path.print(document, numbers).map_err(|why| failed(path, &why)),
             Self::JsonPathAsJson(path) => {
                 let found = path.find(document, numbers).map_err(|why| failed(path, &why))?;
-                let list = |items: Vec<Item<'_>>| {
+                let list = |items: Vec<FoundValue<'_>>| {
                     Value::Array(items.into_iter().map(|item| item.value().clone()).collect())
                 };
                 Ok(found.into_iter().map(|items| go_json::go_json(&list(items))).collect())

@@ -12,7 +12,7 @@ fn every_verb_is_offered_except_the_hidden_one() {
     let (offered, directive) = suggestions(&all);
     assert_eq!(offered, verbs.iter().map(|verb| verb.get_name()).collect::<Vec<_>>());
     assert_eq!(directive, ":4");
-    assert!(all.contains("history\tShow the revisions of workloads"));
+    assert!(all.contains("history\tShow revisions, what each one changed"));
     assert_eq!(suggestions(&completions(&["hi"])).0, ["history"]);
     assert_eq!(completions(&[]), all);
 }

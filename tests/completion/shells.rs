@@ -99,7 +99,7 @@ fn fish_offers_the_candidates() {
     );
     let output = installation.command("fish").args(["--no-config", "-c", &asks]).output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
-    for offered in ["3\timage shop/web:1.1, +env CACHE\n", "history\tShow the rev", "--watch=true\n"] {
+    for offered in ["3\timage shop/web:1.1, +env CACHE\n", "history\tShow rev", "--watch=true\n"] {
         assert!(shown.contains(offered), "{shown}\n{}", String::from_utf8_lossy(&output.stderr));
     }
 }

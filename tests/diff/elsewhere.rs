@@ -378,7 +378,7 @@ fn invalid_arguments_are_refused() {
     for (args, error) in [
         (
             &["--with-revision", "3"][..],
-            "--with-revision is of another workload, and none is named\n\
+            "--with-revision needs another workload to compare with\n\
              hint: add --with-namespace, --with-context or --with-file, or a second workload",
         ),
         (

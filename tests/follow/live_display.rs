@@ -1,5 +1,6 @@
 //! The live display of complete runs: the redrawn frames and the final screen.
 
+use harness::terminal::{self, SHELL_LINE};
 use harness::{Output, Run};
 use rollout2::world::Terminal;
 use serde_json::json;
@@ -11,28 +12,9 @@ use harness::test_cluster::{START, TestCluster};
 
 const SIZE: Terminal = Terminal { width: 80, height: 24 };
 
-/// Returns a terminal with lines of a shell.
-fn terminal(size: Terminal) -> avt::Terminal {
-    let mut terminal = avt::Terminal::with_scrollback(size.width.into(), size.height.into(), None).unwrap();
-    terminal.feed("$ kubectl apply\r\n");
-    terminal
-}
-
 /// Returns the screen and the scrollback after each write.
 fn screens(output: &Output) -> Vec<Vec<String>> {
-    screens_on(SIZE, output)
-}
-
-fn screens_on(size: Terminal, output: &Output) -> Vec<Vec<String>> {
-    let mut terminal = terminal(size);
-    let starts = output.transcript.match_indices("\r\x1b[").map(|(start, _)| start);
-    let starts: Vec<_> = std::iter::once(0).chain(starts).chain([output.transcript.len()]).collect();
-    let screens = starts.windows(2).map(|ends| {
-        terminal.feed(output.transcript[ends[0]..ends[1]].replace('\n', "\r\n").as_str());
-        let lines = terminal.screen().text();
-        lines.iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
-    });
-    screens.collect()
+    terminal::screens(output, SIZE.width, SIZE.height)
 }
 
 async fn run_on_terminal(cluster: &TestCluster, user: &str, args: &str) -> Output {
@@ -68,7 +50,7 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
     assert!(screens.len() > 10, "{screens:#?}");
     for screen in &screens {
         let heads = screen.iter().filter(|line| line.starts_with("deployment.apps/web"));
-        assert_eq!((screen[0].as_str(), heads.count()), ("$ kubectl apply", 1), "{screen:#?}");
+        assert_eq!((screen[0].as_str(), heads.count()), (SHELL_LINE, 1), "{screen:#?}");
     }
     let shows = |text: &str| screens.iter().any(|screen| screen.iter().any(|line| line.contains(text)));
     for text in ["revision 1 -> 2", "about ", " left", "minimum 8", "starting", "not yet available"] {
@@ -118,7 +100,7 @@ async fn a_rollback_is_drawn_until_it_ends() {
     let output =
         run_on_terminal_of(size, &cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
-    let screens = screens_on(size, &output);
+    let screens = terminal::screens(&output, size.width, size.height);
     let text = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
     let rolls_back = |screen: &Vec<String>| text(screen).contains("rolling back to 1: progressing");
     assert!(screens.iter().any(rolls_back), "{screens:#?}");
@@ -158,7 +140,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     let size = Terminal { width: 80, height: 8 };
     let output = run_on_terminal_of(size, &cluster, "admin", "deployment --fail-fast=5s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
-    let screens = screens_on(size, &output);
+    let screens = terminal::screens(&output, size.width, size.height);
     let row = |line: &&String| {
         line.starts_with("deploy/svc-2  failed ") && line.contains("! app: ImagePullBackOff")
     };

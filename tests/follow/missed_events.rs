@@ -38,6 +38,15 @@ async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
     assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
 }
 
+/// Returns a cluster with a rollout whose updated pods do not become ready.
+async fn unfinished_rollout() -> (TestCluster, Key) {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    (cluster, web)
+}
+
 /// Returns the notes about the connection.
 fn notes(output: &Output) -> Vec<&str> {
     output.stderr.lines().filter(|line| line.starts_with("note: ")).collect()
@@ -110,10 +119,7 @@ async fn a_connection_reset_within_an_event_hides_no_verdict() {
 
 #[tokio::test(start_paused = true)]
 async fn an_outage_with_compaction_hides_no_verdict() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, "app:2.0-notready");
+    let (cluster, web) = unfinished_rollout().await;
     cluster.later(3_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
     cluster.later(45_000, move |editor| editor.set_image(&web, "app:3.0"));
     cluster.later(70_000, |editor| {
@@ -128,10 +134,7 @@ async fn an_outage_with_compaction_hides_no_verdict() {
 
 #[tokio::test(start_paused = true)]
 async fn an_outage_at_the_timeout_is_a_timeout() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, "app:2.0-notready");
+    let (cluster, _) = unfinished_rollout().await;
     cluster.later(3_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let started = tokio::time::Instant::now();
     let output = cluster.status("deployment/web --timeout 40s").await;
@@ -197,10 +200,7 @@ async fn a_suspended_process_continues_with_the_current_state() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deleted_target_is_an_error() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, "app:2.0-notready");
+    let (cluster, web) = unfinished_rollout().await;
     cluster.later(5_000, move |editor| editor.delete(&web));
     let output = cluster.status("deployment/web").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
@@ -213,10 +213,7 @@ async fn a_deleted_target_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_target_deleted_during_an_outage_is_an_error() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, "app:2.0-notready");
+    let (cluster, web) = unfinished_rollout().await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
     cluster.later(5_000, move |editor| {
         editor.delete(&web);
@@ -229,10 +226,7 @@ async fn a_target_deleted_during_an_outage_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_target_recreated_during_an_outage_is_an_error() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, "app:2.0-notready");
+    let (cluster, web) = unfinished_rollout().await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
     cluster.later(5_000, move |editor| {
         editor.delete(&web);
@@ -250,10 +244,7 @@ async fn a_target_recreated_during_an_outage_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deleted_namespace_is_an_error() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, "app:2.0-notready");
+    let (cluster, _) = unfinished_rollout().await;
     cluster.later(5_000, |editor| editor.delete(&Key::new(&NAMESPACES, "", "default")));
     let output = cluster.status("deployment/web").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);

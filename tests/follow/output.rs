@@ -195,6 +195,41 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     );
 }
 
+/// Without a live display the pods are printed once, at the end.
+#[tokio::test(start_paused = true)]
+async fn pods_are_printed_without_a_terminal_too() {
+    let cluster = TestCluster::new();
+    cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    for args in ["deployment/web --pods", "deployment/web --pods --watch=false"] {
+        let output = cluster.status(args).await;
+        let mut lines = output.stdout.lines();
+        assert_eq!(lines.next(), Some("deployment \"web\" successfully rolled out"), "{}", output.transcript);
+        assert!(lines.next().is_some_and(|line| line.starts_with("  1  web-")), "{}", output.transcript);
+        let pods = lines.filter(|line| line.starts_with("    web-") && line.ends_with("  ready"));
+        assert_eq!((pods.count(), output.exit), (3, 0), "{}", output.transcript);
+    }
+}
+
+/// The controller gives the next number to the next template, so a larger one is a mistake.
+#[tokio::test(start_paused = true)]
+async fn a_revision_after_the_next_one_is_refused() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(30).await;
+    for args in ["--revision 4", "--revision 4 --watch=false"] {
+        let output = cluster.status(&format!("deployment/web {args}")).await;
+        assert_eq!(output.exit, 1, "{}", output.transcript);
+        assert!(
+            output.stderr.ends_with("no revision 4 in the history; there are 1, 2\n"),
+            "{}",
+            output.transcript
+        );
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_send_no_request() {
     let cluster = TestCluster::new();

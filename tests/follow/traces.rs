@@ -13,16 +13,22 @@ fn assert_same_as_kubectl(cluster: &TestCluster, key: &Key, after: u64, output: 
     assert_eq!(ours, cluster.expected_kubectl_lines(key, after), "{}", output.transcript);
 }
 
+/// Follows the rollout of another image to its end, and compares it with kubectl.
+async fn assert_rolls_forward(cluster: &TestCluster, key: &Key, target: &str) -> Output {
+    cluster.advance(30).await;
+    let from = cluster.revision();
+    cluster.set_image_on_first_read(key, "app:2.0");
+    let output = cluster.status(target).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_same_as_kubectl(cluster, key, from, &output);
+    output
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_deployment_rolls_forward() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    let from = cluster.revision();
-    cluster.set_image_on_first_read(&web, "app:2.0");
-    let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
-    assert_same_as_kubectl(&cluster, &web, from, &output);
+    let output = assert_rolls_forward(&cluster, &web, "deployment/web").await;
     assert_eq!(
         output.stdout.lines().collect::<Vec<_>>(),
         [
@@ -143,24 +149,14 @@ async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
 async fn a_daemon_set_updates_node_by_node() {
     let cluster = TestCluster::new();
     let agent = cluster.daemon_set(&json!({}));
-    cluster.advance(30).await;
-    let from = cluster.revision();
-    cluster.set_image_on_first_read(&agent, "app:2.0");
-    let output = cluster.status("daemonset/agent").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
-    assert_same_as_kubectl(&cluster, &agent, from, &output);
+    assert_rolls_forward(&cluster, &agent, "daemonset/agent").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn recreate_deletes_the_old_pods_first() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
-    cluster.advance(30).await;
-    let from = cluster.revision();
-    cluster.set_image_on_first_read(&web, "app:2.0");
-    let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
-    assert_same_as_kubectl(&cluster, &web, from, &output);
+    assert_rolls_forward(&cluster, &web, "deployment/web").await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,24 +1,10 @@
 //! Workloads in every state, with their revisions and pods.
 
-use harness::{Output, Run};
+use harness::{Output, Run, merged};
 use serde_json::{Value, json};
 
 /// The time of every snapshot; no object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";
-
-/// Merges `changes` into `base`.
-fn with(mut base: Value, changes: &Value) -> Value {
-    match (&mut base, changes) {
-        (Value::Object(members), Value::Object(changes)) => {
-            for (name, change) in changes {
-                let member = members.remove(name).unwrap_or(Value::Null);
-                members.insert(name.clone(), with(member, change));
-            }
-            base
-        }
-        (_, change) => change.clone(),
-    }
-}
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "app", "image": image}]}})
@@ -50,7 +36,7 @@ pub(crate) fn deployment(namespace: &str, name: &str, changes: &Value) -> Vec<Va
             "spec": {"template": template(&format!("x:{number}"))},
         })
     };
-    vec![with(base, changes), revision(1, "2026-11-20T09:00:00Z"), revision(2, "2026-11-20T13:30:00Z")]
+    vec![merged(base, changes), revision(1, "2026-11-20T09:00:00Z"), revision(2, "2026-11-20T13:30:00Z")]
 }
 
 /// Returns a StatefulSet whose partition keeps both pods on revision 1.
@@ -94,7 +80,7 @@ fn stateful_set(namespace: &str, name: &str, replicas: i64, updated: i64) -> Vec
         let revision = if ordinal < replicas - updated { 1 } else { 2 };
         let labels = json!({"metadata": {"name": format!("{name}-{ordinal}"),
             "labels": {"app": name, "controller-revision-hash": format!("{name}-{revision}")}}});
-        with(pod(namespace, name, "0", &uid), &labels)
+        merged(pod(namespace, name, "0", &uid), &labels)
     };
     [set, revision(1), revision(2)].into_iter().chain((0..replicas).map(pod)).collect()
 }
@@ -131,13 +117,13 @@ pub(crate) fn crashing_pod(namespace: &str, app: &str) -> Value {
             }],
         },
     });
-    with(pod(namespace, app, "2-a", &format!("{namespace}-{app}-2")), &changes)
+    merged(pod(namespace, app, "2-a", &format!("{namespace}-{app}-2")), &changes)
 }
 
 /// Returns a rollout from revision 1 to 2 of which one of two pods is updated.
 fn half_way(namespace: &str, name: &str, changes: &Value) -> Vec<Value> {
     let counters = json!({"status": {"updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}});
-    let mut objects = deployment(namespace, name, &with(counters, changes));
+    let mut objects = deployment(namespace, name, &merged(counters, changes));
     objects.push(pod(namespace, name, "1-a", &format!("{namespace}-{name}-1")));
     objects
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use harness::terminal::{SHELL_LINE, screens};
 use harness::test_cluster::{START, TestCluster};
 use harness::{Output, Run};
 use serde_json::{Value, json};
@@ -77,31 +78,17 @@ async fn json_has_an_event_for_each_change() {
     }
 }
 
-/// Returns the screen after each frame.
-fn screens(output: &Output, (width, height): (u16, u16)) -> Vec<Vec<String>> {
-    let mut terminal = avt::Terminal::with_scrollback(width.into(), height.into(), None).unwrap();
-    terminal.feed("$ kubectl rollout2 list -w\r\n");
-    let starts = output.transcript.match_indices("\r\x1b[").map(|(start, _)| start);
-    let starts: Vec<_> = std::iter::once(0).chain(starts).chain([output.transcript.len()]).collect();
-    let screens = starts.windows(2).map(|ends| {
-        terminal.feed(output.transcript[ends[0]..ends[1]].replace('\n', "\r\n").as_str());
-        let lines = terminal.screen().text();
-        lines.iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
-    });
-    screens.collect()
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_terminal_is_redrawn_in_place_and_marks_changes() {
     let (cluster, size) = (eventful().await, (100, 12));
     let output =
         run_as(&cluster, "admin", "list deploy --watch --timeout 60s --color never", Some(size)).await;
     assert_eq!(output.exit, 0, "{}", output.stderr);
-    let screens = screens(&output, size);
+    let screens = screens(&output, size.0, size.1);
     assert!(screens.len() > 20, "{}", screens.len());
     for screen in &screens[1..] {
         assert_eq!(screen.iter().filter(|line| line.contains("WORKLOAD")).count(), 1, "{screen:#?}");
-        assert_eq!(screen[0], "$ kubectl rollout2 list -w");
+        assert_eq!(screen[0], SHELL_LINE);
     }
     assert_eq!(screens[2].last().map(String::as_str), Some("  1 workload: 1 complete"), "{:#?}", screens[2]);
     let shows = |text: &str| screens.iter().any(|screen| screen.iter().any(|line| line.starts_with(text)));
@@ -123,7 +110,7 @@ async fn a_low_terminal_counts_the_rows_that_do_not_fit() {
     cluster.editor().set_image(&broken, "app:2.0-crash");
     cluster.advance(30).await;
     let output = run_as(&cluster, "admin", "list deploy -w --timeout 5s --color never", Some(size)).await;
-    let screens = screens(&output, size);
+    let screens = screens(&output, size.0, size.1);
     let fits = |screen: &&Vec<String>| {
         screen.len() == 8 && screen[7] == "  13 workloads: 1 progressing, 12 complete"
     };

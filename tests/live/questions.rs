@@ -74,7 +74,7 @@ async fn what_was_undone_just_before_is_confirmed() {
     assert!(output.stderr.starts_with(warning) && !output.stderr.contains("[y/N]"), "{}", output.stderr);
     let output =
         at_terminal(server.run(["undo", "deployment/undone", "-n", "broken", "--to", "3"]), "").await;
-    assert_eq!(output.exit, 0, "a revision that was named: {}", output.stderr);
+    assert_eq!(output.exit, 0, "the user chose the revision: {}", output.stderr);
 }
 
 /// No pod of revision 2 of `crash` is ready.
@@ -87,6 +87,24 @@ async fn a_revision_without_a_ready_pod_is_confirmed() {
     assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
     assert!(output.stderr.contains("roll deployment/crash back to revision 2? [y/N] "), "{}", output.stderr);
     assert_eq!(output.exit, 1);
+}
+
+/// A restart has a receipt too. kubectl prints none.
+#[tokio::test]
+async fn the_receipt_takes_a_restart_back() {
+    for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
+        let server = TestServer::of("shop");
+        let output = server.run(["restart", target]).run_async().await;
+        let receipt = output.stderr.lines().last().unwrap();
+        let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
+        assert!(command.starts_with(&format!("undo {target} -n shop --to sha256:")), "{}", output.stderr);
+        let back = server.run(command.split(' ')).run_async().await;
+        assert!(back.stdout.ends_with(" rolled back\n"), "{}", back.transcript);
+        for silent in ["--dry-run", "--dry-run=server", "--compat"] {
+            let output = server.run(["restart", target, silent]).run_async().await;
+            assert!(!output.stderr.contains("to take this back"), "{silent}: {}", output.stderr);
+        }
+    }
 }
 
 /// The receipt also works after the rollback got another number.

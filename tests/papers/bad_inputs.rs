@@ -60,6 +60,140 @@ const BAD_INPUTS: &[BadInput] = &[
         &[r#"error: unexpected argument '--timeot' found"#, r#"hint: did you mean --timeout?"#],
     ),
     (
+        "list --al SHOP",
+        2,
+        &[
+            r#"error: unexpected argument '--al' found"#,
+            r#"hint: did you mean --all-namespaces or --allow-empty?"#,
+        ],
+    ),
+    (
+        "diff deployment/web --to preious SHOP",
+        2,
+        &[
+            r#"error: unexpected argument '--to' found"#,
+            r#"hint: --to is a flag of undo, step; kubectl rollout2 diff --help"#,
+        ],
+    ),
+    (
+        "undo --all",
+        2,
+        &[
+            r#"error: unexpected argument '--all' found"#,
+            r#"hint: --all is a flag of step; kubectl rollout2 undo --help"#,
+        ],
+    ),
+    (
+        "--timeout 5m status deployment/web",
+        2,
+        &[r#"error: unexpected argument '--timeout' found"#, r#"hint: write --timeout after status"#],
+    ),
+    (
+        "status deployment/web --serv https://x",
+        2,
+        &[r#"error: unexpected argument '--serv' found"#, r#"hint: did you mean --server?"#],
+    ),
+    (
+        "status deployment/web --watch false",
+        2,
+        &[
+            r#"error: there is no need to specify a resource type as a separate argument when passing arguments in resource/name form"#,
+            r#"hint: to read once: --watch=false, in one word"#,
+        ],
+    ),
+    (
+        "diff deployment/web preious SHOP",
+        1,
+        &[
+            r#"error: no revision preious in the history; there are 1, 3, 4, 5"#,
+            r#"hint: did you mean previous?"#,
+        ],
+    ),
+    (
+        "status deployment/web --revision 99 SHOP",
+        1,
+        &[r#"error: no revision 99 in the history; there are 1, 3, 4, 5"#],
+    ),
+    (
+        "status deployment/web --revision 6 --watch=false SHOP",
+        4,
+        &[r#"error: desired revision (6) is different from the running revision (5)"#],
+    ),
+    (
+        "step statefulset/db --to 9 --dry-run SHOP",
+        1,
+        &[
+            r#"error: --to 9 is more than the 5 pods of statefulset/db; nothing was written"#,
+            r#"hint: all of them are --to 100%, or --all"#,
+        ],
+    ),
+    (
+        "step deployment/web --max-unavailable 100% --dry-run SHOP",
+        1,
+        &[r#"error: --max-unavailable 100% would let all 4 pods of deployment/web be down at a time"#],
+    ),
+    (
+        "step deployment/web statefulset/db",
+        2,
+        &[r#"error: step takes one workload, unexpected argument "statefulset/db""#],
+    ),
+    (
+        "step deployment/web --by 1.5",
+        2,
+        &[r#"error: --by "1.5": it must be a number of pods, such as 2, or per cent, such as 25%"#],
+    ),
+    (
+        "step deployment",
+        2,
+        &[r#"error: exactly one workload must be named"#, r#"hint: write it as statefulset/db"#],
+    ),
+    (
+        "undo deployment/web --dry-run=srver",
+        2,
+        &[r#"error: Invalid dry-run value (srver). Must be "none", "server", or "client"."#],
+    ),
+    (
+        "undo deployment/web --plain",
+        2,
+        &[
+            r#"error: --timeout, --fail-fast and --plain have an effect only with --wait"#,
+            r#"hint: add --wait"#,
+        ],
+    ),
+    (
+        "list deployment/web SHOP",
+        2,
+        &[
+            r#"error: list shows all workloads of a type, not deployment/web"#,
+            r#"hint: kubectl rollout2 status deployment/web --watch=false"#,
+        ],
+    ),
+    (
+        "status deployments.app/web SHOP",
+        2,
+        &[r#"error: unknown type "deployments.app""#, r#"hint: did you mean deployments?"#],
+    ),
+    (
+        "diff deployment/web --with-file nope.yaml SHOP",
+        2,
+        &[r#"error: cannot read nope.yaml: No such file or directory"#],
+    ),
+    (
+        "status --from",
+        2,
+        &[
+            r#"error: a value is required for '--from <FILE|DIR|->' but none was supplied"#,
+            r#"hint: kubectl rollout2 status --help"#,
+        ],
+    ),
+    (
+        "status -f DIR/binary.yaml SHOP",
+        2,
+        &[
+            r#"error: cannot parse DIR/binary.yaml as YAML: line 1 column 1: a character that YAML does not allow"#,
+        ],
+    ),
+    (
         "status deployment/web -z",
         2,
         &[r#"error: unexpected argument '-z' found"#, r#"hint: kubectl rollout2 status --help"#],
@@ -219,7 +353,7 @@ const BAD_INPUTS: &[BadInput] = &[
     (
         "status deployment/web --from DIR/cut.json",
         2,
-        &[r#"error: cannot parse DIR/cut.json as JSON: EOF while parsing an object at line 1 column 21"#],
+        &[r#"error: cannot parse DIR/cut.json as JSON: line 1 column 21: it ends early"#],
     ),
     ("status deployment/web --from DIR/empty.yaml", 2, &[r#"error: DIR/empty.yaml is empty"#]),
     (
@@ -532,8 +666,18 @@ const BAD_INPUTS: &[BadInput] = &[
 const DIRECTORY: &str = "tests/papers/bad_inputs/";
 
 /// Words of Rust's standard library and of its crates, which mean nothing to a user.
-const WORDS_OF_RUST: [&str; 8] =
-    ["os error", "invalid digit", "target type", "subcommand", "Some(", "None", "Err(", "panicked"];
+const WORDS_OF_RUST: [&str; 10] = [
+    "EOF",
+    "\\u{",
+    "os error",
+    "invalid digit",
+    "target type",
+    "subcommand",
+    "Some(",
+    "None",
+    "Err(",
+    "panicked",
+];
 
 #[test]
 fn every_bad_input_has_its_code_and_its_message() {

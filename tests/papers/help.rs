@@ -1,6 +1,7 @@
 //! Help texts: their groups, the list of connection options, and their colour.
 
 use harness::Run;
+use rollout2::cli::{definition, reference};
 
 fn help(words: &[&str]) -> String {
     let ended = Run::of(words).run();
@@ -80,5 +81,26 @@ fn errors_and_hints_have_colour_and_are_readable_without() {
         assert_eq!(colored.stderr.contains("\x1b[36mhint:\x1b[0m "), plain.stderr.contains("\nhint: "));
         let compat = Run::of(words).args(["--color=always", "--compat"]).run();
         assert!(!compat.stderr.contains('\x1b'), "kubectl has no colour: {}", compat.stderr);
+    }
+}
+
+/// A wrapped example cannot be pasted, and most terminals have 80 columns.
+#[test]
+fn examples_fit_into_80_columns() {
+    let program = definition();
+    for verb in program.get_subcommands().filter(|verb| verb.get_name() != "completion") {
+        for example in reference::section(verb, "Examples") {
+            assert!(example.len() + 2 <= 80, "{example}");
+        }
+    }
+}
+
+#[test]
+fn the_short_help_fits_on_two_screens_and_the_long_one_has_no_needless_empty_lines() {
+    for verb in ["status", "undo", "restart", "history"] {
+        let (short, long) = (help(&[verb, "-h"]), help(&[verb, "--help"]));
+        assert!(short.lines().count() < 56, "{short}");
+        assert!(!long.contains("\n\n      --") && !long.contains("\n\n          "), "{long}");
+        assert!(long.lines().all(|line| line == line.trim_end()), "{long}");
     }
 }

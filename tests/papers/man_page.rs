@@ -28,10 +28,10 @@ pub(crate) fn of_a_verb(verb: &clap::Command, see_also: &[String]) -> String {
     let name = format!("{PROGRAM}-{}", verb.get_name());
     let usage = verb.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
-    let is_about_connection = |arg: &clap::Arg| arg.is_hide_short_help_set();
+    let is_about_connection = |arg: &clap::Arg| arg.is_hide_long_help_set();
     let verb_without = verb.clone().mut_args(|arg| {
         let hidden = arg.is_hide_set() || is_about_connection(&arg);
-        arg.hide(hidden)
+        arg.hide_short_help(false).hide(hidden)
     });
     let exit_codes = reference::exit_codes(verb.get_name());
     let page =

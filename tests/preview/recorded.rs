@@ -54,8 +54,10 @@ fn differences(name: &str, item: &Value, happened: &Value) -> Vec<String> {
         compare("returnsTo", &item["returnsTo"], number);
     }
     if let Some(replaced) = happened.get("replaced") {
-        let foretold = item["effect"]["replaced"].as_array().map_or(0, Vec::len);
-        compare("replaced", &json!(foretold), replaced);
+        // Recorded is how many pods were deleted.
+        let foretold = item["effect"]["replaced"].as_array().map_or(0, |names| names.len() as u64);
+        let removed = item["effect"]["removed"].as_u64().unwrap_or_default();
+        compare("replaced", &json!(foretold + removed), replaced);
     }
     wrong
 }

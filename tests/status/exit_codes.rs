@@ -1,8 +1,9 @@
 //! Every verdict in every mode: the line, its stream, and the exit code.
 
+use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{pod, status, with, workload};
+use crate::objects::{pod, status, workload};
 
 /// A workload with a verdict, its line, and the exit codes of kubectl with and without `--watch=false`.
 struct VerdictCase {
@@ -70,7 +71,7 @@ fn cases() -> Vec<VerdictCase> {
 #[test]
 fn every_verdict_has_its_exit_code_in_every_mode() {
     for VerdictCase { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
-        let objects = [with(workload(kind), &changes), pod(kind, "web-0", 1)];
+        let objects = [merged(workload(kind), &changes), pod(kind, "web-0", 1)];
         for (args, expected) in [
             (&["--watch=false"][..], exit),
             (&["-w=false", "-o", "json"], exit),
@@ -105,7 +106,7 @@ fn the_revision_of_a_snapshot_is_compared_once() {
         ("Deployment", &updated, Some("updated"), 0),
         ("Deployment", &updated, Some("complete"), 3),
     ] {
-        let objects = [with(workload(kind), changes), pod(kind, "web-0", 1)];
+        let objects = [merged(workload(kind), changes), pod(kind, "web-0", 1)];
         let until: Vec<&str> = until.map(|until| ["--until", until]).into_iter().flatten().collect();
         let output = status(kind, &objects, &[&["--watch=false"], until.as_slice()].concat());
         assert_eq!(output.exit, exit, "{kind} {until:?} {}", output.transcript);
@@ -116,7 +117,7 @@ fn the_revision_of_a_snapshot_is_compared_once() {
 fn a_failure_is_printed_on_stderr_and_other_verdicts_on_stdout() {
     for VerdictCase { verdict, kind, changes, .. } in cases() {
         let output =
-            status(kind, &[with(workload(kind), &changes), pod(kind, "web-0", 1)], &["--watch=false"]);
+            status(kind, &[merged(workload(kind), &changes), pod(kind, "web-0", 1)], &["--watch=false"]);
         assert_eq!(
             output.stdout.lines().count(),
             usize::from(verdict != "failed"),

@@ -1,8 +1,9 @@
 //! Cases in which kubectl is wrong or prints nothing, and our output.
 
+use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{NOW, broken_pod, cause_ids, document, pod, status, with, workload};
+use crate::objects::{NOW, broken_pod, cause_ids, document, pod, status, workload};
 
 fn verdict(document: &Value) -> &str {
     document["verdict"].as_str().unwrap()
@@ -25,7 +26,7 @@ fn a_missed_deadline_of_another_replica_set_is_ignored() {
         let changes = json!({"status": {
             "replicas": 2, "updatedReplicas": 1, "availableReplicas": 1, "conditions": [condition],
         }});
-        let objects = [with(workload("Deployment"), &changes)];
+        let objects = [merged(workload("Deployment"), &changes)];
         assert_eq!(verdict(&document("Deployment", &objects)), expected, "{blamed}");
         let output = status("Deployment", &objects, &["--compat"]);
         assert_eq!(output.stderr, "error: deployment \"web\" exceeded its progress deadline\n");
@@ -35,7 +36,7 @@ fn a_missed_deadline_of_another_replica_set_is_ignored() {
 /// kubectl reports a paused Deployment as progressing.
 #[test]
 fn a_pause_is_reported_and_holds_only_outdated_pods() {
-    let paused = with(workload("Deployment"), &json!({"spec": {"paused": true}}));
+    let paused = merged(workload("Deployment"), &json!({"spec": {"paused": true}}));
     let held = document("Deployment", std::slice::from_ref(&paused));
     assert_eq!(
         (verdict(&held), summary(&held)),
@@ -46,7 +47,7 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
         json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}}),
         json!({"spec": {"replicas": 0}, "status": {"replicas": 0, "updatedReplicas": 0, "availableReplicas": 0}}),
     ] {
-        let done = document("Deployment", &[with(paused.clone(), &updated)]);
+        let done = document("Deployment", &[merged(paused.clone(), &updated)]);
         assert_eq!((verdict(&done), cause_ids(&done).len()), ("complete", 0));
     }
 }
@@ -60,10 +61,10 @@ fn min_ready_seconds_count_for_stateful_sets() {
     });
     let ready = |name: &str, since: &str| {
         let conditions = json!([{"type": "Ready", "status": "True", "lastTransitionTime": since}]);
-        with(pod("StatefulSet", name, 2), &json!({"status": {"conditions": conditions}}))
+        merged(pod("StatefulSet", name, 2), &json!({"status": {"conditions": conditions}}))
     };
     let objects = [
-        with(workload("StatefulSet"), &changes),
+        merged(workload("StatefulSet"), &changes),
         ready("web-0", "2026-11-20T13:59:31Z"),
         ready("web-1", NOW),
         ready("web-2", "2026-11-20T13:59:30Z"),
@@ -83,7 +84,7 @@ fn a_partition_reports_the_held_ordinals() {
             "spec": {"ordinals": {"start": start}, "updateStrategy": {"rollingUpdate": {"partition": partition}}},
             "status": {"readyReplicas": 3, "updatedReplicas": updated},
         });
-        let mut objects = vec![with(workload("StatefulSet"), &changes)];
+        let mut objects = vec![merged(workload("StatefulSet"), &changes)];
         for index in 0..3 {
             let revision = if index < 3 - updated { 1 } else { 2 };
             objects.push(pod("StatefulSet", &format!("web-{}", start + index), revision));
@@ -128,7 +129,7 @@ fn on_delete_counts_outdated_pods() {
             "deleted; recreated pods run the new revision",
         ),
     ] {
-        let set = with(workload(kind), &on_delete);
+        let set = merged(workload(kind), &on_delete);
         let objects = [set, pod(kind, "web-0", 1), pod(kind, "web-1", 1), pod(kind, "web-2", 2)];
         let output = status(kind, &objects, &[]);
         assert_eq!((output.stdout.as_str(), output.exit), (line, 5));
@@ -139,7 +140,7 @@ fn on_delete_counts_outdated_pods() {
         assert_eq!(verdict(&document(kind, &[set, first, second, starting(kind)])), "progressing");
     }
     let complete = json!({"status": {"updatedReplicas": 3, "readyReplicas": 3}});
-    let set = with(with(workload("StatefulSet"), &on_delete), &complete);
+    let set = merged(merged(workload("StatefulSet"), &on_delete), &complete);
     let output = status("StatefulSet", &[set], &[]);
     let line = "statefulset rolling update complete 3 pods at revision web-2...\n";
     assert_eq!(
@@ -159,7 +160,7 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
     let bad = json!({"state": {"waiting": {"reason": "ErrImagePull", "message": "x:2: not found"}}});
     let objects = |policy: &str, pods: [Value; 3]| {
         let policy = json!({"spec": {"podManagementPolicy": policy}});
-        let set = with(with(workload("StatefulSet"), &undone), &policy);
+        let set = merged(merged(workload("StatefulSet"), &undone), &policy);
         [&[set], pods.as_slice()].concat()
     };
     let healthy = |ordinal: i64| pod("StatefulSet", &format!("web-{ordinal}"), 1);
@@ -191,13 +192,13 @@ fn the_cause_of_an_outdated_pod_uses_the_template_of_its_revision() {
         "status": {"updatedReplicas": 2, "updateRevision": "web-1"},
     });
     let limit = json!({"resources": {"limits": {"memory": "64Mi"}}});
-    let limited = with(json!({"name": "app", "image": "x:3"}), &limit);
+    let limited = merged(json!({"name": "app", "image": "x:3"}), &limit);
     let template = json!({"data": {"spec": {"template": {"spec": {"containers": [limited]}}}}});
     let killed =
         json!({"restartCount": 2, "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}});
     let objects = [
-        with(workload("StatefulSet"), &undone),
-        with(crate::objects::revision("StatefulSet", 3), &template),
+        merged(workload("StatefulSet"), &undone),
+        merged(crate::objects::revision("StatefulSet", 3), &template),
         pod("StatefulSet", "web-0", 1),
         pod("StatefulSet", "web-1", 1),
         broken_pod("StatefulSet", "web-2", 3, &killed),
@@ -216,9 +217,9 @@ fn status_reports_that_a_workload_is_being_deleted() {
         "deletionTimestamp": "2026-11-20T13:59:00Z", "finalizers": ["example.com/backup"],
     }});
     for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
-        let document = document(kind, &[with(workload(kind), &deleted)]);
+        let document = document(kind, &[merged(workload(kind), &deleted)]);
         assert!(cause_ids(&document).contains(&"deleting"), "{document:#}");
-        let output = status(kind, &[with(workload(kind), &deleted)], &[]);
+        let output = status(kind, &[merged(workload(kind), &deleted)], &[]);
         let message = "deletion requested at 2026-11-20T13:59:00Z, waits for example.com/backup";
         assert!(output.stderr.contains(message) || output.stdout.contains(message), "{}", output.transcript);
     }
@@ -232,7 +233,7 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     }});
     let crash = json!({"state": {"waiting": {"reason": "CrashLoopBackOff"}}});
     let objects = [
-        with(workload("StatefulSet"), &strategy),
+        merged(workload("StatefulSet"), &strategy),
         broken_pod("StatefulSet", "web-0", 1, &crash),
         pod("StatefulSet", "web-1", 1),
         pod("StatefulSet", "web-2", 2),
@@ -255,13 +256,14 @@ fn an_expected_revision_fails_once_another_one_is_current() {
             ("web-2", 3, ""),
             ("1", 4, "error: desired revision (1) is different from the running revision (2)\n"),
             ("previous", 4, "error: desired revision (1) is different from the running revision (2)\n"),
-            ("9", 4, "error: desired revision (9) is different from the running revision (2)\n"),
+            ("3", 4, "error: desired revision (3) is different from the running revision (2)\n"),
+            ("4", 1, "error: no revision 4 in the history; there are 1, 2\n"),
             ("nope", 1, "error: no revision nope in the history; there are 1, 2\n"),
         ] {
             let output = status(kind, &objects, &["--revision", revision]);
             assert_eq!((output.stderr.as_str(), output.exit), (stderr, exit), "{kind} {revision}");
         }
-        let unobserved = with(workload(kind), &json!({"metadata": {"generation": 3}}));
+        let unobserved = merged(workload(kind), &json!({"metadata": {"generation": 3}}));
         let output = status(kind, &[unobserved], &["--revision", "3"]);
         assert_eq!((output.stderr.as_str(), output.exit), ("", 3), "{kind}");
     }
@@ -270,7 +272,7 @@ fn an_expected_revision_fails_once_another_one_is_current() {
 #[test]
 fn an_unobserved_change_has_no_causes_yet() {
     let crash = json!({"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 1}}});
-    let unobserved = with(workload("Deployment"), &json!({"metadata": {"generation": 3}}));
+    let unobserved = merged(workload("Deployment"), &json!({"metadata": {"generation": 3}}));
     let document = document("Deployment", &[unobserved, broken_pod("Deployment", "web-2-a", 2, &crash)]);
     assert_eq!((verdict(&document), cause_ids(&document).len()), ("unobserved", 0));
 }
@@ -285,7 +287,7 @@ fn missing_pods_of_a_daemon_set_are_not_held() {
             "numberReady": 2, "numberAvailable": 2,
         },
     });
-    let missing = document("DaemonSet", &[with(workload("DaemonSet"), &changes)]);
+    let missing = document("DaemonSet", &[merged(workload("DaemonSet"), &changes)]);
     assert_eq!((verdict(&missing), cause_ids(&missing).len()), ("progressing", 0));
 }
 
@@ -296,11 +298,11 @@ fn a_pause_does_not_hold_a_scaling() {
         "spec": {"paused": true, "replicas": 5},
         "status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3},
     });
-    let scaled = with(workload("Deployment"), &scaled);
+    let scaled = merged(workload("Deployment"), &scaled);
     assert_eq!(verdict(&document("Deployment", std::slice::from_ref(&scaled))), "progressing");
     let template = json!({"spec": {"containers": [{"name": "app", "image": "x:9"}]}});
     let new = json!({"spec": {"template": template}, "status": {"replicas": 0, "updatedReplicas": 0}});
-    assert_eq!(verdict(&document("Deployment", &[with(scaled, &new)])), "paused");
+    assert_eq!(verdict(&document("Deployment", &[merged(scaled, &new)])), "paused");
 }
 
 /// The timestamps of the pod are from the clock of the node, and the verdict is from the controller.
@@ -311,8 +313,8 @@ fn a_complete_rollout_waits_for_no_min_ready_seconds() {
         "status": {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 3},
     });
     let conditions = json!([{"type": "Ready", "status": "True", "lastTransitionTime": NOW}]);
-    let pod = with(pod("Deployment", "web-2-a", 2), &json!({"status": {"conditions": conditions}}));
-    let complete = document("Deployment", &[with(workload("Deployment"), &changes), pod]);
+    let pod = merged(pod("Deployment", "web-2-a", 2), &json!({"status": {"conditions": conditions}}));
+    let complete = document("Deployment", &[merged(workload("Deployment"), &changes), pod]);
     assert_eq!((verdict(&complete), cause_ids(&complete).len()), ("complete", 0));
 }
 
@@ -325,9 +327,9 @@ fn terminated_pods_are_not_outdated() {
     });
     let evicted = json!({"status": {"phase": "Failed", "reason": "Evicted", "conditions": []}});
     let objects = [
-        with(workload("DaemonSet"), &changes),
+        merged(workload("DaemonSet"), &changes),
         pod("DaemonSet", "web-a", 1),
-        with(pod("DaemonSet", "web-b", 1), &evicted),
+        merged(pod("DaemonSet", "web-b", 1), &evicted),
         pod("DaemonSet", "web-c", 2),
     ];
     assert_eq!(document("DaemonSet", &objects)["causes"][0]["pods"], 1);
@@ -338,7 +340,7 @@ fn a_set_scaled_to_zero_is_not_held() {
     let changes = json!({
         "spec": {"replicas": 0}, "status": {"replicas": 2, "updatedReplicas": 0, "readyReplicas": 2},
     });
-    assert_eq!(verdict(&document("StatefulSet", &[with(workload("StatefulSet"), &changes)])), "complete");
+    assert_eq!(verdict(&document("StatefulSet", &[merged(workload("StatefulSet"), &changes)])), "complete");
 }
 
 /// No outdated pod is below the partition.
@@ -349,7 +351,7 @@ fn a_partition_below_all_outdated_pods_holds_none() {
         "status": {"readyReplicas": 3, "updatedReplicas": 2},
     });
     let pods = [("web-0", 2), ("web-1", 1), ("web-2", 2)];
-    let mut objects = vec![with(workload("StatefulSet"), &changes)];
+    let mut objects = vec![merged(workload("StatefulSet"), &changes)];
     objects.extend(pods.map(|(name, revision)| pod("StatefulSet", name, revision)));
     assert_eq!(cause_ids(&document("StatefulSet", &objects)), [""; 0]);
 }

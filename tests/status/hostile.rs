@@ -1,10 +1,10 @@
 //! Any JSON in any field gives a verdict or an error, never a panic.
 
-use harness::{Output, Run};
+use harness::{Output, Run, merged};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::objects::{NOW, broken_pod, pod, revision, warning, with, workload};
+use crate::objects::{NOW, broken_pod, pod, revision, warning, workload};
 
 /// Any JSON, with known names and values more likely than others.
 fn arbitrary() -> impl Strategy<Value = Value> {
@@ -61,7 +61,7 @@ fn broken_workload(kind: &str) -> Value {
         json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3"}]);
     let unbound = json!({"spec": {"nodeName": null}, "status": {"conditions": unbound}});
     json!([
-        with(
+        merged(
             workload(kind),
             &json!({"spec": {"minReadySeconds": 3, "paused": true, "ordinals": {"start": 0}}})
         ),
@@ -69,8 +69,8 @@ fn broken_workload(kind: &str) -> Value {
         revision(kind, 2),
         broken_pod(kind, "web-0", 2, &crash),
         broken_pod(kind, "web-1", 1, &image),
-        with(pod(kind, "web-2", 2), &gone),
-        with(pod(kind, "web-3", 2), &unbound),
+        merged(pod(kind, "web-2", 2), &gone),
+        merged(pod(kind, "web-3", 2), &unbound),
         pod(kind, "web-4", 2),
         warning("uid-web-0", "Unhealthy", "Liveness probe failed: no"),
         warning("w", "FailedCreate", "Error creating: pods \"web-5\" is forbidden: exceeded quota: q, no"),
@@ -110,7 +110,7 @@ proptest! {
     ) {
         for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
             let mut odd_spec = workload(kind);
-            odd_spec["spec"] = with(json!({"selector": {"matchLabels": {"app": "web"}}}), &spec);
+            odd_spec["spec"] = merged(json!({"selector": {"matchLabels": {"app": "web"}}}), &spec);
             odd_spec["metadata"]["name"] = "unexpected".into();
             let mut odd_status = workload(kind);
             odd_status["status"] = state.clone();

@@ -1,24 +1,10 @@
 //! Minimal objects, and their status.
 
-use harness::{Output, Run};
+use harness::{Output, Run, merged};
 use serde_json::{Value, json};
 
 /// The time of every snapshot. No object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";
-
-/// Merges `changes` into `base`.
-pub(crate) fn with(mut base: Value, changes: &Value) -> Value {
-    match (&mut base, changes) {
-        (Value::Object(members), Value::Object(changes)) => {
-            for (name, change) in changes {
-                let member = members.remove(name).unwrap_or(Value::Null);
-                members.insert(name.clone(), with(member, change));
-            }
-            base
-        }
-        (_, change) => change.clone(),
-    }
-}
 
 fn template(image: &str) -> Value {
     json!({
@@ -54,7 +40,7 @@ pub(crate) fn workload(kind: &str) -> Value {
             },
         }),
     };
-    with(base, &own)
+    merged(base, &own)
 }
 
 /// Returns `web-N`, the revision N with the image `x:N`.
@@ -71,14 +57,14 @@ pub(crate) fn revision(kind: &str, number: i64) -> Value {
     if kind == "Deployment" {
         let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
         let own = json!({"kind": "ReplicaSet", "metadata": {"annotations": annotations}, "spec": {"template": template}});
-        return with(base, &own);
+        return merged(base, &own);
     }
     let hash = json!({"controller-revision-hash": number.to_string()});
     let own = json!({
         "kind": "ControllerRevision", "revision": number, "metadata": {"labels": hash},
         "data": {"spec": {"template": template}},
     });
-    with(base, &own)
+    merged(base, &own)
 }
 
 /// Returns a healthy pod of revision N.
@@ -115,8 +101,8 @@ pub(crate) fn pod(kind: &str, name: &str, number: i64) -> Value {
 pub(crate) fn broken_pod(kind: &str, name: &str, number: i64, container: &Value) -> Value {
     let unready = json!({"type": "Ready", "status": "False", "reason": "ContainersNotReady"});
     let container =
-        with(json!({"name": "app", "image": "x:2", "ready": false, "restartCount": 0}), container);
-    with(
+        merged(json!({"name": "app", "image": "x:2", "ready": false, "restartCount": 0}), container);
+    merged(
         pod(kind, name, number),
         &json!({"status": {"phase": "Pending", "conditions": [unready], "containerStatuses": [container]}}),
     )
@@ -139,7 +125,7 @@ fn event(type_: &str, uid: &str, reason: &str, message: &str) -> Value {
 pub(crate) fn status(kind: &str, objects: &[Value], args: &[&str]) -> Output {
     let mut items = vec![revision(kind, 1), revision(kind, 2), event("Normal", "nobody", "Tick", "the time")];
     if !objects.iter().any(|object| object["kind"] == "Pod") {
-        items.push(with(pod(kind, "stranger", 1), &json!({"metadata": {"namespace": "other"}})));
+        items.push(merged(pod(kind, "stranger", 1), &json!({"metadata": {"namespace": "other"}})));
     }
     items.extend_from_slice(objects);
     let snapshot = json!({"kind": "List", "items": items}).to_string();

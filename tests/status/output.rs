@@ -1,9 +1,9 @@
 //! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete snapshot.
 
-use harness::{Run, data};
+use harness::{Run, data, merged};
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, pod, revision, status, with, workload};
+use crate::objects::{broken_pod, pod, revision, status, workload};
 
 fn crash(message: &str) -> Value {
     let ending = json!({"reason": "Error", "exitCode": 1, "message": message});
@@ -24,7 +24,7 @@ fn a_terminal_shows_causes_below_the_verdict_within_its_width() {
         broken_pod("Deployment", "web-2-a", 2, &crash("panic: DB_URL is not set, and a long story follows"));
     let objects = [workload("Deployment"), crash];
     let verdict =
-        "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...\n";
+        "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas\n  have been updated...\n";
     assert_eq!(
         on_terminal(&objects, 72, "never"),
         format!(
@@ -43,9 +43,12 @@ fn long_evidence_wraps_on_a_terminal() {
         json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message});
     let changes =
         json!({"spec": {"nodeName": null}, "status": {"containerStatuses": [], "conditions": [scheduled]}});
-    let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
+    let pod = merged(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
     let objects = [workload("Deployment"), pod];
-    let causes = |width| on_terminal(&objects, width, "never").split_once('\n').unwrap().1.to_owned();
+    let causes = |width| {
+        let output = on_terminal(&objects, width, "never");
+        output[output.find("  ~ ").unwrap()..].to_owned()
+    };
     assert_eq!(
         causes(80),
         r#"  ~ web-2-a  unschedulable
@@ -149,8 +152,8 @@ fn types_missing_from_the_snapshot_are_reported_once() {
     }]}});
     let two = || {
         [
-            with(workload("Deployment"), &timed_out),
-            with(workload("Deployment"), &json!({"metadata": {"name": "api"}})),
+            merged(workload("Deployment"), &timed_out),
+            merged(workload("Deployment"), &json!({"metadata": {"name": "api"}})),
         ]
     };
     let run = |others: &[Value], args: &[&str]| {

@@ -4,14 +4,15 @@
 //! Cases 24 to 51 are about the other verbs. Cases 19 to 21 differ only in how the target is selected (a name, a selector,
 //! `--watch=false`), which `compat` and `exit_codes` test with recorded objects.
 
+use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{status, with, workload};
+use crate::objects::{status, workload};
 
 /// The output of kubectl 1.36 for a workload with these fields.
 fn compat(kind: &str, changes: &Value) -> (String, String, u8) {
-    let bare = with(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
-    let output = status(kind, &[with(bare, changes)], &["--compat", "--watch=false"]);
+    let bare = merged(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
+    let output = status(kind, &[merged(bare, changes)], &["--compat", "--watch=false"]);
     (output.stdout, output.stderr, output.exit)
 }
 
@@ -43,7 +44,7 @@ fn daemon_set(generation: i64, [observed, updated, desired, available]: [i64; 4]
 
 fn stateful_set(changes: &Value) -> String {
     let observed = json!({"spec": {"replicas": 3}, "status": {"observedGeneration": 1}});
-    let (stdout, stderr, exit) = compat("StatefulSet", &with(observed, changes));
+    let (stdout, stderr, exit) = compat("StatefulSet", &merged(observed, changes));
     assert_eq!((stderr.as_str(), exit), ("", 0));
     stdout
 }

@@ -1,13 +1,14 @@
-//! What still serves after a failure, and the way back.
+//! What still serves after a failure, and the command that rolls back.
 
+use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, pod, status, with, workload};
+use crate::objects::{broken_pod, pod, status, workload};
 
 /// A Deployment whose rollout exceeded its progress deadline, with these counters of available pods.
 fn failed(available: i64) -> Value {
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"});
-    with(
+    merged(
         workload("Deployment"),
         &json!({"status": {"readyReplicas": available, "availableReplicas": available, "conditions": [condition]}}),
     )
@@ -22,7 +23,7 @@ fn stuck(kind: &str, name: &str) -> Value {
 }
 
 #[test]
-fn a_failure_ends_with_what_serves_and_the_way_back() {
+fn a_failure_ends_with_what_serves_and_the_rollback_command() {
     let healthy = |name| pod("Deployment", name, 1);
     for (available, pods, words) in [
         (
@@ -50,7 +51,7 @@ fn a_failure_ends_with_what_serves_and_the_way_back() {
 
 /// No controller reports a failure of a StatefulSet, and its broken pod has to be replaced.
 #[test]
-fn a_cause_that_needs_a_fix_has_a_way_back_before_the_failure() {
+fn a_cause_that_needs_a_fix_has_a_rollback_command_before_the_failure() {
     let objects = [workload("StatefulSet"), pod("StatefulSet", "web-0", 1), stuck("StatefulSet", "web-2")];
     let ended = status("StatefulSet", &objects, &["--watch=false"]);
     let end = "  2/3 available on revision 1\n\
@@ -60,20 +61,20 @@ fn a_cause_that_needs_a_fix_has_a_way_back_before_the_failure() {
 }
 
 #[test]
-fn a_rollout_that_progresses_has_no_way_back() {
+fn a_rollout_that_progresses_has_no_rollback_command() {
     let objects = [workload("Deployment"), pod("Deployment", "web-1-a", 1)];
     let ended = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 3));
     let nothing_serves = json!({"status": {"readyReplicas": 0, "availableReplicas": 0}});
-    let objects = [with(workload("Deployment"), &nothing_serves), pod("Deployment", "web-1-a", 1)];
+    let objects = [merged(workload("Deployment"), &nothing_serves), pod("Deployment", "web-1-a", 1)];
     let ended = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((ended.stderr.as_str(), ended.exit), ("  outage: 0/3 available\n", 3));
 }
 
 #[test]
-fn another_revision_than_the_expected_one_has_no_way_back() {
+fn another_revision_than_the_expected_one_has_no_rollback_command() {
     let complete = json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}});
-    let objects = [with(workload("Deployment"), &complete), pod("Deployment", "web-2-a", 2)];
+    let objects = [merged(workload("Deployment"), &complete), pod("Deployment", "web-2-a", 2)];
     let ended = status("Deployment", &objects, &["--watch=false", "--revision", "1"]);
     assert_eq!((ended.stderr.lines().count(), ended.exit), (1, 4), "{}", ended.stderr);
 }
@@ -82,7 +83,7 @@ fn another_revision_than_the_expected_one_has_no_way_back() {
 #[test]
 fn ready_pods_are_no_outage() {
     let held = json!({"status": {"readyReplicas": 3, "availableReplicas": 0}});
-    let objects = [with(workload("Deployment"), &held), pod("Deployment", "web-1-a", 1)];
+    let objects = [merged(workload("Deployment"), &held), pod("Deployment", "web-1-a", 1)];
     let output = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 3));
 }

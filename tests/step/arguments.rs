@@ -69,7 +69,7 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
     let before = cluster.revision();
     for args in ["--max-unavailable 3", "--max-unavailable 100%", "--max-unavailable 7"] {
         let output = cluster.run(&format!("step sts/db {args}")).await;
-        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
         assert!(output.stderr.contains("--max-unavailable"), "{args}: {}", output.transcript);
     }
     for (args, message) in [
@@ -83,7 +83,7 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
         ("--batches 1,4,100%", "goes down: 100%, which is 3 of 3 here, comes after 4"),
     ] {
         let output = cluster.run(&format!("step sts/db {args}")).await;
-        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
         assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
     assert_eq!(cluster.revision(), before);

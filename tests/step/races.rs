@@ -31,3 +31,26 @@ async fn pause_and_undo_succeed_during_a_lease_renewal() {
         assert_eq!(output.exit, exit, "{}", output.transcript);
     }
 }
+
+/// Another client ends the hold after the batch is done, before `step` releases its lease. Seen in seed 8980 of the
+/// StatefulSets of `tests/step_proof`: `step` reported the workload as held, with exit code 0.
+#[tokio::test(start_paused = true)]
+async fn a_hold_that_ends_before_the_lease_is_released_is_reported() {
+    let (cluster, db) = changed(4, &json!({})).await;
+    let own = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}});
+    let release = FaultAction::write_before(move |store| {
+        let set = store.find(&db).unwrap();
+        let is_done = object::text(set, &["metadata", "annotations", HELD]).contains(r#""done":true"#);
+        if is_done
+            && object::at(set, &["spec", "updateStrategy", "rollingUpdate", "partition"]) != Some(&json!(1))
+        {
+            store.patch(&db, Part::Object, Format::Merge, &own, &Author::new("helm")).unwrap();
+        }
+    });
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), release));
+    let output = cluster.run("step statefulset/db").await;
+    let stopped = "stopped: statefulset.apps/db was changed by helm; no plan holds it any more, but its update strategy \
+                   has partition 1: ";
+    assert_eq!((output.exit, output.stderr.contains(stopped)), (5, true), "{}", output.transcript);
+    assert!(output.stdout.ends_with("batch 1: done, healthy 10s\n"), "{}", output.transcript);
+}

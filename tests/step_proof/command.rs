@@ -64,7 +64,7 @@ pub(crate) struct Words {
     pub(crate) final_soak: Option<i64>,
     pub(crate) batch_timeout: Option<i64>,
     pub(crate) undo: Option<bool>,
-    /// The check says yes, or no.
+    /// The check passes, or fails.
     pub(crate) check: Option<bool>,
     pub(crate) no_canary: bool,
     pub(crate) force: bool,
@@ -140,7 +140,7 @@ pub(crate) const SETTLING: i64 = 10;
 
 /// The pace that holds after some commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that somebody types")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Pace {
     pub(crate) batches: Batches,
     pub(crate) has_canary: bool,
@@ -148,7 +148,7 @@ pub(crate) struct Pace {
     pub(crate) soak: i64,
     pub(crate) final_soak: i64,
     pub(crate) undo: bool,
-    /// What the check says, if there is one.
+    /// The result of the check, if there is one.
     pub(crate) check: Option<bool>,
     pub(crate) ignores_unready: bool,
     pub(crate) by_zone: bool,
@@ -156,7 +156,7 @@ pub(crate) struct Pace {
 }
 
 impl Default for Pace {
-    /// What the issue says of a command without options.
+    /// The defaults of a command without options.
     fn default() -> Self {
         Self {
             batches: Batches::By(Share::Pods(1)),
@@ -174,7 +174,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The same with what a command said in its place.
+    /// The same pace with the options of a command.
     pub(crate) fn then(&self, words: &Words) -> Self {
         Self {
             batches: words.batches.clone().unwrap_or_else(|| self.batches.clone()),

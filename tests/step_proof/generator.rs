@@ -138,7 +138,7 @@ impl Draw {
         self.faults.is_empty() && self.deeds.is_empty()
     }
 
-    /// Whether the new revision never works, or a check says so.
+    /// Whether the new revision never works, or a check fails.
     pub(crate) fn is_broken(&self) -> bool {
         BROKEN.contains(&self.image) || self.words.check == Some(false)
     }

@@ -1,7 +1,7 @@
 //! Proof of `step`: seeded runs of complete command lines in paused time, in which independent oracles
 //! look at every change that the cluster ever stored.
 //!
-//! The oracles know what the issue says and nothing of the planner: they read the objects, the
+//! The oracles implement the specification without the code of the planner: they read the objects, the
 //! requests and the words of the command lines.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]

@@ -43,7 +43,7 @@ fn seeded_runs_of_daemon_sets_odd() {
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
 fn run(kind: Kind, half: u64) {
     let asked = std::env::var("ROLLOUT2_STEPS").ok().and_then(|count| count.parse().ok());
-    let (mut ends, mut met, mut failed, mut said) = ([0; 8], Met::default(), 0, String::new());
+    let (mut ends, mut met, mut failed, mut transcripts) = ([0; 8], Met::default(), 0, String::new());
     for seed in (half..asked.unwrap_or(RUNS)).step_by(2) {
         let played = play(kind, seed);
         ends[match played.left {
@@ -58,12 +58,12 @@ fn run(kind: Kind, half: u64) {
         if !played.wrong.is_empty() {
             failed += 1;
             if failed <= 8 {
-                said += &printed(seed, &played);
+                transcripts += &printed(seed, &played);
             }
         }
     }
     println!("exits 0 to 5, overruled, in despair: {ends:?}; {met:?}");
-    assert!(failed == 0, "{failed} runs are wrong\n{said}");
+    assert!(failed == 0, "{failed} runs are wrong\n{transcripts}");
     // Each kind of end is met, so that none is right by never happening.
     assert!([0, 4, 6].iter().all(|end| ends[*end] > 0), "{ends:?}");
     met.check(kind);
@@ -180,7 +180,7 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
         0 | 4 => true,
         3 => draw.words.timeout.is_some(),
         129 | 130 | 143 => !draw.signals.is_empty(),
-        // It was broken before it was held, or who waited sees that another went back.
+        // It was broken before it was held, or the waiting process sees that another one rolled back.
         5 => {
             !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes
                 || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until they are selected

@@ -103,7 +103,7 @@ impl Terminal<'_> {
             words.all_zones = says("--node-selector=");
             match output {
                 Some(output) if output.exit == 4 || output.exit == 2 => return Left::With(output.exit),
-                _ if is_another && !goes_back(&set) => return Left::Overruled,
+                _ if is_another && !rolls_back(&set) => return Left::Overruled,
                 Some(output)
                     if output.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&output)) =>
                 {
@@ -153,7 +153,7 @@ fn says_none_is_outdated(output: &Output) -> bool {
 }
 
 /// The plan is rolling back, and the next `step` completes that.
-fn goes_back(set: &Value) -> bool {
+fn rolls_back(set: &Value) -> bool {
     hold(set).is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
 }
 

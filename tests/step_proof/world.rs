@@ -196,7 +196,7 @@ impl World {
     }
 
     /// Whether the plan is rolling back.
-    pub(crate) fn goes_back(&self) -> bool {
+    pub(crate) fn rolls_back(&self) -> bool {
         self.hold().is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
     }
 

@@ -1,6 +1,6 @@
 //! `--dry-run=client`: the preview as text, and the output formats.
 
-use harness::Output;
+use harness::{Output, Run, data};
 use serde_json::Value;
 
 use crate::undo;
@@ -235,4 +235,27 @@ async fn an_update_to_an_earlier_image_was_not_undone() {
             output.stderr.split_inclusive('\n').filter(|line| line.starts_with("warning")).collect();
         assert_eq!(warnings, expected, "{}", output.transcript);
     }
+}
+
+/// With the words of `undo`, `restart` and `preview`.
+#[test]
+fn pause_and_resume_show_their_effect_on_the_pods() {
+    let run = |args: &[&str]| {
+        let run = Run::of(args.iter().chain(&["--dry-run=client"]));
+        run.arg("--from").arg(data().join("shop/snapshot.json")).run()
+    };
+    let paused = run(&["pause", "statefulset/db"]);
+    assert_eq!(
+        paused.stdout,
+        "statefulset.apps/db  pause\n  replaces no pod: partition 3 keeps db-0..db-2\nstatefulset.apps/db paused (dry run)\n"
+    );
+    let name = run(&["pause", "statefulset/db", "-o", "name"]);
+    assert_eq!(name.stdout, "statefulset.apps/db\n");
+    let snapshot = data().join("broken/snapshot.json");
+    let resumed = Run::of(["resume", "deployment/paused", "--dry-run=client", "--from"]).arg(snapshot).run();
+    assert_eq!(
+        resumed.stdout,
+        "deployment.apps/paused  resume\n  replaces 3 of 3 pods\n  at most 1 surge pod and none unavailable at a time\n\
+         deployment.apps/paused resumed (dry run)\n"
+    );
 }

@@ -162,6 +162,15 @@ fn an_outage() {
 }
 
 #[test]
+fn the_pods_of_a_complete_rollout_have_lines_too() {
+    let follower = follower(&[(0, &[RolloutFixture::new("web", 3, 3, 0)])]);
+    let size = Terminal { width: 80, height: 24 };
+    let frame = frame_with(&follower, 14, size, true);
+    let pods = frame.lines().iter().filter(|line| line.text().starts_with("    web-"));
+    assert_eq!(pods.count(), 3, "{frame:?}");
+}
+
+#[test]
 fn each_pod_has_a_line_below_its_revision() {
     let bad = RolloutFixture::new("web", 4, 1, 3).with(1, &crashing());
     let follower = follower(&[(0, &[bad])]);

@@ -57,7 +57,7 @@ fn verbs(program: &Command) -> Vec<Candidate> {
 fn flags(command: &Command, typed: &str) -> Vec<Candidate> {
     let is_begun = typed.len() > 2;
     let flags = command.get_arguments().filter(|flag| !flag.is_positional() && !flag.is_hide_set());
-    let flags = flags.filter(|flag| is_begun || !flag.is_hide_short_help_set());
+    let flags = flags.filter(|flag| is_begun || !flag.is_hide_long_help_set());
     flags
         .filter_map(|flag| {
             let is_on = flag.get_default_values().iter().any(|value| value == "true");

@@ -44,7 +44,7 @@ const DECISION_VERBOSITY: i32 = 4;
 /// the lease, or changed the workload. A signal releases the lease first. With -v 4, every decision is printed
 /// with its reason.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP, override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 pub(super) struct StepArgs {
     /// The workload, as TYPE/NAME or TYPE NAME
     #[arg(value_name = "TARGET")]
@@ -59,11 +59,11 @@ pub(super) struct StepArgs {
     output: Option<StepFormat>,
 
     /// Print a line for each event on a terminal too, instead of a live display
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     plain: bool,
 
     /// The field manager that owns the changed fields
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, hide_short_help = true)]
     field_manager: String,
 
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub(super) struct StepArgs {
 /// The checks and limits that can be overridden.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Overrides")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands for itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 struct OverrideArgs {
     /// Release the next batch even if too many pods are unavailable
     ///
@@ -119,19 +119,20 @@ enum StepFormat {
     Json,
 }
 
-const AFTER_HELP: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  kubectl rollout2 pause deployment/web   # hold, then apply the change: no pod is updated yet
-  kubectl rollout2 step deployment/web    # the next batch: first one canary pod, then --by
+  kubectl rollout2 pause deployment/web  # hold, then change the template
+  kubectl rollout2 step deployment/web   # the next batch; first a canary
   kubectl rollout2 step statefulset/db --by 2 --soak 5m --dry-run
   kubectl rollout2 step statefulset/db --to 50%
-  kubectl rollout2 step statefulset/db --by 25% --all --soak 5m --final-soak 1h --on-failure undo
-  kubectl rollout2 step statefulset/db --all --check './smoke-test $ROLLOUT2_PODS'
+  kubectl rollout2 step deployment/web --by 25% --all --on-failure undo
+  kubectl rollout2 step statefulset/db --check './smoke-test $ROLLOUT2_PODS'
   kubectl rollout2 step cloneset/web --by 10% --all --in-place-only
-  kubectl rollout2 step daemonset/agent --by 10% --all --order topology.kubernetes.io/zone
-  kubectl rollout2 pause statefulset/db   # stop; continue with resume and step
-  kubectl rollout2 undo statefulset/db    # roll back
+  kubectl rollout2 step ds/agent --all --order topology.kubernetes.io/zone
+  kubectl rollout2 pause statefulset/db  # stop; go on with resume and step
+  kubectl rollout2 undo statefulset/db   # roll back";
 
+const ENVIRONMENT: &str = "\
 Environment:
   ROLLOUT2_NAMESPACE, ROLLOUT2_TYPE, ROLLOUT2_NAME
                   for --check: the workload; its type as in TYPE/NAME, such as statefulset

@@ -58,11 +58,11 @@ impl Store {
     }
 
     /// Applies a change. States of workloads are emitted at once.
-    pub(super) fn apply(&mut self, delta: Delta, seen: &mut Vec<FollowerEvent>) {
+    pub(super) fn apply(&mut self, delta: Delta, events: &mut Vec<FollowerEvent>) {
         self.synced = true;
         match delta {
             Delta::Lost(error) => {
-                seen.extend(
+                events.extend(
                     self.targets
                         .iter()
                         .map(|target| FollowerEvent::Target(*target, TargetEvent::Unreadable(error.clone()))),
@@ -72,16 +72,16 @@ impl Store {
                 self.withheld = true;
                 self.stale.extend(&self.targets);
             }
-            Delta::Listed(all) => self.replace(all, seen),
-            Delta::Changed(kept) => self.change(*kept, seen),
-            Delta::Removed(name) => self.remove(&name, seen),
+            Delta::Listed(all) => self.replace(all, events),
+            Delta::Changed(kept) => self.change(*kept, events),
+            Delta::Removed(name) => self.remove(&name, events),
         }
     }
 
     /// Emits the changes that were not emitted yet.
-    pub(super) fn flush(&mut self, seen: &mut Vec<FollowerEvent>) {
+    pub(super) fn flush(&mut self, events: &mut Vec<FollowerEvent>) {
         for target in std::mem::take(&mut self.stale) {
-            seen.push(FollowerEvent::Target(target, self.news(target)));
+            events.push(FollowerEvent::Target(target, self.current_event(target)));
         }
     }
 
@@ -92,7 +92,7 @@ impl Store {
         }
     }
 
-    fn replace(&mut self, all: Vec<StoredObject>, seen: &mut Vec<FollowerEvent>) {
+    fn replace(&mut self, all: Vec<StoredObject>, events: &mut Vec<FollowerEvent>) {
         self.refreshed.clear(); // a list is never older than an earlier refresh
         let before = std::mem::take(&mut self.kept);
         self.by_target.clear();
@@ -101,24 +101,24 @@ impl Store {
             if is_known && self.holds_workloads() {
                 self.insert(kept);
             } else {
-                self.change(kept, seen);
+                self.change(kept, events);
             }
         }
         if self.holds_workloads() {
             let there: BTreeSet<_> =
                 self.kept.values().flat_map(|kept| kept.targets.iter().copied()).collect();
             let gone = self.targets.iter().filter(|target| !there.contains(target));
-            seen.extend(gone.map(|target| FollowerEvent::Target(*target, TargetEvent::Deleted)));
+            events.extend(gone.map(|target| FollowerEvent::Target(*target, TargetEvent::Deleted)));
         } else {
             self.stale.extend(&self.targets);
         }
     }
 
-    fn change(&mut self, kept: StoredObject, seen: &mut Vec<FollowerEvent>) {
+    fn change(&mut self, kept: StoredObject, events: &mut Vec<FollowerEvent>) {
         if let ParsedObject::Workload(workload) = &kept.parsed {
             for target in &kept.targets {
                 if !self.is_older_than_refresh(*target, workload) {
-                    seen.push(FollowerEvent::Target(*target, TargetEvent::Workload(workload.clone())));
+                    events.push(FollowerEvent::Target(*target, TargetEvent::Workload(workload.clone())));
                 }
             }
             self.insert(kept);
@@ -150,12 +150,12 @@ impl Store {
         Some(taken)
     }
 
-    fn remove(&mut self, name: &str, seen: &mut Vec<FollowerEvent>) {
+    fn remove(&mut self, name: &str, events: &mut Vec<FollowerEvent>) {
         let Some(gone) = self.take(name) else {
             return;
         };
         if self.holds_workloads() {
-            seen.extend(
+            events.extend(
                 gone.targets.into_iter().map(|target| FollowerEvent::Target(target, TargetEvent::Deleted)),
             );
         } else {
@@ -169,7 +169,7 @@ impl Store {
         self.refreshed.get(&target).zip(version).is_some_and(|(refreshed, version)| version < *refreshed)
     }
 
-    fn news(&self, target: TargetId) -> TargetEvent {
+    fn current_event(&self, target: TargetId) -> TargetEvent {
         let mine = || {
             let names = self.by_target.get(&target).into_iter().flatten();
             names.filter_map(|name| self.kept.get(name)).map(|kept| &kept.parsed)

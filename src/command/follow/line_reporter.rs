@@ -9,6 +9,7 @@ use crate::model::follow::{
 };
 use crate::model::workload::verdict::Verdict;
 use crate::render::follow::{json, lines};
+use crate::render::frame::pod_tree;
 use crate::render::screen::Screen;
 use crate::render::status::{NameContext, colored};
 use crate::render::yaml;
@@ -42,17 +43,24 @@ pub(in crate::command) struct LineReporter<'a, 'w> {
     screen: &'a mut Screen<'w>,
     format: ReportFormat,
     names: NameContext,
+    /// Whether each pod is printed after the last line.
+    shows_pods: bool,
     /// kubectl's errors, printed at the end.
     pub(super) errors: Vec<Error>,
 }
 
 impl<'a, 'w> LineReporter<'a, 'w> {
     /// Creates a reporter that prints on a screen.
-    pub(super) fn new(screen: &'a mut Screen<'w>, format: ReportFormat, names: NameContext) -> Self {
-        Self { screen, format, names, errors: Vec::new() }
+    pub(super) fn new(
+        screen: &'a mut Screen<'w>,
+        format: ReportFormat,
+        names: NameContext,
+        shows_pods: bool,
+    ) -> Self {
+        Self { screen, format, names, shows_pods, errors: Vec::new() }
     }
 
-    fn lines(&mut self, tracker: &TargetTracker, event: &Report) {
+    fn lines(&mut self, tracker: &TargetTracker, event: &Report, now: Now) {
         let names = self.names;
         match event {
             Report::Status { verdict, line_changed: true, is_rollback: false, .. } => {
@@ -81,6 +89,10 @@ impl<'a, 'w> LineReporter<'a, 'w> {
                 self.screen.notes(lines::rollback_started(tracker, result, revision, names));
             }
             Report::Ended { result, .. } => {
+                if let Some(observed) = tracker.observation().filter(|_| self.shows_pods) {
+                    let terminal = self.screen.terminal();
+                    self.screen.styled_lines(&pod_tree(observed, now.server_time, terminal));
+                }
                 self.screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names));
             }
         }
@@ -88,7 +100,8 @@ impl<'a, 'w> LineReporter<'a, 'w> {
 
     fn print_status(&mut self, tracker: &TargetTracker, verdict: &Verdict) {
         if let Some(line) = lines::status_line(tracker, verdict, self.names) {
-            self.screen.styled(&colored(&line, verdict.state));
+            let terminal = self.screen.terminal();
+            self.screen.styled(&colored(&line, verdict.state, terminal));
         }
     }
 
@@ -127,7 +140,7 @@ impl<'w> Reporter<'w, Follower, Report> for LineReporter<'_, 'w> {
         }
         let tracker = target(event).and_then(|TargetId(index)| follower.targets().get(index));
         if let Some(tracker) = tracker {
-            self.lines(tracker, event);
+            self.lines(tracker, event, now);
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Request {
     pub format: ReportFormat,
     /// What a workload's name in a line must distinguish.
     pub names: NameContext,
-    /// Whether a live frame shows each pod.
+    /// Whether to show each pod: in a live frame, and after the last line.
     pub shows_pods: bool,
     /// The signals that stop the command.
     pub signals: Signals,
@@ -59,7 +59,7 @@ pub async fn run(
     };
     let mut outcome = CommandOutcome::from(Exit::Done);
     for group in groups {
-        let mut reporter = LineReporter::new(screen, request.format, request.names);
+        let mut reporter = LineReporter::new(screen, request.format, request.names, request.shows_pods);
         let follower =
             follow(cluster, request.options.clone(), group, request.signals.clone(), &mut reporter).await;
         outcome.errors.append(&mut reporter.errors);

@@ -36,22 +36,22 @@ pub fn last_author(object: &Object, path: &FieldPath) -> Option<Authorship> {
     last_owner(object, path, |_| true)
 }
 
-/// The manager that changed a place of an object from an earlier value: it owns a field that differs, which
-/// several managers that wrote within one second do not. Where none owns such a field, because a field was
-/// removed, it is the one that wrote last.
+/// Returns the manager that changed the value at a path from an earlier one: it owns a field that differs. So it is also
+/// found among managers that wrote within one second. If no manager owns such a field, because a field was removed, it is
+/// the one that wrote last.
 #[must_use]
 pub fn author_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
     owner_of_change(object, path, before).or_else(|| last_author(object, path))
 }
 
-/// The manager that owns a field that differs from an earlier value; none if fields were only removed.
+/// Returns the manager that owns a field that differs from an earlier value; none if fields were only removed.
 #[must_use]
 pub fn owner_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
     let now = path.value_in(object.json());
     last_owner(object, path, |owned| owns_difference(owned, before, now))
 }
 
-/// The manager that wrote last of those whose owned fields at a place are as wanted.
+/// Returns the manager that wrote last of those whose owned fields at a path are wanted.
 fn last_owner(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Option<Authorship> {
     let authors = entries(object).filter_map(|entry| {
         let owned = owned_fields(entry, path)?;

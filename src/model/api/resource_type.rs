@@ -1,4 +1,4 @@
-//! The types of object that are read, asked for or refused.
+//! The types of object that this program reads, or refuses by name.
 
 /// A type as the API serves it.
 #[derive(Debug, PartialEq, Eq)]
@@ -8,9 +8,9 @@ pub struct ResourceType {
     plural: &'static str,
     /// The short name; the plural again where there is none.
     short: &'static str,
-    /// The name that a person types; the singular where no other group has the same one.
+    /// The name for a command line; the singular where no other group has the same one.
     typed: &'static str,
-    /// Further names that are understood.
+    /// Other names that a command line accepts.
     aliases: &'static [&'static str],
     group: &'static str,
     is_workload: bool,
@@ -41,7 +41,7 @@ impl ResourceType {
         }
     }
 
-    /// The same type with another name to type, and further names that are understood.
+    /// Returns the same type with another name for a command line, and other names that it accepts.
     #[must_use]
     pub const fn typed_as(mut self, typed: &'static str, aliases: &'static [&'static str]) -> Self {
         self.typed = typed;
@@ -49,37 +49,37 @@ impl ResourceType {
         self
     }
 
-    /// `ReplicaSet`: the value of the field `kind`.
+    /// Returns the value of the field `kind`: `ReplicaSet`.
     #[must_use]
     pub fn title(&self) -> &'static str {
         self.title
     }
 
-    /// `replicaset`: as a person writes it in a sentence.
+    /// Returns the singular: `replicaset`.
     #[must_use]
     pub fn singular(&self) -> &'static str {
         self.singular
     }
 
-    /// `replicasets`: as it stands in a URL.
+    /// Returns the plural, as in a URL: `replicasets`.
     #[must_use]
     pub fn plural(&self) -> &'static str {
         self.plural
     }
 
-    /// `deployment`, or `asts` where another group has the same singular: as a person types it before a name.
+    /// Returns the name for a command line: `deployment`, or `asts` where another group has the same singular.
     #[must_use]
     pub fn typed(&self) -> &'static str {
         self.typed
     }
 
-    /// `rs`: as people type it.
+    /// Returns the short name: `rs`.
     #[must_use]
     pub fn short(&self) -> &'static str {
         self.short
     }
 
-    /// Returns another name than the one that a person types: the short name, or an alias.
+    /// Returns another name for a command line: the short name, or an alias.
     #[must_use]
     pub fn other_name(&self) -> &'static str {
         if self.typed == self.short {
@@ -89,19 +89,19 @@ impl ResourceType {
         }
     }
 
-    /// `apps`; empty for the core group.
+    /// Returns the group: `apps`; empty for the core group.
     #[must_use]
     pub fn group(&self) -> &'static str {
         self.group
     }
 
-    /// The versions that we read, the preferred one first.
+    /// Returns the versions that we read, the preferred one first.
     #[must_use]
     pub fn versions(&self) -> &'static [&'static str] {
         self.versions
     }
 
-    /// `apps/v1`: the value of the field `apiVersion`, in the preferred version.
+    /// Returns the value of the field `apiVersion` in the preferred version: `apps/v1`.
     #[must_use]
     pub fn api_version(&self) -> String {
         let version = self.versions.first().copied().unwrap_or("v1");
@@ -120,13 +120,13 @@ impl ResourceType {
         self.is_workload
     }
 
-    /// `replicasets.apps`, or `pods` for the core group: as the API server names it in errors.
+    /// Returns the name in the API server's errors: `replicasets.apps`, or `pods` for the core group.
     #[must_use]
     pub fn resource(&self) -> String {
         self.grouped(self.plural)
     }
 
-    /// `ReplicaSet.apps`: as kubectl names it in errors.
+    /// Returns the name in kubectl's errors: `ReplicaSet.apps`.
     #[must_use]
     pub fn group_kind(&self) -> String {
         self.grouped(self.title)
@@ -185,7 +185,7 @@ pub static POD_DISRUPTION_BUDGET: ResourceType =
 /// Namespaces.
 pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
 
-/// Types that kubectl knows and that have no rollouts; they are only ever named in an error.
+/// Types that kubectl knows and that have no rollouts; they only occur in errors.
 static REFUSED: [&ResourceType; 17] = [
     &POD,
     &REPLICA_SET,
@@ -209,7 +209,7 @@ static REFUSED: [&ResourceType; 17] = [
 /// The group of OpenKruise, of which only some kinds have rollouts.
 pub(in crate::model) const KRUISE: &str = "apps.kruise.io";
 
-/// The type without rollouts that a word means, if it is one that kubectl knows everywhere.
+/// Returns the type without rollouts that a word means, if every kubectl knows it.
 #[must_use]
 pub fn refused_type(word: &str) -> Option<&'static ResourceType> {
     REFUSED.into_iter().find(|type_| type_.is_spelled(word))

@@ -7,8 +7,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::revision::CHANGE_CAUSE;
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::revision::template::RESTARTED_AT;
-use crate::model::status::effect::Effect;
-use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::command;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodUpdatePolicy;
@@ -59,12 +57,6 @@ fn restarts_nothing(workload: &Workload) -> Error {
         ));
     }
     error.hint(command("to recreate its pods: kubectl kruise restart {}", [workload.command_target()]))
-}
-
-/// Returns the effect of a restart: every pod becomes outdated.
-#[must_use]
-pub fn effect(observation: &Observation, patch: &Patch) -> Effect {
-    Effect::of(observation, None, patch.after())
 }
 
 /// Returns the timestamp in kubectl's form: UTC, whole seconds. A second restart in the same second

@@ -45,7 +45,7 @@ impl ExpectedRevision {
     /// only grow: a smaller one may be outdated and is waited for, a larger one is certain.
     ///
     /// # Errors
-    /// If no revision matches the word.
+    /// If no revision matches the word, and the next one cannot match it either.
     pub(super) fn compare(&mut self, observation: &Observation) -> Result<RevisionMatch> {
         if let Self::Named(word) = self {
             match find(word, observation)? {
@@ -108,9 +108,14 @@ fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
         Some(current) if current > *wanted => {
             Resolution::Undecided(RevisionMatch::TakenOver(taken_over_line(wanted, &current)))
         }
-        _ => Resolution::Undecided(RevisionMatch::NotYet(format!(
-            "the controller to number revision {wanted}"
-        ))),
+        _ => {
+            if let Some(current) = numbered {
+                word.check_number(current, &observation.revisions)?;
+            }
+            Resolution::Undecided(RevisionMatch::NotYet(format!(
+                "the controller to number revision {wanted}"
+            )))
+        }
     })
 }
 

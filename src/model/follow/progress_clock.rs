@@ -36,7 +36,7 @@ impl ProgressClock {
         };
         let generation = workload.object().generation();
         let before = self.furthest.filter(|_| generation == self.generation);
-        let furthest = before.map_or(here, |before| before.and(here));
+        let furthest = before.map_or(here, |before| before.or_further(here));
         if before != Some(furthest) {
             self.last_progress = now;
         }
@@ -50,7 +50,8 @@ impl ProgressClock {
 }
 
 impl Furthest {
-    fn and(self, here: Self) -> Self {
+    /// Returns the best value of each counter.
+    fn or_further(self, here: Self) -> Self {
         Self {
             updated: self.updated.max(here.updated),
             outdated: self.outdated.min(here.outdated),

@@ -72,7 +72,7 @@ impl Revisions {
         self.current().or(self.last())
     }
 
-    /// Returns the revision to go back to: the one before the current revision. While the live
+    /// Returns the revision to roll back to: the one before the current revision. While the live
     /// template has no revision, it is the newest, which the pods still run.
     #[must_use]
     pub fn previous(&self) -> Option<&Revision> {

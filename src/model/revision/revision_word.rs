@@ -89,6 +89,20 @@ impl RevisionWord {
         }
     }
 
+    /// Refuses a number that neither a stored revision nor the next one has. `newest` is the newest number in use.
+    ///
+    /// # Errors
+    /// For a number above the one that the next rollout gets. The message lists the stored revisions.
+    pub fn check_number(&self, newest: i64, revisions: &Revisions) -> Result<()> {
+        let stored = revisions.iter().filter_map(|revision| revision.number.known()).max();
+        match (self, stored) {
+            (Self::Number(number), Some(stored)) if *number > newest.max(stored).saturating_add(1) => {
+                Err(self.missing(revisions))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn missing(&self, revisions: &Revisions) -> Error {
         let now = self.current_number(revisions);
         let instead = match now {
@@ -98,9 +112,15 @@ impl RevisionWord {
         };
         let error = Error::new(ErrorKind::NotFound, format!("no revision {self} in the history; {instead}"))
             .in_compat("unable to find the specified revision");
-        match now {
-            Some(now) => error.hint(format!("use {now}")),
-            None => error,
+        match (now, self) {
+            (Some(now), _) => error.hint(format!("use {now}")),
+            (None, Self::Name(name)) => {
+                match similar::get_close_matches(name.as_str(), &["current", "previous"], 1, 0.7)[..] {
+                    [near, ..] => error.hint(format!("did you mean {near}?")),
+                    [] => error,
+                }
+            }
+            (None, _) => error,
         }
     }
 

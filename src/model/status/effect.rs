@@ -25,6 +25,9 @@ pub struct Effect {
     pub replaced: Option<Vec<String>>,
     /// How many pods run the target revision already.
     pub already: usize,
+    /// The pods that scaling down removes, so that they are not replaced. Of interchangeable pods, which ones is not
+    /// known before; these stand for as many.
+    pub removed: Vec<String>,
     /// The outdated pods that are held.
     pub held: Vec<String>,
     /// What holds them.
@@ -121,6 +124,16 @@ pub enum HeldBy {
 }
 
 impl Effect {
+    /// Returns the effect of a change to `after`. Pods that run the revision with its template stay.
+    #[must_use]
+    pub fn of_change(observation: &Observation, after: &Value) -> Self {
+        let mut revisions = observation.revisions.clone();
+        if let Some(after) = Workload::of_json(after) {
+            revisions.update_current(&after);
+        }
+        Self::of(observation, revisions.current(), after)
+    }
+
     /// Returns the effect of a change to `after` with the template of `target`. For a new template
     /// every pod is outdated.
     #[must_use]
@@ -129,10 +142,23 @@ impl Effect {
         let after = after.as_ref().unwrap_or(&observation.workload);
         let held_by = held_by(after);
         let runs_target = |pod: &Pod| target.is_some_and(|target| observation.workload.runs(pod, target));
+        let is_beyond = |pod: &&Pod| is_beyond_replicas(pod, after);
+        let own = observation.own_pods().filter(|pod| !pod.terminating);
+        let (mut removed, staying): (Vec<&Pod>, Vec<&Pod>) = own.partition(is_beyond);
         let (already, mut outdated): (Vec<&Pod>, Vec<&Pod>) =
-            observation.own_pods().filter(|pod| !pod.terminating).partition(|pod| runs_target(pod));
-        outdated
-            .sort_by_key(|pod| (Reverse(strategy::partition_index(after, &pod.name)), &pod.node, &pod.name));
+            staying.into_iter().partition(|pod| runs_target(pod));
+        let in_order = |pods: &mut Vec<&Pod>| {
+            pods.sort_by_key(|pod| {
+                (Reverse(strategy::partition_index(after, &pod.name)), pod.node.clone(), pod.name.clone())
+            });
+        };
+        in_order(&mut outdated);
+        in_order(&mut removed);
+        if after.kind().pods == PodIdentity::Interchangeable {
+            let fewer = (observation.workload.wanted() - after.wanted()).max(0);
+            removed =
+                outdated.drain(..outdated.len().min(usize::try_from(fewer).unwrap_or_default())).collect();
+        }
         let first_held = match held_by {
             None => outdated.len(),
             Some(HeldBy::Paused | HeldBy::OnDelete) => 0,
@@ -151,6 +177,7 @@ impl Effect {
             wanted: after.wanted(),
             replaced: observation.pods.is_some().then(|| names(replaced)),
             already: already.len(),
+            removed: names(removed),
             held: names(held),
             held_by,
             pods,
@@ -158,6 +185,11 @@ impl Effect {
             pace: may_replace.then(|| UpdatePace::of(after)),
         }
     }
+}
+
+/// Whether a pod with an ordinal is above those that the workload wants.
+fn is_beyond_replicas(pod: &Pod, after: &Workload) -> bool {
+    strategy::partition_index(after, &pod.name).is_some_and(|index| index >= after.wanted())
 }
 
 /// Where the pods begin that a partition keeps, of outdated pods in the order of their update: those below

@@ -138,7 +138,7 @@ impl Observation {
     pub fn roles(&self) -> impl Fn(&Revision) -> Option<Role> {
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
         let counted = self.pod_counts_or_status();
-        // The newest revision stands in for a live template that is none, but only while it has pods.
+        // While no revision has the live template, the newest one counts as the current one if it has pods.
         let newest = || {
             self.revisions
                 .current_or_newest()
@@ -173,16 +173,16 @@ impl Observation {
     /// Returns the stable revision: the one that served before the rollout began, never one with the live
     /// template.
     ///
-    /// It is the one that the controller names, or else the one with the most ready pods. Of two with as
-    /// many it is neither, because a write must not rest on a guess.
+    /// It is the revision that the controller reports, or else the one with the most ready pods; none if two have
+    /// equally many, because a write must not depend on a guess.
     #[must_use]
     pub fn stable(&self) -> Option<&Revision> {
         let counted = self.pod_counts_or_status();
         self.stable_by(|revision| counted(revision).ready)
     }
 
-    /// Returns the stable revision of a rollout that has just begun. Where no other revision has a
-    /// ready pod, those on their way out count: under `Recreate` they are all that is left.
+    /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready
+    /// terminating pods count too: with `Recreate`, only they are left.
     #[must_use]
     pub fn stable_at_start(&self) -> Option<&Revision> {
         let counted = self.pod_counts_or_status();
@@ -206,7 +206,7 @@ impl Observation {
         }
     }
 
-    /// The revisions whose template is not the live one.
+    /// Returns the revisions whose template is not the live one.
     fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
         let live = self.revisions.current().map(|current| current.digest);
         self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
@@ -215,7 +215,7 @@ impl Observation {
     /// Returns the types that could not be read, for a workload in a state: `revisions`, `pods`, `events`. Without
     /// them the list of causes is incomplete. The events of a complete rollout are not read.
     #[must_use]
-    pub fn unknown(&self, state: RolloutState) -> Vec<&'static str> {
+    pub fn unread_types(&self, state: RolloutState) -> Vec<&'static str> {
         let is_unknown = [
             ("revisions", self.revisions.is_empty()),
             ("pods", self.pods.is_none()),
@@ -224,7 +224,7 @@ impl Observation {
         is_unknown.into_iter().filter(|(_, is_unknown)| *is_unknown).map(|(type_, _)| type_).collect()
     }
 
-    /// Whether the controller has seen the workload as it is now, and its revision has the live template.
+    /// Whether the controller has observed the workload as it is now, and its revision has the live template.
     /// Some controllers also name that revision (`status.updateRevision` of a StatefulSet).
     #[must_use]
     pub fn is_observed(&self) -> bool {

@@ -64,10 +64,10 @@ impl StepKind for DaemonSets {
                     return Ok(());
                 }
                 let selector = pace.node_selector.as_deref().unwrap_or_default();
-                Err(Error::usage(format!(
-                    "--node-selector {selector} matches none of the {} nodes",
-                    nodes.len()
-                ))
+                Err(Error::new(
+                    ErrorKind::Refused,
+                    format!("--node-selector {selector} matches none of the {} nodes", nodes.len()),
+                )
                 .hint("kubectl get nodes --show-labels"))
             }
             _ => Ok(()),

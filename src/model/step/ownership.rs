@@ -7,7 +7,7 @@
 use super::action::Write;
 use super::outcome::StopReason;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::hold::is_lost;
+use crate::model::change::hold::is_annotation_lost;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::change::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
 use crate::model::change::undo::is_live;
@@ -127,5 +127,5 @@ fn rolled_back_to(plan: &Plan, observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
     let from = observed.revisions.iter().find(|revision| plan.from.as_ref() == Some(&revision.name))?;
     let is_back = plan.is_releasing() && is_live(observed, from) && from.digest.hex() != plan.template;
-    (is_back && Hold::in_force(workload).is_none() && !is_lost(workload)).then(|| from.label())
+    (is_back && Hold::in_force(workload).is_none() && !is_annotation_lost(workload)).then(|| from.label())
 }

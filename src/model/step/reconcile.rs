@@ -37,6 +37,13 @@ use crate::model::workload::Workload;
 pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {
+        // Its release of the lease failed, because another client ended the hold meanwhile.
+        if matches!(leaving.outcome, StepOutcome::Reached { .. })
+            && let Some(reason @ StopReason::Changed { .. }) =
+                timers.ownership.external_change(situation.observed, holder)
+        {
+            return stop(situation, timers, reason);
+        }
         return release_lease(situation, holder, leaving);
     }
     if let Some(error) = being_deleted(&situation.observed.workload) {

@@ -1,7 +1,7 @@
 //! Validation of a request against the number of pods.
 
 use super::request::Request;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::plan::{Amount, Batches, Reach};
 use crate::model::workload::Workload;
 
@@ -16,14 +16,14 @@ pub(super) fn check_numbers(request: &Request, workload: &Workload) -> Result<()
     if let Some(amount) = request.pace.max_unavailable.filter(|_| wanted > 1)
         && amount.pods_of(wanted) >= wanted
     {
-        return Err(Error::usage(format!(
+        return Err(refused(format!(
             "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
         )));
     }
     match (&request.pace.batches, request.reach) {
         (_, Some(Reach::To(amount))) if amount.pods_of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
-            Err(Error::usage(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
+            Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
                 .hint("all of them are --to 100%, or --all"))
         }
         (Some(Batches::Until(goals)), _) => check_goals(goals, wanted),
@@ -44,9 +44,14 @@ fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
     };
     let sentence = format!("{} comes after {}", counted(after), counted(before));
     let sentence = sentence.trim_end_matches(',');
-    Err(Error::usage(format!("--batches {} goes down: {sentence}; nothing was written", listed(goals))).hint(
+    Err(refused(format!("--batches {} goes down: {sentence}; nothing was written", listed(goals))).hint(
         "each says how many pods run the new revision after a batch, of as many as there are: 1,10%,50%,100%",
     ))
+}
+
+/// Returns the error for numbers that are valid, but not for the present replicas: a state, not a usage mistake.
+fn refused(sentence: String) -> Error {
+    Error::new(ErrorKind::Refused, sentence)
 }
 
 impl Batches {

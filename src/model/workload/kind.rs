@@ -35,12 +35,12 @@ pub enum PodLabelValue {
 /// Where a field is in an API version: the version, and the path.
 pub type VersionedPath = (&'static str, &'static [&'static str]);
 
-/// What tells the pods of a workload apart.
+/// What identifies the pods of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PodIdentity {
-    /// Nothing: they are replaced by pods with other names, and counted.
+    /// Nothing: pods with other names replace them, and only their number matters.
     Interchangeable,
-    /// The node: one pod a node.
+    /// The node, which has one of the pods.
     Node,
     /// The ordinal at the end of the name, which the replacement has too. The controller updates pods
     /// in the order of their ordinals.
@@ -51,7 +51,7 @@ pub enum PodIdentity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldBy {
     /// A field of the kind's own that is true while the workload is paused, by API version, the preferred
-    /// one first. Nothing has to be remembered to end the hold.
+    /// one first. The end of the hold needs no stored state.
     Paused(&'static [VersionedPath]),
     /// The partition of the update strategy.
     Partition,
@@ -60,7 +60,7 @@ pub enum HoldBy {
 }
 
 impl HoldBy {
-    /// Whether a hold replaces the user's strategy, which an annotation has to remember.
+    /// Whether a hold replaces the user's strategy, which an annotation then stores.
     #[must_use]
     pub fn is_remembered(self) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Workloads: an object, and the entry of the kind table that says how it behaves.
+//! Workloads: an object, and the entry of the kind table that describes how its kind behaves.
 //!
 //! A kind is one [`KindSpec`] in a file of its own, and a line in the table. No file outside this folder
-//! matches on a kind: what differs is asked of the entry.
+//! matches on a kind: the entry describes what differs.
 
 pub mod advanced_daemon_set;
 pub mod advanced_stateful_set;
@@ -181,7 +181,7 @@ impl Workload {
         self.object.int(pointer).unwrap_or(default).clamp(0, i64::from(i32::MAX))
     }
 
-    /// Whether the controller has seen the spec as it is now (`status.observedGeneration`).
+    /// Whether the controller has observed the spec as it is now (`status.observedGeneration`).
     #[must_use]
     pub fn is_observed(&self) -> bool {
         self.object.generation() <= self.object.int("/status/observedGeneration").unwrap_or_default()

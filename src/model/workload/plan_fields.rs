@@ -50,12 +50,6 @@ pub fn parts(workload: &Workload, value: Option<&Value>) -> Vec<(FieldPath, Opti
     }
 }
 
-/// Returns the update strategy in such a value.
-#[must_use]
-pub fn strategy_in<'a>(workload: &Workload, value: &'a Value) -> Option<&'a Value> {
-    if are_several(workload) { value.get("strategy") } else { Some(value) }
-}
-
 /// Checks a value before it is written.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ pub struct HeldBudget {
 }
 
 impl HeldBudget {
-    /// One updated pod beside all outdated ones: what a Deployment rests at that another client resumes too early.
+    /// One updated pod beside all outdated ones. A Deployment stops there if another client resumes it too early.
     pub const BESIDE: Self = Self { surge: 1, unavailable: 0 };
 
     /// Returns the budget that rests at a number of updated pods, of which `surge` are beside all outdated ones. Of

@@ -166,7 +166,7 @@ fn undo_and_restart_affect_the_pods_that_the_partition_releases() {
     let tests: Vec<_> =
         restarted.operations().iter().map(|operation| operation["path"].to_string()).collect();
     assert!(tests.contains(&r#""/spec/update/paused""#.to_owned()), "{tests:?}");
-    let effect = crate::model::change::restart::effect(&observation, &restarted);
+    let effect = crate::model::status::effect::Effect::of_change(&observation, restarted.after());
     assert_eq!(effect.replaced.map(|pods| pods.len()), Some(3));
     assert_eq!(effect.held.len(), 2);
 }

@@ -10,7 +10,7 @@ use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::verdict::{RolloutState, Verdict};
 use crate::render::escape;
 use crate::render::status::{
-    NameContext, RolloutStatus, cause_line, line, needs_a_fix, serving_line, way_back_hint,
+    NameContext, RolloutStatus, cause_line, line, needs_a_fix, rollback_command_hint, serving_line,
 };
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
@@ -152,7 +152,7 @@ pub fn result(
         .collect()
 }
 
-/// Returns what still serves after a failed or unfinished rollout, and the command that goes back.
+/// Returns what still serves after a failed or unfinished rollout, and the command that rolls back.
 fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
     let Some((observed, verdict)) = tracker.observation().zip(tracker.verdict()) else { return Vec::new() };
     let can_go_back = match &result.outcome {
@@ -165,7 +165,7 @@ fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
         Outcome::TimedOut(_) => needs_a_fix(verdict.state, tracker.causes()),
         _ => return Vec::new(),
     };
-    let hint = way_back_hint(observed).filter(|_| can_go_back);
+    let hint = rollback_command_hint(observed).filter(|_| can_go_back);
     std::iter::once(serving_line(observed, verdict.state)).chain(hint).collect()
 }
 

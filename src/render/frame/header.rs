@@ -39,9 +39,6 @@ const MAX_NAME_PERCENT: usize = 40;
 /// The minimum width of a shortened name.
 const MIN_NAME_WIDTH: usize = 12;
 
-/// Below this width a row has only a name and a cause.
-const NARROW_WIDTH: usize = 60;
-
 /// Below this width a row has no revisions, so that the cause has room.
 const WIDE_WIDTH: usize = 99;
 
@@ -68,8 +65,7 @@ impl BlockHeader {
         }
     }
 
-    /// Returns the header as one row, with the first cause or else the progress. A narrow row has only the name
-    /// and the cause.
+    /// Returns the header as one row, with the first cause or else the progress at the end, which is cut first.
     pub(super) fn row(
         self,
         first_cause: Option<FrameLine>,
@@ -78,17 +74,12 @@ impl BlockHeader {
     ) -> Vec<FrameLine> {
         let SummaryRow { name, state, why } = self.row;
         let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
-        match first_cause.or(why) {
-            Some(first_cause) if width < NARROW_WIDTH => vec![name, first_cause],
-            first_cause => {
-                let comma = if self.left.is_empty() { "" } else { ", " };
-                let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
-                // The longest cell is the last one, so that it moves no column.
-                let words = first_cause.unwrap_or(how_far);
-                let revisions = if width < WIDE_WIDTH { FrameLine::default() } else { self.revisions };
-                vec![name, state, FrameLine::of(self.elapsed), revisions, words]
-            }
-        }
+        let comma = if self.left.is_empty() { "" } else { ", " };
+        let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
+        // The longest cell is the last one, so that it moves no column.
+        let words = first_cause.or(why).unwrap_or(how_far);
+        let revisions = if width < WIDE_WIDTH { FrameLine::default() } else { self.revisions };
+        vec![name, state, FrameLine::of(self.elapsed), revisions, words]
     }
 
     /// Returns the header as lines. Parts that do not fit into one line begin another one.

@@ -17,10 +17,19 @@ mod workload_block;
 pub use line::FrameLine;
 pub use steps::{Steps, batch_rows};
 
+use k8s_openapi::jiff::Timestamp;
+
 use self::workload_block::WorkloadBlock;
 use super::status::NameContext;
 use crate::model::follow::{Follower, Now, TargetTracker};
+use crate::model::status::observation::Observation;
 use crate::world::Terminal;
+
+/// Returns a line for each revision, and for each of its pods its name, node, state and restarts.
+#[must_use]
+pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Terminal>) -> Vec<FrameLine> {
+    revisions::pod_tree(observed, now, terminal.map_or(usize::MAX, usable_width))
+}
 
 /// Returns the state or the result of a target in words.
 pub(super) fn result_words(tracker: &TargetTracker) -> String {

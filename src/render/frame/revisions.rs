@@ -38,9 +38,23 @@ pub(super) fn lines(
     width: usize,
     shows_pods: bool,
 ) -> Vec<TreeLine> {
-    if let Some(row) = at_the_end(tracker, observed) {
-        return in_columns(vec![row], width).into_iter().map(TreeLine::Revision).collect();
-    }
+    let Some((current, row)) = at_the_end(tracker, observed) else {
+        return tree(observed, now, width, shows_pods);
+    };
+    let (pods_by_name, _) = observed.pods_by_revision();
+    let pods = pods_by_name.get(current.name.as_str()).map_or(&[][..], Vec::as_slice);
+    let pods = if shows_pods { pod_lines(&[pods], observed, now) } else { Vec::new() };
+    let row = in_columns(vec![row], width).into_iter().map(TreeLine::Revision);
+    row.chain(pods.into_iter().flatten().map(TreeLine::Pod)).collect()
+}
+
+/// Returns the revisions of an observation, each followed by its pods.
+pub(in crate::render) fn pod_tree(observed: &Observation, now: Timestamp, width: usize) -> Vec<FrameLine> {
+    let lines = tree(observed, now, width, true).into_iter();
+    lines.map(|(TreeLine::Revision(line) | TreeLine::Pod(line))| line).collect()
+}
+
+fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) -> Vec<TreeLine> {
     let (pods_by_name, strangers) = observed.pods_by_revision();
     let pods_of =
         |revision: &Revision| pods_by_name.get(revision.name.as_str()).map_or(&[][..], Vec::as_slice);
@@ -99,8 +113,8 @@ fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<
     lines.collect()
 }
 
-/// Returns the row of a complete rollout from the controller's counters. The observed pods may be older.
-fn at_the_end(tracker: &TargetTracker, observed: &Observation) -> Option<RevisionRow> {
+/// Returns the revision of a complete rollout, and its row from the controller's counters. The observed pods may be older.
+fn at_the_end<'o>(tracker: &TargetTracker, observed: &'o Observation) -> Option<(&'o Revision, RevisionRow)> {
     let is_complete = tracker.result().is_some_and(|result| match &result.rollback {
         Some(RollbackResult::RolledBack { outcome, .. }) => *outcome == Outcome::Reached,
         _ => result.outcome == Outcome::Reached,
@@ -109,7 +123,7 @@ fn at_the_end(tracker: &TargetTracker, observed: &Observation) -> Option<Revisio
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
     let words = FrameLine::default().with(style(PodStage::Ready), ready);
-    Some([number(new), FrameLine::of(&new.name), FrameLine::of(pods(total)), words])
+    Some((new, [number(new), FrameLine::of(&new.name), FrameLine::of(pods(total)), words]))
 }
 
 fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestamp) -> RevisionRow {

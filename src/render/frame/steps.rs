@@ -23,6 +23,12 @@ pub struct Steps<'a> {
     pub logs: &'a ContainerLogs,
 }
 
+/// The cell of a row with the pods of the batch.
+const PODS: usize = 2;
+
+/// The least width of shortened pods.
+const FEWEST_CELLS: usize = 8;
+
 /// The minimum number of batch rows; with less room, batches are only counted.
 const FEWEST_ROWS: usize = 3;
 
@@ -39,7 +45,7 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameL
     let below = below(steps, &view, width);
     let room = height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS);
     if !is_rolled_back(steps) {
-        head.extend(rows_within(&view.batches, view.has_more_batches, room));
+        head.extend(rows_within(&view.batches, view.has_more_batches, width, room));
     }
     head.extend(below);
     head
@@ -102,10 +108,27 @@ pub fn batch_rows(batches: &[Batch]) -> Vec<FrameLine> {
     aligned(batches.iter().map(row).collect())
 }
 
+/// Returns the rows with their pods shortened to the width, so that the stage and the time stay visible.
+fn rows_in_width(batches: &[Batch], width: usize) -> Vec<FrameLine> {
+    let rows = batch_rows(batches);
+    let excess = rows.iter().map(FrameLine::cells).max().unwrap_or_default().saturating_sub(width);
+    if excess == 0 {
+        return rows;
+    }
+    let mut rows: Vec<Vec<FrameLine>> = batches.iter().map(row).collect();
+    let pods = |row: &Vec<FrameLine>| row.get(PODS).map_or(0, FrameLine::cells);
+    let widest = rows.iter().map(pods).max().unwrap_or_default();
+    let room = widest.saturating_sub(excess).max(FEWEST_CELLS);
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(PODS)) {
+        *cell = std::mem::take(cell).shortened_to(room);
+    }
+    aligned(rows)
+}
+
 /// Returns the rows around the present batch if not all fit. The others are counted.
-fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<FrameLine> {
+fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> Vec<FrameLine> {
     if batches.len() <= room {
-        return batch_rows(batches);
+        return rows_in_width(batches, width);
     }
     let is_done = |batch: &Batch| matches!(batch.stage, BatchStage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
@@ -115,7 +138,7 @@ fn rows_within(batches: &[Batch], has_more: bool, room: usize) -> Vec<FrameLine>
     let (window, after) = rest.split_at(shown.min(rest.len()));
     let mut lines = Vec::new();
     lines.extend(counted(before, "before them"));
-    lines.extend(batch_rows(window));
+    lines.extend(rows_in_width(window, width));
     lines.extend(counted(after, if has_more { "after them, and more" } else { "after them" }));
     lines
 }
@@ -166,7 +189,26 @@ fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::model::step::{SlotState, SlotView};
+
+    #[test]
+    fn pods_are_shortened_before_the_time_is_cut() {
+        let slots = vec![SlotView { name: "web-5b5c799b79-7b45d".to_owned(), state: SlotState::Updated }];
+        let (healthy, of) = (Duration::from_secs(72), Duration::from_secs(300));
+        let stage = BatchStage::Soaking { healthy, of };
+        let batches = [Batch { number: 1, is_canary: true, size: 1, slots, stage }];
+        for (width, row) in [
+            (79, "  batch 1  canary  web-5b5c799b79-7b45d  soaking  healthy 1m12s of 5m"),
+            (59, "  batch 1  canary  web-5…7b45d  soaking  healthy 1m12s of 5m"),
+            (20, "  batch 1  canary  web-…45d  soaking  healthy 1m12s of 5m"),
+        ] {
+            let rows = rows_in_width(&batches, width);
+            assert_eq!(rows.iter().map(FrameLine::text).collect::<Vec<_>>(), [row], "{width}");
+        }
+    }
 
     #[test]
     fn hidden_rows_and_unknown_sizes_are_counted() {
@@ -178,7 +220,7 @@ mod tests {
         for (has_more, last) in
             [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
         {
-            let lines = rows_within(&batches, has_more, 4);
+            let lines = rows_within(&batches, has_more, 80, 4);
             assert_eq!((lines.len(), lines.last()), (3, Some(&FrameLine::default().with(Style::Dim, last))));
         }
     }

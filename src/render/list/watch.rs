@@ -16,7 +16,7 @@ use crate::render::style::Style;
 use crate::world::Terminal;
 
 /// The most lines of one cause on a terminal, so that it does not push other rollouts away.
-const CAUSE_LINES: usize = 2;
+const CAUSE_LINES: usize = 3;
 
 /// A row, and whether it has changed.
 type WatchedRow<'a> = (&'a ListedRollout, bool);

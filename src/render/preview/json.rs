@@ -104,6 +104,7 @@ fn effect(effect: &Effect) -> Value {
         "wanted": effect.wanted,
         "replaced": effect.replaced,
         "alreadyUpdated": effect.already,
+        "removed": effect.removed.len(),
         "held": effect.held,
         "heldBy": held_by,
         "pace": pace,

@@ -1,6 +1,6 @@
 //! Hints: the command to type next.
 
-use crate::model::change::hold::{end_command, is_lost, step_command};
+use crate::model::change::hold::{end_command, is_annotation_lost, step_command};
 use crate::model::change::plan::{Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
@@ -76,7 +76,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 (false, false) => "to hold it again: {}",
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
-            if is_lost(workload) {
+            if is_annotation_lost(workload) {
                 return vec![command("to end the hold: {}", [end_command(workload)])];
             }
             if is_held(workload) && workload.kind().step == Ok(StepBy::UpdateBudget) {

@@ -1,9 +1,10 @@
 //! Containers: images, configuration, commands, crashes.
 
+use harness::merged;
 use serde_json::json;
 
 use super::{crashed, of_container, only, waiting};
-use crate::objects::{broken_pod, document, warning, with, workload};
+use crate::objects::{broken_pod, document, warning, workload};
 
 /// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. The text after `ErrImagePull: `
 /// comes from the container runtime; see `runtime_messages`.
@@ -175,8 +176,8 @@ fn an_oom_kill_shows_the_memory_limit() {
     let limits = json!({"spec": {"template": {"spec": {"containers": [
         {"name": "app", "image": "x:3", "resources": {"limits": {"memory": "64Mi"}}},
     ]}}}});
-    let workload = with(workload("Deployment"), &limits);
-    let revision = with(crate::objects::revision("Deployment", 3), &limits);
+    let workload = merged(workload("Deployment"), &limits);
+    let revision = merged(crate::objects::revision("Deployment", 3), &limits);
     let pod = broken_pod("Deployment", "web-3-a", 3, &crashed("OOMKilled", 137, ""));
     assert_eq!(
         only(&document("Deployment", &[workload, revision, pod])).2,
@@ -186,9 +187,9 @@ fn an_oom_kill_shows_the_memory_limit() {
 
 #[test]
 fn a_failing_init_container_is_reported_instead_of_the_waiting_containers() {
-    let init = with(crashed("Error", 1, "no route to db"), &json!({"name": "migrate"}));
+    let init = merged(crashed("Error", 1, "no route to db"), &json!({"name": "migrate"}));
     let pod = broken_pod("Deployment", "web-2-a", 2, &waiting("PodInitializing", ""));
-    let pod = with(pod, &json!({"status": {"initContainerStatuses": [init]}}));
+    let pod = merged(pod, &json!({"status": {"initContainerStatuses": [init]}}));
     let document = document("Deployment", &[workload("Deployment"), pod]);
     let expected = ("init-crash", false, "init container, CrashLoopBackOff, exit 1", Some("no route to db"));
     assert_eq!(only(&document), expected);

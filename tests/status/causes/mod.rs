@@ -6,9 +6,10 @@ mod probes;
 mod refused;
 mod reporting;
 
+use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, document, with, workload};
+use crate::objects::{broken_pod, document, workload};
 
 /// Returns the status of a Deployment whose only updated pod has this container status.
 fn of_container(container: &Value) -> Value {
@@ -32,5 +33,5 @@ fn crashed(reason: &str, exit_code: i64, message: &str) -> Value {
     let ending = json!({"reason": reason, "exitCode": exit_code, "message": message});
     let back_off =
         waiting("CrashLoopBackOff", "back-off 40s restarting failed container=app pod=web-2-a_n(uid)");
-    with(back_off, &json!({"restartCount": 3, "lastState": {"terminated": ending}}))
+    merged(back_off, &json!({"restartCount": 3, "lastState": {"terminated": ending}}))
 }

@@ -1,10 +1,11 @@
 //! Causes of whole pods: unscheduled, without volume or sandbox, evicted, unreachable, or not
 //! terminating.
 
+use harness::merged;
 use serde_json::json;
 
 use super::{of_container, only, waiting};
-use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
+use crate::objects::{broken_pod, cause_ids, document, warning, workload};
 
 /// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
 /// server: `pkg/registry/core/pod/strategy.go` for the gates.
@@ -46,7 +47,7 @@ fn unschedulable_pods_are_reported() {
             json!({"type": "PodScheduled", "status": "False", "reason": reason, "message": message});
         let pod = broken_pod("Deployment", "web-2-a", 2, &json!({}));
         let unbound = json!({"spec": {"nodeName": null}, "status": {"containerStatuses": [], "conditions": [scheduled]}});
-        let document = document("Deployment", &[workload("Deployment"), with(pod, &unbound)]);
+        let document = document("Deployment", &[workload("Deployment"), merged(pod, &unbound)]);
         let (id, heals, summary, evidence) = only(&document);
         assert_eq!((id, heals, summary), expected);
         assert_eq!(evidence, Some(message));
@@ -120,7 +121,7 @@ fn pods_evicted_or_rejected_by_their_node_are_reported() {
         ),
     ] {
         let failed = json!({"status": {"phase": "Failed", "reason": reason, "message": message, "containerStatuses": []}});
-        let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &failed);
+        let pod = merged(broken_pod("Deployment", "web-2-a", 2, &json!({})), &failed);
         let document = document("Deployment", &[workload("Deployment"), pod]);
         assert_eq!(only(&document), expected);
     }
@@ -135,7 +136,7 @@ fn a_pod_that_its_kubelet_has_not_acknowledged_is_reported() {
         let scheduled = json!([{"type": "PodScheduled", "status": "True", "lastTransitionTime": bound}]);
         let changes = json!({"spec": {"nodeName": "node-1"},
             "status": {"phase": "Pending", "containerStatuses": [], "conditions": scheduled}});
-        let pod = with(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
+        let pod = merged(broken_pod("Deployment", "web-2-a", 2, &json!({})), &changes);
         let document = document("Deployment", &[workload("Deployment"), pod]);
         assert_eq!(cause_ids(&document), expected, "{document:#}");
         if !expected.is_empty() {
@@ -152,7 +153,7 @@ fn unreachable_nodes_are_distinguished() {
         {"type": "Ready", "status": "False", "lastTransitionTime": "2026-11-20T13:50:00Z"},
         {"type": "ContainersReady", "status": "True"},
     ]}});
-    let silent = with(crate::objects::pod("DaemonSet", "web-a", 1), &silent);
+    let silent = merged(crate::objects::pod("DaemonSet", "web-a", 1), &silent);
     let bad = waiting("ErrImagePull", "docker.io/library/x:2: not found");
     let objects = [workload("DaemonSet"), silent, broken_pod("DaemonSet", "web-b", 2, &bad)];
     let document = document("DaemonSet", &objects);
@@ -179,8 +180,8 @@ fn pods_that_outlive_their_grace_period_are_reported() {
             Some("stuck terminating, node node-1 does not answer"),
         ),
     ] {
-        let pod = with(crate::objects::pod("Deployment", "web-1-a", 1), &changes);
-        let pod = with(pod, &json!({"metadata": {"deletionTimestamp": deletion_deadline}}));
+        let pod = merged(crate::objects::pod("Deployment", "web-1-a", 1), &changes);
+        let pod = merged(pod, &json!({"metadata": {"deletionTimestamp": deletion_deadline}}));
         let document = document("Deployment", &[workload("Deployment"), pod]);
         let found = document["causes"].as_array().unwrap().first();
         assert_eq!(found.map(|cause| cause["summary"].as_str().unwrap()), summary, "{document:#}");

@@ -1,9 +1,10 @@
 //! Causes of running containers that are not ready.
 
+use harness::merged;
 use serde_json::{Value, json};
 
 use super::{crashed, of_container, only};
-use crate::objects::{broken_pod, cause_ids, document, warning, with, workload};
+use crate::objects::{broken_pod, cause_ids, document, warning, workload};
 
 /// kubelet: `pkg/kubelet/prober/prober.go`.
 #[test]
@@ -14,12 +15,12 @@ fn failed_probes_are_reported() {
     }]}}}});
     let rollout = |since: &str, container: Value, message: &str| {
         let running = json!({"state": {"running": {"startedAt": since}}});
-        let pod = broken_pod("Deployment", "web-3-a", 3, &with(running, &container));
-        let revision = with(crate::objects::revision("Deployment", 3), &probes);
+        let pod = broken_pod("Deployment", "web-3-a", 3, &merged(running, &container));
+        let revision = merged(crate::objects::revision("Deployment", 3), &probes);
         document(
             "Deployment",
             &[
-                with(workload("Deployment"), &probes),
+                merged(workload("Deployment"), &probes),
                 revision,
                 pod,
                 warning("uid-web-3-a", "Unhealthy", message),
@@ -40,12 +41,12 @@ fn failed_probes_are_reported() {
     assert_eq!(cause_ids(&starting), [""; 0], "the failure threshold is reached after 20s");
 
     for (which, id) in [("Liveness", "liveness-probe"), ("Startup", "startup-probe")] {
-        let killed = with(crashed("Error", 137, ""), &json!({}));
+        let killed = merged(crashed("Error", 137, ""), &json!({}));
         let message =
             format!("{which} probe errored and resulted in unknown state: rpc error: deadline exceeded");
         let summary = format!("killed by its {} probe, exit 137 (SIGKILL)", which.to_lowercase());
         let killed =
-            rollout("2026-11-20T13:59:00Z", with(killed, &json!({"state": {"running": null}})), &message);
+            rollout("2026-11-20T13:59:00Z", merged(killed, &json!({"state": {"running": null}})), &message);
         assert_eq!(only(&killed), (id, true, summary.as_str(), Some("rpc error: deadline exceeded")));
     }
 }
@@ -68,7 +69,7 @@ fn false_readiness_gates_are_reported() {
     let ready = json!({"ready": true, "state": {"running": {"startedAt": "2026-11-20T13:00:00Z"}}});
     let pod = broken_pod("Deployment", "web-2-a", 2, &ready);
     let conditions = json!([gate, {"type": "ContainersReady", "status": "True"}]);
-    let pod = with(pod, &json!({"status": {"conditions": conditions}}));
+    let pod = merged(pod, &json!({"status": {"conditions": conditions}}));
     let document = document("Deployment", &[workload("Deployment"), pod]);
     assert_eq!(only(&document), ("readiness-gate", true, "a readiness gate is closed", Some(message)));
 }

@@ -1,9 +1,10 @@
 //! Pods that the API server rejects.
 
+use harness::merged;
 use serde_json::json;
 
 use super::only;
-use crate::objects::{cause_ids, document, warning, with, workload};
+use crate::objects::{cause_ids, document, warning, workload};
 
 /// API server: `plugin/pkg/admission/resourcequota` and `webhook/errors/statuserror.go`; Pod Security. The
 /// controllers report it in a condition of the ReplicaSet, or in Events (`pkg/controller/controller_utils.go`,
@@ -35,8 +36,8 @@ fn rejected_pods_are_reported() {
             json!({"metadata": {"name": "web-3", "uid": "r3"}, "status": {"conditions": [failure]}});
         let template =
             json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3"}]}}}});
-        let replica_set = with(with(crate::objects::revision("Deployment", 3), &template), &replica_set);
-        let deployment = with(workload("Deployment"), &template);
+        let replica_set = merged(merged(crate::objects::revision("Deployment", 3), &template), &replica_set);
+        let deployment = merged(workload("Deployment"), &template);
         let status = document("Deployment", &[deployment, replica_set]);
         assert_eq!(only(&status), expected);
         assert_eq!(
@@ -50,12 +51,12 @@ fn rejected_pods_are_reported() {
             "FailedCreate",
             &format!("create Pod web-2 in StatefulSet web failed error: {message}"),
         );
-        let status = document("StatefulSet", &[with(workload("StatefulSet"), &missing), printed]);
+        let status = document("StatefulSet", &[merged(workload("StatefulSet"), &missing), printed]);
         assert_eq!(only(&status), expected);
 
         let missing = json!({"status": {"currentNumberScheduled": 2}});
         let printed = warning("w", "FailedCreate", &format!("Error creating: {message}"));
-        let status = document("DaemonSet", &[with(workload("DaemonSet"), &missing), printed]);
+        let status = document("DaemonSet", &[merged(workload("DaemonSet"), &missing), printed]);
         assert_eq!(only(&status), expected);
     }
 }
@@ -67,6 +68,6 @@ fn a_rejected_replica_set_is_reported() {
     let image = json!([{"name": "app", "image": "x:9"}]);
     let changes =
         json!({"spec": {"template": {"spec": {"containers": image}}}, "status": {"conditions": [condition]}});
-    let document = document("Deployment", &[with(workload("Deployment"), &changes)]);
+    let document = document("Deployment", &[merged(workload("Deployment"), &changes)]);
     assert_eq!(cause_ids(&document), ["admission-refused"]);
 }

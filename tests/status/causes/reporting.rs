@@ -1,16 +1,17 @@
 //! How causes are printed: once, for the right pods, and without secrets.
 
+use harness::merged;
 use serde_json::json;
 
 use super::crashed;
-use crate::objects::{broken_pod, cause_ids, document, status, with, workload};
+use crate::objects::{broken_pod, cause_ids, document, status, workload};
 
 #[test]
 fn one_cause_on_many_pods_is_one_line() {
     let mut objects = vec![workload("Deployment")];
     for pod in 0..50 {
         let restarts = json!({"restartCount": if pod == 7 { 9 } else { 3 }});
-        let crash = with(crashed("Error", 1, "panic: no"), &restarts);
+        let crash = merged(crashed("Error", 1, "panic: no"), &restarts);
         objects.push(broken_pod("Deployment", &format!("web-2-{pod:02}"), 2, &crash));
     }
     let output = status("Deployment", &objects, &[]);
@@ -34,8 +35,8 @@ fn secrets_of_the_template_are_masked() {
     let template = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3", "env": env}]}}}});
     let crash = crashed("Error", 1, "cannot log in as app with hunter2 at db://app:s3cr3t@db in prod");
     let objects = [
-        with(workload("Deployment"), &template),
-        with(crate::objects::revision("Deployment", 3), &template),
+        merged(workload("Deployment"), &template),
+        merged(crate::objects::revision("Deployment", 3), &template),
         broken_pod("Deployment", "web-3-a", 3, &crash),
     ];
     let output = status("Deployment", &objects, &[]);
@@ -78,7 +79,7 @@ fn secrets_of_a_template_without_a_revision_are_masked() {
     let message = "replicasets.apps \"web-3\" is forbidden: no value hunter2 may stand in a template";
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": message});
     let changes = json!({"spec": {"template": template}, "status": {"conditions": [condition]}});
-    let output = status("Deployment", &[with(workload("Deployment"), &changes)], &[]);
+    let output = status("Deployment", &[merged(workload("Deployment"), &changes)], &[]);
     assert!(output.stderr.contains("no value *** may stand in a template"), "{}", output.stderr);
 }
 

@@ -49,7 +49,7 @@ async fn a_node_selector_without_outdated_nodes_fails() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let typo = nodes.step("--all --node-selector pool=canry").await;
-    ends(&typo, 2);
+    ends(&typo, 1);
     assert!(
         typo.stderr.contains("--node-selector pool=canry matches none of the 6 nodes"),
         "{}",

@@ -1,4 +1,4 @@
-//! Plays one run, and says what was wrong with it.
+//! Plays one run, and reports what was wrong with it.
 
 use std::time::Duration;
 

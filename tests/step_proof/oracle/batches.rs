@@ -1,5 +1,5 @@
 //! Batches: how large they are, that each waits for the soak of the one before, that nothing more is
-//! let go than may be missing, and that no pod is replaced that was not let go.
+//! released than may be missing, and that no pod is replaced that was not released.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) struct BatchOrder {
     goal: usize,
     /// The pods of the last batch, and those that the cluster added since.
     last: Option<BTreeSet<i64>>,
-    /// Whether a batch was begun that a check says no of.
+    /// Whether a batch began that a check refuses.
     is_refused: bool,
     /// How far the command goes that is under way, or was killed.
     reach: Option<Reach>,
@@ -29,9 +29,9 @@ impl Oracle for BatchOrder {
             && !scene.before.released().contains(&ordinal)
             && !heals(scene)
         {
-            return Err(format!("db-{ordinal} is replaced, and was not let go"));
+            return Err(format!("db-{ordinal} is replaced, and was not released"));
         }
-        if scene.goes_back() {
+        if scene.rolls_back() {
             self.last = None;
             self.goal = 0;
             self.is_refused = false; // a rollback restores a revision that did not fail
@@ -98,14 +98,14 @@ impl BatchOrder {
         self.goal = fitting.map_or(goal, |(_, goal)| goal);
         let is_refused = self.check_check(scene, "a batch begins");
         self.is_refused = scene.pace.check == Some(false);
-        let said = match fitting {
+        let checked = match fitting {
             Some(_) => is_refused.and(self.check_soaked(scene, scene.pace.soak, "a batch begins")),
-            None => Err(format!("{count} pods are let go, a batch ends at {goal}")),
+            None => Err(format!("{count} pods are released, a batch ends at {goal}")),
         };
         let before = let_go(scene.before, scene.before);
         let others = scene.before.wanted().into_iter().rev().filter(|place| !before.contains(place));
         self.last = Some(others.take(self.goal.saturating_sub(before.len())).collect());
-        said
+        checked
     }
 
     /// Returns how many pods may be released in total until the new batch is done.
@@ -122,7 +122,7 @@ impl BatchOrder {
     fn check_check(&self, scene: &Scene<'_>, what: &str) -> Result<(), String> {
         let mut last = self.last.iter().flatten();
         if self.is_refused && last.any(|place| scene.before.wants(*place)) {
-            Err(format!("{what}, and the check says no"))
+            Err(format!("{what}, and the check refused it"))
         } else {
             Ok(())
         }
@@ -151,7 +151,7 @@ impl BatchOrder {
         if scene.words.is_some_and(|words| words.force) {
             return Ok(());
         }
-        let mut said = Ok(());
+        let mut checked = Ok(());
         for view in scene.views.iter().copied().chain([scene.before]) {
             let allowed = scene.pace.max_unavailable.of(view.replicas());
             let (now, released) = (scene.change.decided, view.above(partition(scene.after.strategy())));
@@ -164,11 +164,11 @@ impl BatchOrder {
             if about_to_go == 0 || gone <= allowed {
                 return Ok(());
             }
-            said = Err(format!(
-                "{missing} pods are missing, {about_to_go} are let go, {allowed} may be missing"
+            checked = Err(format!(
+                "{missing} pods are missing, {about_to_go} are released, {allowed} may be missing"
             ));
         }
-        said
+        checked
     }
 }
 
@@ -179,7 +179,7 @@ fn heals(scene: &Scene<'_>) -> bool {
     scene.process().is_some() && scene.before.pods.get(name).is_some_and(|pod| pod.ready.is_none())
 }
 
-/// The places that are to run the new revision: those that the strategy of `set` lets go, and those
+/// The places that are to run the new revision: those that the strategy of `set` releases, and those
 /// that run it already, because they went before it was held.
 fn let_go(pods: &World, set: &World) -> BTreeSet<i64> {
     let released = set.released();

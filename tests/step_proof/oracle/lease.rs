@@ -1,5 +1,5 @@
 //! Two processes never step at the same time: who writes has the lease, and takes that of another
-//! only when nothing was seen of it for a minute, or when told to.
+//! only when the lease did not change for a minute, or with `--take-over`.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ pub(super) struct Leases {
 
 impl Oracle for Leases {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
-        let said = scene.writer().map_or(Ok(()), |process| self.check(process, scene));
+        let checked = scene.writer().map_or(Ok(()), |process| self.check(process, scene));
         let lease = lease(scene.after);
         if lease != self.last.as_ref().map(|(lease, _)| lease.clone()) {
             self.last = lease.map(|lease| (lease, scene.now()));
         }
-        said
+        checked
     }
 
     /// A process that ended normally left no lease.
@@ -53,10 +53,10 @@ impl Leases {
             }
         }
         let is_anothers = before.is_some_and(|before| self.holders.get(&process) != Some(&before));
-        let is_told = scene.words.is_some_and(|words| words.take_over);
+        let takes_over = scene.words.is_some_and(|words| words.take_over);
         let age = self.last.as_ref().map_or(LASTS, |(_, since)| scene.now() - since);
         // After another client ended the hold, no process can write, because each write tests the strategy.
-        if is_anothers && !is_told && age < LASTS && scene.before.is_stepped() {
+        if is_anothers && !takes_over && age < LASTS && scene.before.is_stepped() {
             return Err(format!("process {process} took a lease that was {age} ms old"));
         }
         if scene.releases() && after.is_none() {

@@ -1,4 +1,4 @@
-//! What must hold at every moment. Each oracle reads the changes one by one and says what is wrong.
+//! What must hold at every moment. Each oracle reads the changes one by one and reports what is wrong.
 
 mod batches;
 mod lease;
@@ -14,7 +14,7 @@ use crate::command::{Pace, Words};
 use crate::timeline::{By, Change, Process, Timeline};
 use crate::world::{Millis, World};
 
-/// One change, what was there before and after it, and what had been said.
+/// One change, what was there before and after it, and the options of its process.
 pub(crate) struct Scene<'a> {
     pub(crate) change: &'a Change,
     pub(crate) before: &'a World,
@@ -57,7 +57,7 @@ impl Scene<'_> {
     pub(crate) fn releases(&self) -> bool {
         self.writer().is_some()
             && self.after.has_plan()
-            && !self.goes_back()
+            && !self.rolls_back()
             && self.after.released_count() > self.before.released_count()
     }
 
@@ -72,8 +72,8 @@ impl Scene<'_> {
     }
 
     /// Whether a process put another template in the place of the one it released. The plan ends with that,
-    /// unless pods below the set's own partition have to go back: then it stays until they have.
-    pub(crate) fn goes_back(&self) -> bool {
+    /// unless pods below the set's own partition must be rolled back: then the plan stays until they are.
+    pub(crate) fn rolls_back(&self) -> bool {
         self.writer().is_some() && self.before.has_plan() && self.before.image() != self.after.image()
     }
 }
@@ -115,8 +115,10 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
             let process = &timeline.processes[*number];
             let is_over = process.ended < change.revision;
             if is_over {
-                let said = oracles.iter_mut().map(|oracle| oracle.ended((*number, process), &world));
-                wrong.extend(said.filter_map(Result::err).map(|said| format!("process {number}: {said}")));
+                let checked = oracles.iter_mut().map(|oracle| oracle.ended((*number, process), &world));
+                wrong.extend(
+                    checked.filter_map(Result::err).map(|error| format!("process {number}: {error}")),
+                );
             }
             !is_over
         });
@@ -135,13 +137,13 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         let (read, look) = (at(change.read), at(change.looked));
         let scene =
             Scene { change, before: &last, after: &world, views: &views, read, look, pace: &pace.now, words };
-        let said = oracles.iter_mut().map(|oracle| oracle.see(&scene));
-        wrong.extend(said.filter_map(Result::err).map(|said| format!("at {}: {said}", change.revision)));
+        let checked = oracles.iter_mut().map(|oracle| oracle.see(&scene));
+        wrong.extend(checked.filter_map(Result::err).map(|error| format!("at {}: {error}", change.revision)));
     }
     for number in living {
         let process = &timeline.processes[number];
-        let said = oracles.iter_mut().map(|oracle| oracle.ended((number, process), &world));
-        wrong.extend(said.filter_map(Result::err).map(|said| format!("process {number}: {said}")));
+        let checked = oracles.iter_mut().map(|oracle| oracle.ended((number, process), &world));
+        wrong.extend(checked.filter_map(Result::err).map(|error| format!("process {number}: {error}")));
     }
     wrong
 }
@@ -166,9 +168,9 @@ impl Paces {
             return;
         };
         if self.entered.insert(process) || self.is_void {
-            let goes_on = before.has_plan() && !words.new_plan && !self.is_void;
+            let continues = before.has_plan() && !words.new_plan && !self.is_void;
             self.is_void = false;
-            self.now = if goes_on { self.now.then(words) } else { Pace::default().then(words) };
+            self.now = if continues { self.now.then(words) } else { Pace::default().then(words) };
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::world::{Millis, World, node_number};
 pub(super) struct Nodes {
     /// The nodes of the batch that was begun last.
     batch: BTreeSet<i64>,
-    /// Whether a check says no of it.
+    /// Whether a check refuses it.
     is_refused: bool,
     /// The look that the last wave rests on, whose it was, and how many available pods it has removed.
     wave: Option<(usize, u64, i64)>,
@@ -34,13 +34,13 @@ impl Oracle for Nodes {
             return removed_updated(scene);
         }
         let soak = scene.pace.soak.max(scene.pace.final_soak);
-        if scene.goes_back() {
+        if scene.rolls_back() {
             self.batch.clear();
             self.is_refused = false; // a rollback restores a revision that did not fail
             return Ok(());
         }
         if scene.ends_plan() && self.is_refused {
-            return Err("the plan ends, and the check says no of the last batch".to_owned());
+            return Err("the plan ends, and the check refused the last batch".to_owned());
         }
         if scene.ends_plan() {
             return self.check_soaked(scene, soak, "the plan ends");
@@ -50,17 +50,17 @@ impl Oracle for Nodes {
             self.is_refused = false;
         }
         let batch = batch(scene.after);
-        if batch == self.batch || batch.is_empty() || scene.after.goes_back() {
+        if batch == self.batch || batch.is_empty() || scene.after.rolls_back() {
             return Ok(());
         }
-        let said = self.check_soaked(scene, scene.pace.soak, "a batch begins");
+        let checked = self.check_soaked(scene, scene.pace.soak, "a batch begins");
         let is_there = self.batch.iter().any(|node| scene.before.wants(*node)); // else it is over
         let is_refused = is_there && self.is_refused;
         self.is_refused = scene.pace.check == Some(false);
         self.batch = batch;
-        said?;
+        checked?;
         if is_refused {
-            return Err("a batch begins, and the check says no of the last one".to_owned());
+            return Err("a batch begins, and the check refused the last one".to_owned());
         }
         self.check_batch(scene)
     }
@@ -77,7 +77,7 @@ impl Nodes {
         };
         let hold = seen.hold().unwrap_or_default();
         if hold["paused"] == true || hold["lease"].is_null() {
-            return Err(format!("node-{place} is touched, and what was read says: {hold}"));
+            return Err(format!("node-{place} is touched, and what was read shows: {hold}"));
         }
         if scene.views().all(|view| view.nodes.get(&place) == Some(&false)) {
             return Err(format!("node-{place} is not ready, and is touched"));

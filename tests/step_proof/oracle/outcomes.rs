@@ -18,7 +18,7 @@ impl Oracle for Outcomes {
         self.now = scene.now();
         self.wrote.extend(scene.writer());
         // The process that completes the rollback of another one also counts as having rolled back.
-        if scene.goes_back() || scene.ends_plan() && scene.before.goes_back() {
+        if scene.rolls_back() || scene.ends_plan() && scene.before.rolls_back() {
             self.back.extend(scene.writer());
         }
         Ok(())
@@ -39,7 +39,7 @@ impl Oracle for Outcomes {
             {
                 // Below the set's own partition it holds until they are back, and others may keep them from it.
                 let is_said = process.transcript.contains("is not complete");
-                (!world.has_plan() || is_said && world.goes_back(), "undone, and the plan still holds it")
+                (!world.has_plan() || is_said && world.rolls_back(), "undone, and the plan still holds it")
             }
             Some(4) => (world.has_plan(), "a failure is held, and there is no plan"),
             _ => (true, ""),

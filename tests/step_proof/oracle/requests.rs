@@ -15,8 +15,8 @@ const TESTED: [&str; 4] = [
 ];
 
 pub(super) fn wrong(timeline: &Timeline) -> Vec<String> {
-    let said = timeline.asked.iter().filter_map(|asked| check(asked).err());
-    said.collect()
+    let checked = timeline.asked.iter().filter_map(|asked| check(asked).err());
+    checked.collect()
 }
 
 fn check(asked: &Asked) -> Result<(), String> {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(verb: Verb, kind: &'static str, body: &Value) -> Result<(), String> {
+    fn checked(verb: Verb, kind: &'static str, body: &Value) -> Result<(), String> {
         check(&Asked { process: 0, verb, kind, body: body.to_string(), has_failed: false })
     }
 
@@ -57,25 +57,25 @@ mod tests {
         let test = |path: &str| json!({"op": "test", "path": path, "value": 1});
         let write = json!({"op": "replace", "path": "/spec/updateStrategy", "value": {}});
         let all: Vec<Value> = TESTED.iter().map(|path| test(path)).chain([write.clone()]).collect();
-        assert_eq!(said(Verb::Patch, "StatefulSet", &all.clone().into()), Ok(()));
+        assert_eq!(checked(Verb::Patch, "StatefulSet", &all.clone().into()), Ok(()));
         for left_out in 0..TESTED.len() {
             let mut some = all.clone();
             some.remove(left_out);
-            assert!(said(Verb::Patch, "StatefulSet", &some.into()).is_err());
+            assert!(checked(Verb::Patch, "StatefulSet", &some.into()).is_err());
         }
         let mut late = all.clone();
         late.rotate_right(1);
-        assert!(said(Verb::Patch, "StatefulSet", &late.into()).is_err());
+        assert!(checked(Verb::Patch, "StatefulSet", &late.into()).is_err());
         let mut bare = all;
         bare[3] = json!({"op": "test", "path": "/metadata/annotations", "value": null});
-        assert_eq!(said(Verb::Patch, "StatefulSet", &bare.into()), Ok(()));
+        assert_eq!(checked(Verb::Patch, "StatefulSet", &bare.into()), Ok(()));
     }
 
     #[test]
     fn a_deletion_without_a_uid_and_any_other_write_are_found() {
-        assert_eq!(said(Verb::Delete, "Pod", &json!({"preconditions": {"uid": "u"}})), Ok(()));
-        assert!(said(Verb::Delete, "Pod", &json!({})).is_err());
-        assert!(said(Verb::Delete, "StatefulSet", &json!({"preconditions": {"uid": "u"}})).is_err());
-        assert!(said(Verb::Update, "StatefulSet", &json!({})).is_err());
+        assert_eq!(checked(Verb::Delete, "Pod", &json!({"preconditions": {"uid": "u"}})), Ok(()));
+        assert!(checked(Verb::Delete, "Pod", &json!({})).is_err());
+        assert!(checked(Verb::Delete, "StatefulSet", &json!({"preconditions": {"uid": "u"}})).is_err());
+        assert!(checked(Verb::Update, "StatefulSet", &json!({})).is_err());
     }
 }

@@ -24,12 +24,17 @@ impl Strategies {
         if scene.writer().is_some() && after.has_plan() && is_anew {
             self.image = Some(after.image().to_owned());
         }
-        if scene.goes_back() {
+        if scene.rolls_back() {
             self.image = Some(after.image().to_owned()); // a plan that stays is for that one
         }
-        let lets_go = scene.releases() || scene.process().is_some() && taken_down(scene).is_some();
+        // A write tests the template. A deletion cannot: it is right by what was there when it was sent.
+        let deletes = scene.process().is_some() && taken_down(scene).is_some();
+        let sent = if deletes { scene.views.last().copied() } else { None };
+        let lets_go = scene.releases() || deletes;
         match &self.image {
-            Some(image) if lets_go && image != before.image() => {
+            Some(image)
+                if lets_go && image != before.image() && sent.is_none_or(|sent| image != sent.image()) =>
+            {
                 Err(format!("{} is released, the plan is for {image}", before.image()))
             }
             _ => Ok(()),
@@ -53,7 +58,7 @@ impl Oracle for Strategies {
         }
         let is_paused = before.hold().is_some_and(|hold| hold["paused"] == true);
         if scene.releases() && is_paused && after.hold().is_some_and(|hold| hold["paused"] == true) {
-            return Err("pods are let go while it is paused".to_owned());
+            return Err("pods are released while it is paused".to_owned());
         }
         let is_held_first = before.hold().is_none() && after.hold().is_some();
         let is_paused_anew = after.hold() != before.hold() && !after.has_plan() && after.hold().is_some();
@@ -74,7 +79,7 @@ impl Oracle for Strategies {
             let is_updated = |one: &i64| scene.views().all(|view| view.is_updated(*one));
             let lost: Vec<i64> = was.filter(|one| !is.contains(one) && is_updated(one)).collect();
             if !lost.is_empty() {
-                return Err(format!("{lost:?} were let go, run the new revision, and are held again"));
+                return Err(format!("{lost:?} were released, run the new revision, and are held again"));
             }
         }
         Ok(())

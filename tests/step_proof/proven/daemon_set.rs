@@ -77,7 +77,7 @@ fn a_correct_plan_has_no_finding() {
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
 
-/// Whoever writes the plan while it is rolling back begins no batch. This was wrong when the batch that the
+/// A process that writes the plan during its rollback begins no batch. This was wrong when the batch that the
 /// check refused was taken for a new one then.
 #[test]
 fn a_lease_that_is_renewed_during_a_rollback() {
@@ -120,6 +120,28 @@ fn a_node_outside_the_batch() {
     history.batch(&[0], 1);
     history.removes(1);
     history.is_wrong("node-1 is touched, and is not in the batch {0}");
+}
+
+/// Another client changes the template while a deletion is under way, or before it is sent. Seen in seed 4792.
+#[test]
+fn a_deletion_during_and_after_a_change_of_the_template() {
+    for (sent_before, wrong) in [(true, ""), (false, "app:3.0 is released, the plan is for app:2.0")] {
+        let mut history = History::of_nodes();
+        history.batch(&[0], 1);
+        let sent = history.timeline.changes.len() as u64;
+        history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+        history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        history.removes(0);
+        if sent_before {
+            history.timeline.changes.last_mut().unwrap().known = vec![sent, sent];
+            last_look(&mut history, sent);
+        }
+        if wrong.is_empty() {
+            assert_eq!(judge(&history.timeline), [""; 0]);
+        } else {
+            history.is_wrong(wrong);
+        }
+    }
 }
 
 #[test]
@@ -199,7 +221,7 @@ fn a_deletion_while_paused_or_without_a_lease() {
         whole.as_object_mut().unwrap().extend(hold.as_object().unwrap().clone());
         history.hold(&whole, By::Other);
         history.removes(0);
-        history.is_wrong("node-0 is touched, and what was read says:");
+        history.is_wrong("node-0 is touched, and what was read shows:");
     }
 }
 

@@ -28,7 +28,7 @@ fn lease(holder: &str, turn: u64) -> Value {
 
 impl History {
     /// So many pods of a workload with an update strategy, paused by another one, and changed. Two processes will
-    /// be told the words.
+    /// get these options.
     fn paused(kind: &str, strategies: [&Value; 2], count: i64, words: Words) -> Self {
         let set = json!({
             "kind": kind,

@@ -87,7 +87,7 @@ fn too_many_unavailable_pods() {
     history.goes(2);
     history.goes(1);
     history.is_wrong("are down, 2 may be");
-    history.is_wrong("db-1 is replaced, and was not let go");
+    history.is_wrong("db-1 is replaced, and was not released");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_batch_that_is_too_large() {
     let mut history = History::new();
     history.plan(0, None, 1);
     history.plan(0, Some(3), 2);
-    history.is_wrong("2 pods are let go, a batch ends at 1");
+    history.is_wrong("2 pods are released, a batch ends at 1");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn too_many_released_pods() {
     history.pass(30);
     history.push(By::Other, What::Pod("db-0".to_owned(), None));
     history.plan(0, Some(2), 3);
-    history.is_wrong("1 pods are missing, 2 are let go, 2 may be missing");
+    history.is_wrong("1 pods are missing, 2 are released, 2 may be missing");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_released_pod_that_is_held_again() {
     let mut history = History::new();
     history.canary();
     history.plan(0, Some(5), 3);
-    history.is_wrong("[4] were let go, run the new revision, and are held again");
+    history.is_wrong("[4] were released, run the new revision, and are held again");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn pods_released_while_paused() {
     history.hold(&paused, By::Other);
     history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2.into();
     history.hold(&paused, By::Process(0));
-    history.is_wrong("pods are let go while it is paused");
+    history.is_wrong("pods are released while it is paused");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn pods_updated_before_the_plan_count_towards_the_goal() {
     assert_eq!(judge(&history.timeline), [""; 0]);
     history.pass(30);
     history.plan(0, Some(0), 3); // three pods, by two
-    history.is_wrong("5 pods are let go, a batch ends at 4");
+    history.is_wrong("5 pods are released, a batch ends at 4");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_released_lease_needs_no_further_report() {
     let set = Arc::new(history.set.clone());
     history.push(By::Other, What::Set(set));
     let hold = json!({"reason": "plan", "set": strategy(4), "plan": {}});
-    history.hold(&hold, By::Process(0)); // it sees that, and leaves
+    history.hold(&hold, By::Process(0)); // the process sees that, and ends
     history.plan(1, Some(2), 1); // a new plan without a soak
     history.replace(3);
     history.replace(2);
@@ -298,7 +298,7 @@ fn a_healthy_pod_deleted_below_the_partition() {
     let mut history = History::new();
     history.canary();
     history.push(By::Process(0), What::Pod("db-0".to_owned(), None));
-    history.is_wrong("db-0 is replaced, and was not let go");
+    history.is_wrong("db-0 is replaced, and was not released");
     let mut healed = History::new();
     healed.canary();
     let broken = healed.pod(0, "app:1.5", None);

@@ -4,17 +4,21 @@
 //! for no clock, so tests run in parallel. A [`Recorded`] is the recorded output of one kubectl command, and
 //! [`golden::compare`] compares every recording of a verb with our output. A [`TestCluster`] is a simulated
 //! cluster with controllers in the same process, on a clock that advances when every task waits.
+//! [`terminal::screens`] returns what a terminal showed. [`merged`] writes a test object as changes of another.
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
 pub mod golden;
 pub mod many_workloads;
+mod merge;
 pub mod random;
 mod recorded;
 pub mod replay;
 mod run;
 pub mod schema;
+pub mod terminal;
 pub mod test_cluster;
 
+pub use merge::merged;
 pub use recorded::{Recorded, data};
 pub use run::{Output, Run};
 pub use test_cluster::TestCluster;

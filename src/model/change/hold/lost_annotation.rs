@@ -17,7 +17,7 @@ use crate::model::workload::{Workload, plan_fields, strategy};
 
 /// Whether a workload has the `minReadySeconds` of a plan, and no annotation.
 #[must_use]
-pub fn is_lost(workload: &Workload) -> bool {
+pub fn is_annotation_lost(workload: &Workload) -> bool {
     plan_fields::are_several(workload)
         && workload.min_ready_seconds() == NEVER_AVAILABLE
         && matches!(Hold::of(workload), Ok(None))
@@ -34,7 +34,7 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
         (hold.reason() == HoldReason::Plan && holds).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
-    newest.filter(|_| is_lost(workload))
+    newest.filter(|_| is_annotation_lost(workload))
 }
 
 /// Returns the patch that restores the original fields. The workload is not paused then, as after the end of any other
@@ -57,7 +57,7 @@ pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
 /// With the command that ends the hold.
 pub fn check_not_lost(observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
-    if !is_lost(workload) {
+    if !is_annotation_lost(workload) {
         return Ok(());
     }
     if lost_hold(observed).is_none() {

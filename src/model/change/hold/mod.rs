@@ -5,7 +5,7 @@ mod pause;
 mod resume;
 mod summary;
 
-pub use lost_annotation::{check_not_lost, end_command, end_lost_hold, is_lost, lost_hold};
+pub use lost_annotation::{check_not_lost, end_command, end_lost_hold, is_annotation_lost, lost_hold};
 pub use pause::{HoldMethod, Pause, pause};
 pub(in crate::model) use pause::{hold_method, holding_partition};
 pub use resume::{Resume, resume};

@@ -123,7 +123,7 @@ fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
     let mut object = held(&before).0.after().clone();
     object["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
     let released = Workload::of(Object::read(object.clone()).unwrap()).unwrap();
-    let Resume::Forget(patch) = resume(&released, false).unwrap() else { panic!("not forgotten") };
+    let Resume::Forget(patch) = resume(&released, false).unwrap() else { panic!("the annotation stays") };
     assert_eq!(patch.after()["spec"], object["spec"]);
     assert_eq!(patch.after()["metadata"]["annotations"], json!({}));
 }
@@ -141,7 +141,7 @@ fn pausing_a_plan_sets_a_flag_that_resume_removes() {
     assert_eq!(patch.after()["spec"], stepping.workload.object().json()["spec"]);
     let hold = Hold::of(&paused).unwrap().unwrap();
     assert!(hold.is_paused() && hold.rest["unknown"] == json!(7));
-    let Resume::Continue(patch) = resume(&paused, false).unwrap() else { panic!("does not go on") };
+    let Resume::Continue(patch) = resume(&paused, false).unwrap() else { panic!("does not continue") };
     assert_eq!(Hold::of(&after(&patch)).unwrap(), Hold::of(&stepping.workload).unwrap());
     let Resume::End(patch) = resume(&paused, true).unwrap() else { panic!("is not released") };
     assert_eq!(patch.after()["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));

@@ -96,6 +96,11 @@ fn every_kind_of_change_has_its_outcome() {
         ("Deployment", ("x:4", &paused), ("x:4", &json!({"paused": true, "replicas": 2})), ("no rollout", 0)),
         ("Deployment", ("x:4", &paused), ("x:3", &none), ("no rollout", 0)),
         ("StatefulSet", ("x:3", &none), ("x:4", &none), ("new 4", 3)),
+        // Scaling down removes a pod, which is not replaced.
+        ("Deployment", ("x:3", &none), ("x:4", &json!({"replicas": 2})), ("new 4", 2)),
+        ("Deployment", ("x:3", &none), ("x:4", &json!({"replicas": 5})), ("new 4", 3)),
+        ("StatefulSet", ("x:3", &none), ("x:4", &json!({"replicas": 2})), ("new 4", 2)),
+        ("StatefulSet", ("x:3", &none), ("x:4", &json!({"replicas": 0})), ("new 4", 0)),
         ("StatefulSet", ("x:3", &none), ("x:4", &partition(2)), ("new 4", 1)),
         ("StatefulSet", ("x:3", &none), ("x:4", &on_delete), ("new 4", 0)),
         ("StatefulSet", ("x:4", &partition(3)), ("x:4", &partition(3)), ("unchanged", 0)),

@@ -18,7 +18,7 @@ pub enum PreviewWarning {
     EndsHold(HoldReason),
     /// A tool beside `kubectl apply` owns a manifest of the workload.
     Owner(ManifestOwner),
-    /// `revisionHistoryLimit` is 0, so that no revision stays to go back to.
+    /// `revisionHistoryLimit` is 0, so that no revision stays to roll back to.
     KeepsNoHistory,
     /// A lower `revisionHistoryLimit` removes revisions.
     RemovesRevisions {

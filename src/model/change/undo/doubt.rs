@@ -57,7 +57,7 @@ fn is_undo(workload: &Workload, revision: &Revision) -> Option<bool> {
     }
 }
 
-/// Whether the rollout of `current` went back from `revision`: it had a lower number before, or it is older.
+/// Whether the rollout of `current` was a rollback from `revision`: `current` had a lower number before, or is older.
 /// The controller of a Deployment records past numbers; the other controllers only renumber.
 fn is_replaced_by_earlier(revision: &Revision, current: &Revision) -> bool {
     let Some((number, now)) = revision.number.known().zip(current.number.known()) else { return false };
@@ -149,7 +149,7 @@ mod tests {
             let observation = written_by(&[("kubectl-rollout2", "Update")], observation(kind, &kept, &[]));
             assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{kind} {kept:?}");
             let named = doubts_of(&observation, &TargetRevision::Stable);
-            assert!(named.is_empty(), "a revision that was named: {named:?}");
+            assert!(named.is_empty(), "the user chose the revision: {named:?}");
         }
     }
 

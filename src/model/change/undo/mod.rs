@@ -2,12 +2,12 @@
 
 mod doubt;
 mod last_applied;
+mod rollback_command;
 mod target_revision;
-mod way_back;
 
 pub use doubt::{Doubt, doubts};
+pub use rollback_command::rollback_command;
 pub use target_revision::TargetRevision;
-pub use way_back::way_back;
 
 use serde_json::Value;
 

@@ -61,7 +61,7 @@ impl TargetRevision {
     }
 }
 
-/// The revisions with the numbers that kubectl reads, in the order in which it goes through them: of a
+/// Returns the revisions with the numbers that kubectl reads, in the order in which it goes through them: of a
 /// Deployment the oldest ReplicaSet first and the one with the live template last, of the other kinds by
 /// number. A missing number is 0, and kubectl skips an unreadable one.
 fn numbered_as_kubectl(observation: &Observation) -> Vec<(i64, &Revision)> {
@@ -80,7 +80,7 @@ fn numbered_as_kubectl(observation: &Observation) -> Vec<(i64, &Revision)> {
     numbered
 }
 
-/// The revision with the second highest number. Of several with the same number it is the first listed, as
+/// Returns the revision with the second highest number. Of several with the same number it is the first listed, as
 /// in kubectl's one pass over the ReplicaSets; where several have the highest, it is the second of those.
 fn second_highest<'a>(listed: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
     let (mut highest, mut second) = (None::<(i64, &Revision)>, None::<(i64, &Revision)>);

@@ -65,9 +65,9 @@ fn the_written_template_is_the_expected_revision() {
 }
 
 #[test]
-fn an_unknown_revision_word_is_an_error() {
-    assert!(matches!(
-        FollowerFixture::of(options_for_revision("hash:nonsense"), at(2, 2, 2)).outcome(),
-        Some(Outcome::Unreadable(_))
-    ));
+fn a_revision_that_no_rollout_can_have_is_an_error() {
+    for word in ["hash:nonsense", "9"] {
+        let outcome = FollowerFixture::of(options_for_revision(word), at(2, 2, 2));
+        assert!(matches!(outcome.outcome(), Some(Outcome::Unreadable(_))), "{word}");
+    }
 }

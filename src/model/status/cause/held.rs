@@ -3,7 +3,7 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{HoldSummary, end_command, is_lost};
+use crate::model::change::hold::{HoldSummary, end_command, is_annotation_lost};
 use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -44,7 +44,7 @@ fn budget(context: &CauseContext<'_>) -> Option<Cause> {
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
     let until = match hold {
         Some(hold) if hold.is_for_live_template(workload) => hold.words(workload),
-        None if !is_lost(workload) => return None,
+        None if !is_annotation_lost(workload) => return None,
         hold => {
             let what = if hold.is_some() { "for another template" } else { "whose annotation is gone" };
             let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
@@ -143,7 +143,7 @@ fn is_unbroken(pods: &[&Pod]) -> bool {
 /// the clocks of the nodes, so the controller's own verdict takes precedence.
 fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let (observed, current) = (context.observed, context.revision?);
-    if state == RolloutState::Complete || is_lost(&observed.workload) {
+    if state == RolloutState::Complete || is_annotation_lost(&observed.workload) {
         return None;
     }
     let seconds = own_min_ready_seconds(&observed.workload);

@@ -67,7 +67,7 @@ impl ListedRollout {
             is_outage: is_outage(observed, verdict.state),
             causes: causes(observed, now),
             since: since(observed, verdict.state),
-            unknown: observed.unknown(verdict.state),
+            unknown: observed.unread_types(verdict.state),
             workload: observed.workload.clone(),
             verdict,
         }

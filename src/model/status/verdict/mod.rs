@@ -9,7 +9,7 @@ mod revision_check;
 pub use revision_check::taken_over;
 
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::is_lost;
+use crate::model::change::hold::is_annotation_lost;
 use crate::model::change::plan::{Hold, is_rollback_held};
 use crate::model::status::observation::Observation;
 use crate::model::workload::verdict::{KubectlStatus, RolloutFacts, Verdict};
@@ -23,7 +23,7 @@ pub fn verdict(observation: &Observation) -> Verdict {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
         is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation),
-        is_held: Hold::in_force(workload).is_some() || is_lost(workload),
+        is_held: Hold::in_force(workload).is_some() || is_annotation_lost(workload),
         is_rolling_back: is_rolling_back(observation),
     };
     (workload.kind().verdict)(workload, &facts)

@@ -10,14 +10,14 @@ use crate::model::workload::verdict::{RolloutState, Verdict, taken_over_line};
 /// revision.
 ///
 /// # Errors
-/// If no revision matches the word. A number is never an error, because it may be a past or a
-/// future one.
+/// If no revision matches the word. A number may be that of a past revision, or of the next one.
 pub fn taken_over(observation: &Observation, word: &RevisionWord) -> Result<Option<Verdict>> {
     if !observation.workload.is_observed() {
         return Ok(None);
     }
     let current = current_number(observation);
     let line = if let RevisionWord::Number(wanted) = word {
+        word.check_number(current, &observation.revisions)?;
         (*wanted != current).then(|| taken_over_line(wanted, &current))
     } else {
         let wanted = word.find(&observation.revisions)?;

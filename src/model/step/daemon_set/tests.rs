@@ -199,7 +199,7 @@ fn a_selector_that_matches_no_node_is_an_error() {
     fixture.record.plan.pace.node_selector = Some("zone=c".to_owned());
     let error = DaemonSets.check_observation(&fixture.observation()).unwrap_err();
     assert!(
-        error.exit().code() == 2 && error.sentence().contains("matches none of the 2 nodes"),
+        error.exit().code() == 1 && error.sentence().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
     fixture.record.plan.pace.node_selector = Some("zone=b".to_owned());

@@ -129,7 +129,7 @@ fn a_rollback_above_the_original_partition_is_one_patch() {
     }
     assert!(
         fixture.cluster.partition() == 3 && !is_rollback_held(&fixture.cluster.workload()),
-        "it goes back without us"
+        "the controller rolls the pods back"
     );
     fixture.run();
     is_as_it_was(&fixture.cluster);

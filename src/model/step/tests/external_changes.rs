@@ -205,7 +205,7 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
     }
 }
 
-/// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan went on with another template.
+/// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan continued with another template.
 #[test]
 fn an_external_change_after_an_unanswered_write_is_detected() {
     let mut cluster = FakeCluster::paused(3);
@@ -222,8 +222,8 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
-/// Seen where a controller was quicker than the answer: what it had written was forgotten, and waited for
-/// in vain.
+/// Seen where a controller wrote before the answer to our write arrived: the older answer replaced the newer object, and
+/// the process waited for a change that had already happened.
 #[test]
 fn an_answer_older_than_a_watch_event_is_ignored() {
     let mut cluster = FakeCluster::paused(3);
@@ -241,7 +241,7 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     assert_eq!(known.as_deref(), Some("9"));
 }
 
-/// Seen on a real control plane: the look began before the controller saw the change, and ended after that.
+/// Seen on a real control plane: the refresh began before the controller observed the change, and ended after that.
 #[test]
 fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
     let mut cluster = FakeCluster::paused(3);

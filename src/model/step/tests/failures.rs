@@ -96,11 +96,11 @@ fn a_restarted_pod_restarts_the_soak() {
     (pod.restarts, pod.started) = (1, fixture.cluster.seconds - 1);
     fixture.pass(55);
     assert_eq!(fixture.cluster.partition(), 1);
-    let anew = fixture
+    let restarted_soaks = fixture
         .reports
         .iter()
         .filter(|event| matches!(event, StepReport::SoakRestarted { pod, .. } if pod == "db-1"));
-    assert_eq!(anew.count(), 1);
+    assert_eq!(restarted_soaks.count(), 1);
     assert_eq!(fixture.run(), StepOutcome::Complete);
 }
 

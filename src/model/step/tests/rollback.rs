@@ -64,7 +64,10 @@ fn killed_during_rollback() -> StepperFixture {
     while fixture.cluster.update() == 2 {
         fixture.pass(1);
     }
-    assert!(fixture.cluster.on(1) < 5 && fixture.cluster.partition() == 0, "it goes back by itself");
+    assert!(
+        fixture.cluster.on(1) < 5 && fixture.cluster.partition() == 0,
+        "the controller rolls the pods back"
+    );
     let workload = fixture.cluster.workload();
     assert!(is_rolling_back(&workload) && !is_rollback_held(&workload), "nothing holds it");
     fixture

@@ -37,7 +37,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
         assert_eq!(
             (fixture.cluster.on(1), fixture.cluster.partition()),
             (5, 2),
-            "they go back by themselves"
+            "the controller rolls the pods back"
         );
         let mut fixture = fixture.then("three", Request::default());
         assert_eq!(

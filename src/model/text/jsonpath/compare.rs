@@ -4,21 +4,20 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::item::Item;
-use super::numbers::Numbers;
+use super::found_value::{FoundValue, Numbers};
 
 /// Compares two values by an operator of a filter.
 pub(super) fn compare(
     operator: &str,
-    left: Item<'_>,
-    right: Item<'_>,
+    left: FoundValue<'_>,
+    right: FoundValue<'_>,
     of_document: Numbers,
 ) -> Result<bool, String> {
     passes(operator, Comparable::of(left, of_document)?, Comparable::of(right, of_document)?)
 }
 
 /// Returns the only value; none without one.
-pub(super) fn only<'a>(values: &[Item<'a>]) -> Result<Option<Item<'a>>, String> {
+pub(super) fn only<'a>(values: &[FoundValue<'a>]) -> Result<Option<FoundValue<'a>>, String> {
     match values {
         [] => Ok(None),
         [only] => Ok(Some(*only)),
@@ -36,7 +35,7 @@ enum Comparable<'a> {
 }
 
 impl<'a> Comparable<'a> {
-    fn of(item: Item<'a>, of_document: Numbers) -> Result<Self, String> {
+    fn of(item: FoundValue<'a>, of_document: Numbers) -> Result<Self, String> {
         let is_exact = item.numbers(of_document) == Numbers::Exact;
         match item.value() {
             Value::Bool(flag) => Ok(Self::Bool(*flag)),

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::compare::{compare, only};
+use super::found_value::{FoundValue, Numbers};
 use super::go_text::go_text;
-use super::item::Item;
-use super::numbers::Numbers;
 use super::path_node::{Filter, PathNode, Slice, SliceEnd};
 
 /// The state of one evaluation.
@@ -22,7 +21,7 @@ pub(super) struct Evaluation<'a> {
     last_end: Option<usize>,
 }
 
-type Items<'a> = Vec<Item<'a>>;
+type FoundValues<'a> = Vec<FoundValue<'a>>;
 
 impl<'a> Evaluation<'a> {
     pub(super) fn of(nodes: &'a [PathNode], numbers: Numbers) -> Self {
@@ -30,12 +29,12 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns what each part finds in a document.
-    pub(super) fn find(mut self, document: &'a Value) -> Result<Vec<Items<'a>>, String> {
-        self.find_from(0, Item::Document(document))
+    pub(super) fn find(mut self, document: &'a Value) -> Result<Vec<FoundValues<'a>>, String> {
+        self.find_from(0, FoundValue::Document(document))
     }
 
     /// Evaluates the parts from `start` on, up to the `end` of the loop.
-    fn find_from(&mut self, start: usize, value: Item<'a>) -> Result<Vec<Items<'a>>, String> {
+    fn find_from(&mut self, start: usize, value: FoundValue<'a>) -> Result<Vec<FoundValues<'a>>, String> {
         let mut found = Vec::new();
         let mut index = start;
         while let Some(node) = self.nodes.get(index) {
@@ -51,7 +50,7 @@ impl<'a> Evaluation<'a> {
                 self.begun -= 1;
                 self.depth += 1;
                 if results.is_empty() {
-                    self.find_from(index + 1, Item::Document(&Value::Null))?; // to find the end
+                    self.find_from(index + 1, FoundValue::Document(&Value::Null))?; // to find the end
                 }
                 for result in results {
                     found.extend(self.find_from(index + 1, result)?);
@@ -65,12 +64,16 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Evaluates parts one after another.
-    fn walk_all(&mut self, values: Items<'a>, nodes: &'a [PathNode]) -> Result<Items<'a>, String> {
+    fn walk_all(
+        &mut self,
+        values: FoundValues<'a>,
+        nodes: &'a [PathNode],
+    ) -> Result<FoundValues<'a>, String> {
         nodes.iter().try_fold(values, |values, node| self.walk(values, node))
     }
 
     /// Whether an element passes a filter.
-    fn passes(&mut self, element: Item<'a>, filter: &'a Filter) -> Result<bool, String> {
+    fn passes(&mut self, element: FoundValue<'a>, filter: &'a Filter) -> Result<bool, String> {
         let left = self.walk_all(vec![element], &filter.left);
         let Some((operator, right)) = &filter.comparison else {
             return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
@@ -81,13 +84,14 @@ impl<'a> Evaluation<'a> {
         compare(operator, left, right, self.numbers)
     }
 
-    fn walk(&mut self, values: Items<'a>, node: &'a PathNode) -> Result<Items<'a>, String> {
+    fn walk(&mut self, values: FoundValues<'a>, node: &'a PathNode) -> Result<FoundValues<'a>, String> {
         match node {
             PathNode::List(nodes) => self.walk_all(values, nodes),
-            PathNode::Text(text) => Ok(vec![Item::Literal(text)]),
-            PathNode::Literal(literal) => Ok(values.iter().map(|_| Item::Literal(literal)).collect()),
+            PathNode::Text(text) => Ok(vec![FoundValue::Literal(text)]),
+            PathNode::Literal(literal) => Ok(values.iter().map(|_| FoundValue::Literal(literal)).collect()),
             PathNode::Field(name) => {
-                let member = |item: &Item<'a>| Some(Item::Document(item.value().as_object()?.get(name)?));
+                let member =
+                    |item: &FoundValue<'a>| Some(FoundValue::Document(item.value().as_object()?.get(name)?));
                 Ok(values.iter().filter_map(member).collect())
             }
             PathNode::Slice(slice) => elements(&values, *slice),
@@ -98,7 +102,7 @@ impl<'a> Evaluation<'a> {
                         let text = go_text(list.value(), list.numbers(self.numbers));
                         return Err(format!("{text} is not array or slice and cannot be filtered"));
                     };
-                    for element in elements.iter().map(Item::Document) {
+                    for element in elements.iter().map(FoundValue::Document) {
                         if self.passes(element, filter)? {
                             passed.push(element);
                         }
@@ -127,16 +131,16 @@ impl<'a> Evaluation<'a> {
 }
 
 /// Returns the members of an object, by name, or the elements of a list.
-fn children(item: Item<'_>) -> Vec<Item<'_>> {
+fn children(item: FoundValue<'_>) -> Vec<FoundValue<'_>> {
     match item.value() {
-        Value::Object(members) => members.values().map(Item::Document).collect(),
-        Value::Array(elements) => elements.iter().map(Item::Document).collect(),
+        Value::Object(members) => members.values().map(FoundValue::Document).collect(),
+        Value::Array(elements) => elements.iter().map(FoundValue::Document).collect(),
         _ => Vec::new(),
     }
 }
 
 /// Returns a value and all values in it, each before those in it. A number, a flag and whatever is empty are left out.
-fn descendants(item: Item<'_>) -> Vec<Item<'_>> {
+fn descendants(item: FoundValue<'_>) -> Vec<FoundValue<'_>> {
     let inside = children(item);
     let is_text = item.value().as_str().is_some_and(|text| !text.is_empty());
     if inside.is_empty() && !is_text {
@@ -146,7 +150,7 @@ fn descendants(item: Item<'_>) -> Vec<Item<'_>> {
 }
 
 /// Returns the elements of lists that a slice selects.
-fn elements<'a>(lists: &[Item<'a>], slice: Slice) -> Result<Vec<Item<'a>>, String> {
+fn elements<'a>(lists: &[FoundValue<'a>], slice: Slice) -> Result<Vec<FoundValue<'a>>, String> {
     let mut selected = Vec::new();
     for list in lists {
         let elements = match list.value() {
@@ -183,7 +187,7 @@ fn elements<'a>(lists: &[Item<'a>], slice: Slice) -> Result<Vec<Item<'a>>, Strin
         let within = |index: usize| i64::try_from(index).is_ok_and(|index| (start..end).contains(&index));
         let within =
             elements.iter().enumerate().filter(|(index, _)| within(*index)).map(|(_, element)| element);
-        selected.extend(within.step_by(step).map(Item::Document));
+        selected.extend(within.step_by(step).map(FoundValue::Document));
     }
     Ok(selected)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::numbers::Numbers;
+use super::found_value::Numbers;
 
 /// Returns a value as Go prints it: `map[a:1 b:[x y]]`, `<nil>` for null.
 #[must_use]

@@ -12,16 +12,14 @@
 
 mod compare;
 mod evaluate;
+mod found_value;
 mod go_text;
-mod item;
-mod numbers;
 mod parse;
 mod path_node;
 mod quoted;
 
+pub use self::found_value::{FoundValue, Numbers};
 pub use self::go_text::go_text;
-pub use self::item::Item;
-pub use self::numbers::Numbers;
 
 use serde_json::Value;
 
@@ -55,7 +53,11 @@ impl JsonPath {
     ///
     /// # Errors
     /// kubectl's message, such as that of an index out of bounds.
-    pub fn find<'a>(&'a self, document: &'a Value, numbers: Numbers) -> Result<Vec<Vec<Item<'a>>>, String> {
+    pub fn find<'a>(
+        &'a self,
+        document: &'a Value,
+        numbers: Numbers,
+    ) -> Result<Vec<Vec<FoundValue<'a>>>, String> {
         Evaluation::of(&self.nodes, numbers).find(document)
     }
 
@@ -74,7 +76,7 @@ impl JsonPath {
 }
 
 /// Returns the text for one result: compact JSON for objects and lists.
-fn printed(item: Item<'_>, numbers: Numbers) -> String {
+fn printed(item: FoundValue<'_>, numbers: Numbers) -> String {
     match item.value() {
         value @ (Value::Object(_) | Value::Array(_)) => go_json(value),
         Value::Null => "null".to_owned(),

@@ -1,4 +1,7 @@
 //! The defaults of pods and pod templates.
+//!
+//! `src/model/revision/template_defaults.rs` has a table of its own. They stay independent, so that a wrong default in one
+//! of them fails a test.
 
 use serde_json::{Map, Value, json};
 

@@ -2,18 +2,26 @@
 
 use serde_json::Value;
 
-use super::numbers::Numbers;
+/// What the numbers of a document are in Go. It decides how they are printed and compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// Integers and floats, as in objects that kubectl reads without a Go type.
+    #[default]
+    Exact,
+    /// Floats, as in objects with a Go type, which `kubectl rollout` prints.
+    Floats,
+}
 
 /// A value of the document, or a literal of the template.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Item<'a> {
+pub enum FoundValue<'a> {
     /// A value of the document.
     Document(&'a Value),
     /// A literal.
     Literal(&'a Value),
 }
 
-impl<'a> Item<'a> {
+impl<'a> FoundValue<'a> {
     /// Returns the value.
     #[must_use]
     pub fn value(self) -> &'a Value {

@@ -1,4 +1,4 @@
-//! The command that goes back from a failed rollout.
+//! The command that rolls a failed rollout back.
 
 use super::TargetRevision;
 use crate::model::change::stuck_pods::stuck_pods;
@@ -6,10 +6,10 @@ use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 
-/// Returns the command that goes back from a failed rollout: to the stable revision, or else to the default
-/// target of `undo`. None if no other revision is stored.
+/// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
+/// `undo`. None if no other revision is stored.
 #[must_use]
-pub fn way_back(observation: &Observation) -> Option<String> {
+pub fn rollback_command(observation: &Observation) -> Option<String> {
     let default = TargetRevision::Previous.find(observation).ok();
     let target = observation.stable().or(default)?;
     if observation.revisions.is_current(target) {
