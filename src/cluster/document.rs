@@ -8,8 +8,8 @@ use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::budget::{ALL_OBJECTS, MemoryBudget};
-use super::item::TOO_LARGE;
+use super::json_decoder::TOO_LARGE;
+use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use super::record::{Document, Items, NO_KIND, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;

@@ -4,8 +4,8 @@ use std::fs::{File, Metadata};
 use std::io::{Read, Result as IoResult};
 use std::path::{Path, PathBuf};
 
-use super::budget::FILE;
 use super::document::{STDIN, read_objects};
+use super::memory_budget::FILE;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 

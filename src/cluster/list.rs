@@ -7,8 +7,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::budget::MemoryBudget;
-use super::item::ItemSeed;
+use super::json_decoder::ItemSeed;
+use super::memory_budget::MemoryBudget;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 

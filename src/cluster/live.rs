@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::collection::is_not_found;
-use super::connection::{Allowance, ApiRequest, ApiResponse, Connection, RequestError};
+use super::connection::{ApiRequest, ApiResponse, Connection, RequestError, ResponseLimits};
 use super::listener::Listener;
 use super::observe::{CollectionObserver, CollectionScope, Observer, WatchScope};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
@@ -154,10 +154,10 @@ impl Cluster {
         type_: &ResourceType,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
-        let mut allowance = Allowance::of_list();
+        let mut limits = ResponseLimits::of_list();
         while let Some(path) = pages.next() {
             let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let response = self.connection.read_within(&mut allowance, &path, is_expired).await;
+            let response = self.connection.read_within(&mut limits, &path, is_expired).await;
             let response = response.map_err(|failure| self.explain(type_, failure))?;
             pages.accept(&response, |object| Some(keep(object))).map_err(|why| unusable_list(type_, why))?;
         }

@@ -4,7 +4,6 @@
 //! warnings and slow responses to a [`Listener`](listener::Listener).
 
 pub mod access;
-mod budget;
 mod collection;
 pub mod concurrently;
 mod connection;
@@ -12,11 +11,12 @@ pub mod credential;
 pub mod document;
 pub(crate) mod files;
 pub(crate) mod glob;
-mod item;
+mod json_decoder;
 pub mod kubeconfig;
 mod list;
 pub mod listener;
 pub mod live;
+mod memory_budget;
 pub mod notice;
 pub mod observe;
 mod page;

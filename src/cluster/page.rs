@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use super::budget::{ALL_OBJECTS, MemoryBudget};
 use super::connection::ApiResponse;
 use super::list::ListReader;
+use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use http::StatusCode;

@@ -12,8 +12,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::budget::MemoryBudget;
-use super::item::{ItemSeed, TOO_LARGE};
+use super::json_decoder::{ItemSeed, TOO_LARGE};
+use super::memory_budget::MemoryBudget;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::budget::{ALL_OBJECTS, MemoryBudget};
 use super::document::{STDIN, index, parse};
 use super::files::{files_in, text_of, text_on};
+use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use super::record::Record;
 use crate::cluster::access::SnapshotPath;
 use crate::error::{Error, ErrorKind, Result};

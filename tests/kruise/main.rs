@@ -4,6 +4,7 @@
 
 mod foretold;
 mod history;
+mod list_and_preview;
 mod live;
 mod pod_updates;
 mod recording;

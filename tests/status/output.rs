@@ -66,7 +66,8 @@ fn long_evidence_wraps_on_a_terminal() {
 "#
     );
     assert_eq!(causes(200), format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
-    assert!(causes(16).starts_with("  ~ web-2-a  unschedulable\n"), "the summary is never cut");
+    let narrow = causes(16);
+    assert!(narrow.starts_with("  ~ web-2-a\n      unschedulable\n"), "the summary is never cut: {narrow}");
     let off = crate::objects::status("Deployment", &objects, &[]).stderr;
     assert_eq!(off, format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
 }

@@ -6,10 +6,10 @@ use kube::client::Body;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Connection;
-use super::allowance::Allowance;
 use super::request::ApiRequest;
 use super::request_error::RequestError;
 use super::response::ApiResponse;
+use super::response_limits::ResponseLimits;
 use super::transport_error::TransportError;
 use crate::cluster::notice::Notice;
 
@@ -39,7 +39,7 @@ impl Connection {
     pub(in crate::cluster) async fn stream(&self, path: &str) -> Result<BodyStream, RequestError> {
         let response = self.get_authenticated(&ApiRequest::stream(path)).await?;
         if !response.status().is_success() {
-            let complete = self.read_body(response, Allowance::of_response().bytes());
+            let complete = self.read_body(response, ResponseLimits::of_response().bytes());
             let response = timeout(self.timeouts.request, complete).await;
             return Err(RequestError::Status(
                 response.unwrap_or(Err(RequestError::DeadlineExceeded(self.timeouts.request)))?,
@@ -58,7 +58,7 @@ impl Connection {
         path: &str,
         expected: impl Fn(&ApiResponse) -> bool,
     ) -> Result<ApiResponse, RequestError> {
-        self.read_once_within(&mut Allowance::of_response(), path, expected).await
+        self.read_once_within(&mut ResponseLimits::of_response(), path, expected).await
     }
 
     /// Reads one of several responses that share bytes and time: the pages of a list.
@@ -67,18 +67,17 @@ impl Connection {
     /// As [`read_once`](Self::read_once), and when the responses take more than they may.
     pub(in crate::cluster) async fn read_once_within(
         &self,
-        allowance: &mut Allowance,
+        limits: &mut ResponseLimits,
         path: &str,
         expected: impl Fn(&ApiResponse) -> bool,
     ) -> Result<ApiResponse, RequestError> {
-        let deadline = allowance.until(Instant::now() + self.timeouts.request);
+        let deadline = limits.until(Instant::now() + self.timeouts.request);
         let request = ApiRequest::get(path);
-        let complete = Box::pin(async {
-            self.read_body(self.get_authenticated(&request).await?, allowance.bytes()).await
-        });
+        let complete =
+            Box::pin(async { self.read_body(self.get_authenticated(&request).await?, limits.bytes()).await });
         let response = timeout_at(deadline, complete).await;
         let response = response.unwrap_or(Err(RequestError::DeadlineExceeded(self.timeouts.request)))?;
-        allowance.spend(response.body().len());
+        limits.spend(response.body().len());
         if response.is_json_success() || expected(&response) {
             Ok(response)
         } else {

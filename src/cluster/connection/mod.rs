@@ -1,6 +1,5 @@
 //! One connection to an API server: requests, deadlines, retries of reads, and renewal of credentials.
 
-mod allowance;
 mod body_stream;
 mod client;
 mod explain;
@@ -10,6 +9,7 @@ mod pool;
 mod request;
 mod request_error;
 mod response;
+mod response_limits;
 mod retry;
 mod round_trips;
 mod shared_notices;
@@ -17,10 +17,10 @@ mod timeouts;
 mod transport;
 mod transport_error;
 
-pub(super) use allowance::Allowance;
 pub(super) use request::ApiRequest;
 pub(super) use request_error::RequestError;
 pub(super) use response::ApiResponse;
+pub(super) use response_limits::ResponseLimits;
 pub(super) use retry::backoff_after;
 pub(super) use transport_error::TransportError;
 
@@ -137,23 +137,23 @@ impl Connection {
         path: &str,
         expected: impl Fn(&ApiResponse) -> bool,
     ) -> Result<ApiResponse, RequestError> {
-        self.read_within(&mut Allowance::of_response(), path, expected).await
+        self.read_within(&mut ResponseLimits::of_response(), path, expected).await
     }
 
     /// Reads one of several responses that share a limit of bytes and time, such as the pages of a list.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and when the responses exceed the allowance.
+    /// As [`read`](Self::read), and when the responses exceed the limits.
     pub(super) async fn read_within(
         &self,
-        allowance: &mut Allowance,
+        limits: &mut ResponseLimits,
         path: &str,
         expected: impl Fn(&ApiResponse) -> bool,
     ) -> Result<ApiResponse, RequestError> {
         // The deadline starts after the first client exists: a plugin may prompt the user for a password.
         let mut first = Some(self.client().await?);
-        let deadline = allowance.until(self.deadline());
-        let bytes = allowance.bytes();
+        let deadline = limits.until(self.deadline());
+        let bytes = limits.bytes();
         let tell = |failure: &RequestError, pause| {
             let (server, reason) = (self.api_server.address(), failure.summary());
             self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
@@ -171,7 +171,7 @@ impl Connection {
         };
         // On the heap, because a caller that sends several requests concurrently stores all of these futures.
         let response = Box::pin(retry::retry_until(deadline, once, tell)).await?;
-        allowance.spend(response.body().len());
+        limits.spend(response.body().len());
         Ok(response)
     }
 
@@ -182,7 +182,7 @@ impl Connection {
     /// When no response arrives, or when the response is not JSON with a 2xx status.
     pub(super) async fn write(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, RequestError> {
         let client = self.client().await?;
-        let bytes = Allowance::of_response().bytes();
+        let bytes = ResponseLimits::of_response().bytes();
         match self.send_authenticated(client, request, self.deadline(), bytes).await? {
             response if response.is_json_success() => Ok(response),
             response => Err(RequestError::Status(response)),

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, StatusCode};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::cluster::item::read_json;
+use crate::cluster::json_decoder::read_json;
 
 /// A complete response.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use super::reflector::{Reflector, ReflectorError};
 use super::update::{Delta, Update};
 use crate::cluster::collection::is_not_found;
-use crate::cluster::connection::{Allowance, ApiResponse, RequestError};
+use crate::cluster::connection::{ApiResponse, RequestError, ResponseLimits};
 use crate::cluster::page::{Pages, percent_encoded};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
@@ -14,11 +14,11 @@ impl Reflector {
     /// Lists all objects, and records the resourceVersion at which a watch starts.
     pub(super) async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let mut pages = Pages::of(self.type_, &self.collection, &self.query);
-        let mut allowance = Allowance::of_list();
+        let mut limits = ResponseLimits::of_list();
         while let Some(path) = pages.next() {
             let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
             let connection = &self.shared.connection;
-            let response = connection.read_once_within(&mut allowance, &path, is_expired).await?;
+            let response = connection.read_once_within(&mut limits, &path, is_expired).await?;
             let accepted = pages.accept(&response, |object| self.keep(object));
             accepted.map_err(|why| ReflectorError::Request(unusable_list(why)))?;
         }

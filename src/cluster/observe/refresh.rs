@@ -7,7 +7,7 @@ use super::shared::Shared;
 use super::update::{ParsedObject, StoredObject};
 use super::watched_target::WatchedTarget;
 use crate::cluster::collection::is_not_found;
-use crate::cluster::connection::{Allowance, ApiResponse, RequestError, backoff_after};
+use crate::cluster::connection::{ApiResponse, RequestError, ResponseLimits, backoff_after};
 use crate::cluster::page::{Pages, label_query, percent_encoded};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
@@ -96,12 +96,12 @@ async fn list_objects(
     let namespace = watched.namespace.as_str();
     let collection = shared.connection.served.collection(type_, Some(namespace));
     let mut pages = Pages::of(type_, &collection, &query);
-    let mut allowance = Allowance::of_list();
+    let mut limits = ResponseLimits::of_list();
     while let Some(path) = pages.next() {
         let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
         let mut attempts = Attempts::default();
         let response = loop {
-            match shared.connection.read_once_within(&mut allowance, &path, is_expired).await {
+            match shared.connection.read_once_within(&mut limits, &path, is_expired).await {
                 Ok(response) => break response,
                 Err(failure) if failure.is_forbidden() => return Ok(None),
                 Err(failure) => attempts.pause(failure).await?,

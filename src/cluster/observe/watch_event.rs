@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::item::read_json;
+use crate::cluster::json_decoder::read_json;
 use crate::model::api::object::Object;
 
 /// A watch event.

@@ -6,12 +6,12 @@ use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
 use super::completing::restore_fields;
 use super::outcome::{StepOutcome, StopReason};
-use super::preview::finished_batch;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
 use super::step_kind::Release;
 use super::timers::CheckState;
+use super::view_builder::finished_batch;
 use crate::model::change::plan::BatchRecord;
 use crate::model::text::go_duration;
 

@@ -51,6 +51,7 @@ mod task;
 mod timers;
 mod validate;
 mod view;
+mod view_builder;
 
 #[cfg(test)]
 mod tests;

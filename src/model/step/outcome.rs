@@ -57,7 +57,7 @@ pub enum StopReason {
         manager: Option<String>,
         /// Descriptions of the changes.
         changes: Vec<String>,
-        /// The label of the revision that the plan began from, if the change went back to it and ended the hold.
+        /// The label of the revision that the plan began from, if the change was a rollback to it and ended the hold.
         rolled_back_to: Option<String>,
     },
     /// Too many pods are unavailable to release another one.

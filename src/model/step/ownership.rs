@@ -121,7 +121,7 @@ impl Ownership {
     }
 }
 
-/// Returns the label of the revision that a plan began from, if another client went back to it: no hold is in force any
+/// Returns the label of the revision that a plan began from, if another client rolled back to it: no hold is in force any
 /// more, and the live template is the one of that revision.
 fn rolled_back_to(plan: &Plan, observed: &Observation) -> Option<String> {
     let workload = &observed.workload;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::preview::{batch, stage};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
 use super::task::StepperOutput;
 use super::view::{Batch, BatchStage};
+use super::view_builder::{batch, stage};
 use crate::model::change::plan::PlanRecord;
 use crate::model::follow::{Now, PodRef};
 

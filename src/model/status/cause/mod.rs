@@ -4,6 +4,7 @@
 //! The evidence of a cause quotes the component that reported it. A pod that is still starting has no cause. An
 //! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.
 
+mod admission;
 mod blocked;
 mod config;
 mod context;
@@ -19,7 +20,6 @@ mod node;
 mod pod_problems;
 mod probe;
 mod redact;
-mod refused;
 mod runtime_messages;
 mod scheduling;
 mod start;
@@ -56,7 +56,7 @@ pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
     causes.extend(terminating::outliving_grace_period(&context));
     if state != RolloutState::Complete {
         causes.extend(terminating::awaited(&context));
-        causes.extend(refused::causes(&context));
+        causes.extend(admission::causes(&context));
         causes.extend(blocked::causes(&context));
         causes.extend(in_place::causes(&context, state));
         causes.extend(node::unreachable(&context));

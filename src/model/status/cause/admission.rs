@@ -1,4 +1,4 @@
-//! Pods that the API server rejects because of a quota or an admission webhook.
+//! Pods that admission rejects: a quota, or a webhook.
 
 use super::context::CauseContext;
 use super::{Cause, CauseId};

@@ -13,7 +13,7 @@ const LIST_LIMIT: usize = 1 << 30;
 
 /// The limits of the next response.
 #[derive(Clone, Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct ResponseLimits {
     /// The limit of one response, in bytes.
     response: usize,
     /// The bytes that are left for all responses.
@@ -22,7 +22,7 @@ pub(crate) struct Allowance {
     until: Option<Instant>,
 }
 
-impl Allowance {
+impl ResponseLimits {
     /// Returns the limits of one response.
     pub(super) fn of_response() -> Self {
         Self { response: RESPONSE_LIMIT, left: RESPONSE_LIMIT, until: None }

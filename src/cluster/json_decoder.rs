@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::budget::{MemoryBudget, OBJECT};
+use super::memory_budget::{MemoryBudget, OBJECT};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::workload::KindSpec;
 
