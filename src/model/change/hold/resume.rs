@@ -33,7 +33,9 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
         HoldBy::Partition | HoldBy::OnDelete => None,
     };
     let Some(hold) = Hold::of(workload)? else {
-        pause.into_iter().for_each(|pause| patch.remove(pause));
+        if let Some(pause) = pause {
+            patch.remove(pause);
+        }
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
     };
     let is_in_force = hold.is_in_force(workload);
@@ -49,6 +51,8 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     }
     // The controller moves no pod while the workload is paused, so a pause never returns with the original fields.
     hold.without_pause(workload).end(workload, &mut patch);
-    pause.into_iter().for_each(|pause| patch.remove(pause));
+    if let Some(pause) = pause {
+        patch.remove(pause);
+    }
     Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
 }
