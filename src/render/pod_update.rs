@@ -27,7 +27,7 @@ pub fn words(update: &PodUpdate, policy: PodUpdatePolicy) -> Option<String> {
 /// the first line of the effect says it all.
 #[must_use]
 pub(super) fn details(update: &UpdatedPods) -> Option<String> {
-    if update.refused {
+    if update.refused && !update.because.is_empty() {
         return Some(format!("InPlaceOnly forbids it: {}", not_in_place(&update.because)));
     }
     let stay = (update.in_place > 0).then(|| restarts(&update.restarted));

@@ -37,10 +37,11 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
 }
 
 /// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
-/// message names the gate. The gate of a pod that is updated in place is closed while its containers restart.
+/// message names the gate. The gate for updates in place is closed while containers restart, and
+/// the kubelet reports it a little longer.
 pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
     let is_recent = |since| context.now.duration_since(since) <= SLOW_AFTER;
-    let is_usual = pod.is_updating_in_place() && pod.readiness.since.is_some_and(is_recent);
+    let is_usual = pod.in_place_update.is_some() && pod.readiness.since.is_some_and(is_recent);
     (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
         Problem::new(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
     })
