@@ -108,9 +108,8 @@ impl StatusArgs {
         let revision = revision::read(self.revision.as_deref(), "status", common)?;
         let is_split = self.watch && self.scope.has_target("false");
         let scope = self.scope.lower(common);
-        let scope = scope.map_err(|error| match is_split {
-            true => error.hint("to read once: --watch=false, in one word"),
-            false => error,
+        let scope = scope.map_err(|error| {
+            if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
         let options = self.stuck.lower(self.undo.lower(self.follow.lower(common.compat)?));
         if self.undo.is_set() {

@@ -5,7 +5,6 @@ use k8s_openapi::jiff::Timestamp;
 use super::listener::Listener;
 use super::live::Cluster;
 use super::snapshot::Snapshot;
-use super::write::WriteFailure;
 use crate::cluster::access::Access;
 use crate::error::Result;
 use crate::model::api::event::Event;
@@ -142,14 +141,12 @@ impl Source {
         }
     }
 
-    /// Returns the cluster for a write.
-    ///
-    /// # Errors
-    /// When this is a snapshot, which cannot be changed.
-    pub fn writable(&self) -> Result<&Cluster, WriteFailure> {
+    /// Returns the cluster for a write; none for a snapshot, which cannot be changed.
+    #[must_use]
+    pub fn writable(&self) -> Option<&Cluster> {
         match self {
-            Self::Snapshot(_) => Err(WriteFailure::for_snapshot()),
-            Self::Cluster(cluster) => Ok(cluster),
+            Self::Snapshot(_) => None,
+            Self::Cluster(cluster) => Some(cluster),
         }
     }
 }

@@ -46,7 +46,8 @@ pub enum WriteOutcome {
 
 impl WriteFailure {
     /// Returns the failure of a write to a snapshot.
-    pub(super) fn for_snapshot() -> Self {
+    #[must_use]
+    pub fn for_snapshot() -> Self {
         let error = Error::new(ErrorKind::Refused, "a snapshot cannot be changed")
             .hint("to see the change: add --dry-run=client");
         Self { error, message: None, outcome: WriteOutcome::Unchanged }

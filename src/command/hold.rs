@@ -203,12 +203,17 @@ async fn write(
         HoldVerb::Pause => ("pause", "its pause was prepared"),
         HoldVerb::Resume { .. } => ("resume", "it was to be resumed"),
     };
-    if options.dry_run == DryRun::Client {
+    if options.dry_run == DryRun::Client && options.output == change::Output::Text && !screen.is_compat() {
         // A plan releases pods batch by batch, which `step --dry-run` shows.
         let has_plan =
             Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
-        if !has_plan && !screen.is_compat() {
-            change::print_effect(workload, verb, patch, options, source, screen).await?;
+        let printed = if has_plan {
+            Ok(())
+        } else {
+            change::print_effect(workload, verb, patch, options, source, screen).await
+        };
+        if let Err(error) = printed {
+            screen.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
         }
     }
     let words = ChangeWords { operation, question: format!("{verb} {}?", workload.target()), prepared };

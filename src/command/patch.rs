@@ -184,7 +184,7 @@ impl<'a> PatchTarget<'a> {
         options: WriteOptions<'_>,
         source: &Source,
     ) -> Result<Object, WriteFailure> {
-        let cluster = source.writable()?;
+        let cluster = source.writable().ok_or_else(WriteFailure::for_snapshot)?;
         cluster.patch(self.type_, self.object.namespace(), self.object.name(), patch, options).await
     }
 

@@ -15,9 +15,9 @@ pub(super) async fn remove_pod(
     source: &Source,
 ) -> DeletionResult {
     let outcome = match source.writable() {
-        Ok(cluster) if evict => cluster.evict(namespace, &pod.name, &pod.uid).await,
-        Ok(cluster) => cluster.delete(&POD, namespace, &pod.name, &pod.uid).await,
-        Err(failure) => Err(failure),
+        Some(cluster) if evict => cluster.evict(namespace, &pod.name, &pod.uid).await,
+        Some(cluster) => cluster.delete(&POD, namespace, &pod.name, &pod.uid).await,
+        None => Err(WriteFailure::for_snapshot()),
     };
     match outcome {
         Ok(()) => DeletionResult::Deleted,

@@ -6,6 +6,7 @@ mod causes;
 mod cluster;
 mod foretold;
 mod history;
+mod list_and_preview;
 mod live;
 mod old_release;
 mod own_pairs;

@@ -251,6 +251,11 @@ fn pause_and_resume_show_their_effect_on_the_pods() {
     );
     let name = run(&["pause", "statefulset/db", "-o", "name"]);
     assert_eq!(name.stdout, "statefulset.apps/db\n");
+    let alone = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default", "uid": "u"}, "spec": {"paused": true}}"#;
+    let unknown = Run::of(["resume", "deployment/web", "--dry-run=client", "--from", "-"]).stdin(alone).run();
+    assert_eq!((unknown.stdout.as_str(), unknown.exit), ("deployment.apps/web resumed (dry run)\n", 0));
+    let note = "note: the effect on the pods is not shown: ";
+    assert!(unknown.stderr.contains(note), "{}", unknown.stderr);
     let snapshot = data().join("broken/snapshot.json");
     let resumed = Run::of(["resume", "deployment/paused", "--dry-run=client", "--from"]).arg(snapshot).run();
     assert_eq!(

@@ -129,7 +129,7 @@ Examples:
   kubectl rollout2 step statefulset/db --check './smoke-test $ROLLOUT2_PODS'
   kubectl rollout2 step cloneset/web --by 10% --all --in-place-only
   kubectl rollout2 step ds/agent --all --order topology.kubernetes.io/zone
-  kubectl rollout2 pause statefulset/db  # stop; go on with resume and step
+  kubectl rollout2 pause statefulset/db  # stop; continue with resume and step
   kubectl rollout2 undo statefulset/db   # roll back";
 
 const ENVIRONMENT: &str = "\

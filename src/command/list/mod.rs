@@ -41,8 +41,8 @@ pub async fn run(
     let is_empty = workloads.is_empty();
     let mut rollouts = evaluate(workloads, request, source, screen, &mut outcome.errors).await;
     sort(&mut rollouts);
-    let is_nothing = is_empty && matches!(request.output, Output::Text | Output::Wide | Output::Name);
-    if !(is_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
+    let prints_nothing = is_empty && matches!(request.output, Output::Text | Output::Wide | Output::Name);
+    if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
         outcome.errors.extend(print(&rollouts, request, source, screen).err());
     }
     outcome.exit = outcome.exit.worst(state_exit(&rollouts, request));

@@ -22,9 +22,9 @@ use crate::render::screen::Screen;
 use crate::world::Signals;
 
 /// Changes within this time are evaluated together.
-const EVALUATION_PAUSE: Duration = Duration::from_millis(500);
+const EVALUATION_DELAY: Duration = Duration::from_millis(500);
 
-/// An evaluation takes at most one part in so many of the time.
+/// Evaluations take at most one fifth of the time.
 const EVALUATION_SHARE: u32 = 5;
 
 /// Some causes appear without a change of an object, so everything is evaluated again after this time.
@@ -62,7 +62,7 @@ pub(super) async fn run(
         rollouts: Vec::new(),
         begun: now,
         evaluated: None,
-        pause: EVALUATION_PAUSE,
+        delay: EVALUATION_DELAY,
         is_stale: false,
         draws,
         outcome: Exit::Done.into(),
@@ -117,8 +117,8 @@ struct Watch<'a> {
     rollouts: Vec<ListedRollout>,
     begun: Instant,
     evaluated: Option<Instant>,
-    /// How long the next evaluation waits at least.
-    pause: Duration,
+    /// The minimum time between the last evaluation and the next one.
+    delay: Duration,
     /// Whether something changed since the last evaluation.
     is_stale: bool,
     /// Whether the list is redrawn in place.
@@ -168,7 +168,7 @@ impl Watch<'_> {
     /// Returns when to wake up without a change: for the next evaluation, and each second to redraw ages.
     fn due(&self) -> Option<Instant> {
         let evaluated = self.evaluated?;
-        let evaluation = evaluated + if self.is_stale { self.pause } else { EVALUATION_INTERVAL };
+        let evaluation = evaluated + if self.is_stale { self.delay } else { EVALUATION_INTERVAL };
         let evaluation = self.observer.is_synced().then_some(evaluation);
         let next_second = self.draws.then(|| Instant::now() + Duration::from_secs(1));
         [evaluation, next_second].into_iter().flatten().min()
@@ -177,7 +177,7 @@ impl Watch<'_> {
     /// Whether an evaluation is due. The first one is, as soon as everything was read.
     fn is_due(&self) -> bool {
         let Some(evaluated) = self.evaluated else { return true };
-        evaluated.elapsed() >= if self.is_stale { self.pause } else { EVALUATION_INTERVAL }
+        evaluated.elapsed() >= if self.is_stale { self.delay } else { EVALUATION_INTERVAL }
     }
 
     fn evaluate(&mut self, screen: &mut Screen<'_>) {
@@ -193,7 +193,7 @@ impl Watch<'_> {
         let is_first = self.evaluated.is_none();
         let mut rows = HashMap::new();
         let mut changed = Vec::new();
-        self.note_unobserved(&rollouts, begun);
+        self.record_unobserved(&rollouts, begun);
         for rollout in &rollouts {
             let uid = rollout.workload.object().uid().to_owned();
             let before = self.rows.remove(&uid);
@@ -211,20 +211,20 @@ impl Watch<'_> {
             }
             rows.insert(uid, (rollout.clone(), since.filter(|_| !is_first)));
         }
-        let mut gone: Vec<_> = self.rows.drain().map(|(_, (row, _))| row).collect();
-        gone.retain(|row| self.request.shows(row));
-        sort(&mut gone);
+        let mut deleted: Vec<_> = self.rows.drain().map(|(_, (row, _))| row).collect();
+        deleted.retain(|row| self.request.shows(row));
+        sort(&mut deleted);
         if !self.draws {
             self.list.set_time(now);
-            self.print(&changed, &gone, is_first, screen);
+            self.print(&changed, &deleted, is_first, screen);
         }
         (self.rows, self.rollouts) = (rows, rollouts);
-        self.pause = EVALUATION_PAUSE.max(begun.elapsed() * EVALUATION_SHARE);
+        self.delay = EVALUATION_DELAY.max(begun.elapsed() * EVALUATION_SHARE);
         (self.evaluated, self.is_stale) = (Some(Instant::now()), false);
     }
 
     /// Records since when controllers have not observed the last change.
-    fn note_unobserved(&mut self, rollouts: &[ListedRollout], now: Instant) {
+    fn record_unobserved(&mut self, rollouts: &[ListedRollout], now: Instant) {
         let unobserved = rollouts.iter().filter(|rollout| rollout.state() == RolloutState::Unobserved);
         let since = unobserved.map(|rollout| {
             let uid = rollout.workload.object().uid();
@@ -237,7 +237,7 @@ impl Watch<'_> {
     fn print(
         &mut self,
         changed: &[&ListedRollout],
-        gone: &[ListedRollout],
+        deleted: &[ListedRollout],
         is_first: bool,
         screen: &mut Screen<'_>,
     ) {
@@ -247,14 +247,14 @@ impl Watch<'_> {
             for rollout in changed {
                 screen.exact(&event_json(word, rollout, elapsed));
             }
-            for rollout in gone {
+            for rollout in deleted {
                 screen.exact(&event_json("deleted", rollout, elapsed));
             }
             return;
         }
         let lines = if is_first { self.list.first_lines(changed) } else { self.list.lines(changed) };
         screen.styled_lines(&lines);
-        screen.styled_lines(&self.list.deleted_lines(gone));
+        screen.styled_lines(&self.list.deleted_lines(deleted));
     }
 
     fn draw(&mut self, screen: &mut Screen<'_>) {

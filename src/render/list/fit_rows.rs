@@ -40,7 +40,7 @@ pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<Row>, room: Room) -> Vec<Ve
     }
     let blocks = lines.into_iter().zip(causes).enumerate().map(|(index, (line, cause))| {
         let has_cause = !(room.has_header && index == 0);
-        let cause = has_cause.then(|| lines_of(&cause, room)).unwrap_or_default();
+        let cause = if has_cause { lines_of(&cause, room) } else { Vec::new() };
         std::iter::once(line).chain(cause).collect()
     });
     blocks.collect()

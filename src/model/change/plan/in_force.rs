@@ -56,12 +56,6 @@ impl Hold {
         fields.iter().all(|(place, set)| is_field_unchanged(set.as_ref(), live(place)))
     }
 
-    /// Whether one of several fields still has the value that holds, or another one that the same manager wrote.
-    pub(super) fn has_field(&self, place: &FieldPath, set: Option<&Value>, workload: &Workload) -> bool {
-        is_field_unchanged(set, place.value_in(workload.object().json()))
-            || *place != strategy::hold_path(workload) && has_one_author(workload)
-    }
-
     /// Whether another client paused a workload whose hold does not.
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
@@ -69,6 +63,12 @@ impl Hold {
         let holds_paused = self.set.get("paused").is_some();
         has_own_pause && self.reason == HoldReason::Plan && workload.is_paused() && !holds_paused
     }
+}
+
+/// Whether one of several fields still has the value that holds, or another one that the same manager wrote.
+pub(super) fn is_field_held(place: &FieldPath, set: Option<&Value>, workload: &Workload) -> bool {
+    is_field_unchanged(set, place.value_in(workload.object().json()))
+        || *place != strategy::hold_path(workload) && has_one_author(workload)
 }
 
 /// Whether a live field has the value that holds. A server may have added defaults to it.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::annotation::Hold;
+use super::in_force::is_field_held;
 use crate::model::api::object::Object;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::text::go_json::go_json;
@@ -25,12 +26,12 @@ impl Hold {
         let originals = plan_fields::parts(workload, self.original());
         let set = plan_fields::parts(workload, Some(&self.set));
         for ((place, original), (_, set)) in originals.into_iter().zip(set) {
-            let has_field = if are_several {
-                self.has_field(&place, set.as_ref(), workload)
+            let is_held = if are_several {
+                is_field_held(&place, set.as_ref(), workload)
             } else {
                 self.is_in_force(workload)
             };
-            if has_field {
+            if is_held {
                 patch.set_or_remove(place, original);
             } else {
                 patch.require_unchanged(place);

@@ -37,7 +37,7 @@ pub struct ListedRollout {
     pub is_outage: bool,
     /// Why it does not progress, most important first.
     pub causes: Vec<Cause>,
-    /// Since when it is in this state, if its objects show that.
+    /// When this state began; none if no timestamp shows it.
     pub since: Option<Timestamp>,
     /// The types that could not be read.
     pub unknown: Vec<&'static str>,
@@ -105,7 +105,7 @@ impl ListedRollout {
     }
 
     /// Whether it has a cause other than a hold.
-    fn is_troubled(&self) -> bool {
+    fn has_problem(&self) -> bool {
         self.causes.iter().any(|cause| !cause.id.is_hold())
     }
 
@@ -114,7 +114,7 @@ impl ListedRollout {
     fn rank(&self) -> u8 {
         match self.state() {
             RolloutState::Failed => 0,
-            RolloutState::Progressing if self.is_troubled() => 1,
+            RolloutState::Progressing if self.has_problem() => 1,
             RolloutState::Progressing => 2,
             RolloutState::Paused | RolloutState::Held => 3,
             RolloutState::Unobserved => 4,

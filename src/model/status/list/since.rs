@@ -1,4 +1,4 @@
-//! Since when a rollout is in its state, as far as its objects show.
+//! When the state of a rollout began, by the timestamps of its objects.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
@@ -8,13 +8,13 @@ use crate::model::change::plan::Hold;
 use crate::model::status::observation::Observation;
 use crate::model::workload::verdict::RolloutState;
 
-/// Returns since when a rollout is in a state; none if no object shows it.
+/// Returns when a state of a rollout began; none if no timestamp shows it.
 ///
 /// | state | source |
 /// |---|---|
 /// | complete | the later of: the last `lastTransitionTime` of `Ready` of its pods, plus `minReadySeconds`; `lastUpdateTime` of `Progressing` with the reason `NewReplicaSetAvailable`, which the controller writes when no outdated pod remains |
-/// | progressing | the earlier of: the begin of the rollout, while outdated pods remain; the first `lastTransitionTime` of `Ready` of the updated pods that are not ready |
-/// | paused, held | `since` in the annotation of the hold; `lastUpdateTime` of `Progressing` with the reason `DeploymentPaused`; else the begin of the rollout |
+/// | progressing | the earlier of: the start of the rollout, while outdated pods remain; the first `lastTransitionTime` of `Ready` of the updated pods that are not ready |
+/// | paused, held | `since` in the annotation of the hold; `lastUpdateTime` of `Progressing` with the reason `DeploymentPaused`; else the start of the rollout |
 /// | failed | `lastTransitionTime` of `Progressing`, which is `False` since the deadline passed |
 /// | unobserved | none: no object stores when the spec was written |
 ///
@@ -25,18 +25,20 @@ pub(super) fn since(observed: &Observation, state: RolloutState) -> Option<Times
         RolloutState::Complete => complete(observed),
         RolloutState::Progressing => progressing(observed),
         RolloutState::Paused | RolloutState::Held => held(observed),
-        RolloutState::Failed => progress(observed).filter(|condition| condition.status == "False")?.since,
+        RolloutState::Failed => {
+            progressing_condition(observed).filter(|condition| condition.status == "False")?.since
+        }
         RolloutState::Unobserved => None,
     }
 }
 
 /// Returns the condition that the controller of a Deployment updates with each progress.
-fn progress(observed: &Observation) -> Option<Condition> {
+fn progressing_condition(observed: &Observation) -> Option<Condition> {
     observed.workload.condition("Progressing")
 }
 
 fn last_progress(observed: &Observation) -> Option<Timestamp> {
-    progress(observed)?.updated
+    progressing_condition(observed)?.updated
 }
 
 fn complete(observed: &Observation) -> Option<Timestamp> {
@@ -44,29 +46,32 @@ fn complete(observed: &Observation) -> Option<Timestamp> {
     let min_ready =
         SignedDuration::from_secs(observed.workload.min_ready_seconds().clamp(0, i64::from(i32::MAX)));
     let ready = ready.and_then(|ready| ready.checked_add(min_ready).ok());
-    let completed = || progress(observed).filter(|condition| condition.reason == "NewReplicaSetAvailable");
+    let completed =
+        || progressing_condition(observed).filter(|condition| condition.reason == "NewReplicaSetAvailable");
     ready.max(completed().and_then(|condition| condition.updated)).or_else(|| last_progress(observed))
 }
 
 fn progressing(observed: &Observation) -> Option<Timestamp> {
     let unready = updated(observed).filter(|pod| !pod.ready);
     let unready = unready.filter_map(|pod| pod.readiness.since.or(pod.created)).min();
-    [unready, beginning(observed)].into_iter().flatten().min().or_else(|| last_progress(observed))
+    [unready, rollout_start(observed)].into_iter().flatten().min().or_else(|| last_progress(observed))
 }
 
 fn held(observed: &Observation) -> Option<Timestamp> {
     let hold = Hold::in_force(&observed.workload).and_then(|hold| hold.since()?.parse().ok());
-    let paused = || progress(observed).filter(|condition| condition.reason == "DeploymentPaused")?.updated;
-    hold.or_else(paused).or_else(|| beginning(observed))
+    let paused = || {
+        progressing_condition(observed).filter(|condition| condition.reason == "DeploymentPaused")?.updated
+    };
+    hold.or_else(paused).or_else(|| rollout_start(observed))
 }
 
-/// Returns when the rollout began that outdated pods remain of; none without outdated pods.
+/// Returns when the present rollout started; none without outdated pods.
 ///
 /// A new template has a new revision, which was created then. A template that is used again has the revision that it
 /// had, which is older than the rollout: a ReplicaSet with earlier numbers, or a revision that is older than the newest
-/// outdated pod. Such a rollout began when the first updated pod began to run the revision after the outdated pods
-/// began to run theirs.
-fn beginning(observed: &Observation) -> Option<Timestamp> {
+/// outdated pod. Such a rollout started when the first pod was updated after the last change of an
+/// outdated pod.
+fn rollout_start(observed: &Observation) -> Option<Timestamp> {
     let current = observed.revisions.current()?;
     let is_outdated = |pod: &&Pod| pod.is_active() && !observed.workload.runs(pod, current);
     let outdated = observed.own_pods().filter(is_outdated).filter_map(runs_since).max()?;
@@ -240,7 +245,7 @@ mod tests {
 
     /// The controller keeps the ReplicaSet of a template, so its creation shows the first rollout only.
     #[test]
-    fn a_template_that_is_used_again_has_a_later_beginning() {
+    fn a_template_that_is_used_again_has_a_later_start() {
         let progress = json!({"type": "Progressing", "status": "True", "lastUpdateTime": at(45)});
         let old = (1, 2, "True", 3);
         for (pods, expected) in [
@@ -255,7 +260,7 @@ mod tests {
 
     /// A controller of OpenKruise changes the pod and keeps it, so its creation is older.
     #[test]
-    fn an_update_in_place_is_the_beginning_for_its_pod() {
+    fn an_update_in_place_is_the_start_for_its_pod() {
         let mut observed = observation(1, false, &json!({}), &[(2, 3, "True", 31), (1, 2, "True", 51)]);
         let mut pods = observed.pods.take().unwrap();
         let updated = InPlaceUpdate { updated: time(Some(50)), ..InPlaceUpdate::default() };
