@@ -111,7 +111,9 @@ fn a_pause_sets_the_field_of_the_api_version() {
         let paused: Value =
             serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{scenario}: {output:?}"));
         assert_eq!(paused.pointer(path), Some(&true.into()), "{scenario}: {paused:#}");
-        let list = json!({"kind": "List", "apiVersion": "v1", "items": [paused]}).to_string();
+        let others = ["ControllerRevision", "Pod"].into_iter().flat_map(|kind| step.objects(kind).cloned());
+        let items: Vec<Value> = others.chain([paused]).collect();
+        let list = json!({"kind": "List", "apiVersion": "v1", "items": items}).to_string();
         let resumed = Run::of(["resume", target, "--dry-run", "-o", "json", "--from", "-"]).stdin(list).run();
         let resumed: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|_| panic!("{resumed:?}"));
         assert_eq!(resumed["spec"], step.workload()["spec"], "{scenario}");

@@ -66,7 +66,8 @@ impl Others {
 pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harness::Output {
     let client = kube::Client::new(cluster.service_for("colleague"), "default");
     cluster.users(|users| users.add(simcluster::User::admin("colleague")));
-    let target = format!("{}/{}", set.resource.singular, set.name);
+    // The kinds of OpenKruise have the names of those of Kubernetes.
+    let target = format!("{}.{}/{}", set.resource.singular, set.resource.group, set.name);
     Run::of([verb, &target]).at(START.parse().unwrap()).run_against(client).await
 }
 

@@ -12,6 +12,7 @@ mod external_changes;
 mod generator;
 mod kill;
 mod kill_switch;
+mod kruise;
 mod nodes;
 mod oracle;
 mod proven;

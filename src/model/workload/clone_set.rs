@@ -200,6 +200,13 @@ mod tests {
             for version in ["v1alpha1", "v1beta1"] {
                 let workload = clone_set(version, &pair["replicas"], &pair["partition"]);
                 assert_eq!(strategy::partition(&workload), expected, "{version} {line}");
+                let mut held = workload.object().json().clone();
+                held["spec"]["updateStrategy"] = strategy::with_partition(&workload, expected);
+                assert_eq!(
+                    strategy::partition(&Workload::of_json(&held).unwrap()),
+                    expected,
+                    "{version} {line}"
+                );
             }
             compared += 1;
         }

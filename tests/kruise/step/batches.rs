@@ -185,5 +185,5 @@ async fn a_node_selector_is_the_selector_of_the_strategy() {
     ends(&web.run("resume").await, 0);
     assert_eq!(web.strategy(), before);
     let none = web.run("step --node-selector pool=none").await;
-    ends(&none, 2);
+    ends(&none, 1);
 }

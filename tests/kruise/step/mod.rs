@@ -3,6 +3,7 @@
 mod batches;
 mod in_place;
 mod other_clients;
+mod recordings;
 mod refusals;
 mod rollback;
 mod setup;

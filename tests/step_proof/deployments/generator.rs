@@ -28,17 +28,17 @@ pub(super) struct Draw {
 
 /// What the first command is given.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
-    pub(super) batches: Batches,
-    pub(super) max_unavailable: Option<Share>,
-    pub(super) surge: Option<Share>,
+pub(crate) struct Words {
+    pub(crate) batches: Batches,
+    pub(crate) max_unavailable: Option<Share>,
+    pub(crate) surge: Option<Share>,
     /// Seconds.
-    pub(super) soak: i64,
-    pub(super) is_undone: bool,
-    pub(super) no_canary: bool,
+    pub(crate) soak: i64,
+    pub(crate) is_undone: bool,
+    pub(crate) no_canary: bool,
 }
 
-const BROKEN: [&str; 4] = ["app:2.0-bad", "app:2.0-crash", "app:2.0-config", "app:2.0-notready"];
+pub(crate) const BROKEN: [&str; 4] = ["app:2.0-bad", "app:2.0-crash", "app:2.0-config", "app:2.0-notready"];
 
 impl Draw {
     pub(super) fn of(dice: &mut Dice) -> Self {
@@ -82,8 +82,15 @@ impl Draw {
 
     /// The words of the first command.
     pub(super) fn line(&self) -> String {
-        let words = &self.words;
-        let mut line = format!("step deployment/web --all --batch-timeout 200s --soak {}s", words.soak);
+        format!("step deployment/web{}", self.words.options())
+    }
+}
+
+impl Words {
+    /// The options of the first command.
+    pub(crate) fn options(&self) -> String {
+        let words = self;
+        let mut line = format!(" --all --batch-timeout 200s --soak {}s", words.soak);
         match &words.batches {
             Batches::By(share) => line += &format!(" --by {share}"),
             Batches::Until(list) => {
@@ -121,7 +128,7 @@ fn strategy(dice: &mut Dice) -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}})
 }
 
-fn words(dice: &mut Dice, replicas: i64) -> Words {
+pub(crate) fn words(dice: &mut Dice, replicas: i64) -> Words {
     let batches = match dice.below(3) {
         0 => Batches::Until(
             [Share::Pods(1), Share::PerCent(40), Share::PerCent(100)][dice.index(3)..].to_vec(),
@@ -147,7 +154,7 @@ fn share(dice: &mut Dice, most: u64) -> Share {
     }
 }
 
-fn death(dice: &mut Dice) -> Death {
+pub(crate) fn death(dice: &mut Dice) -> Death {
     let most = *dice.one_of(&[8, 20, 60]);
     Death { at: dice.index(most), is_done: dice.once_in(2) }
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use simcluster::SimCluster;
-use simcluster::resource::{DEPLOYMENTS, PODS};
+use simcluster::resource::PODS;
+use simcluster::{Resource, SimCluster};
 
 use crate::world::{Millis, Pod};
 
@@ -15,7 +15,7 @@ pub(super) const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlin
 
 /// Who wrote a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(crate) enum By {
     /// A process that steps.
     Step,
     /// Another client.
@@ -26,20 +26,23 @@ pub(super) enum By {
 
 /// One state.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
-    pub(super) revision: u64,
-    pub(super) at: Millis,
-    pub(super) by: By,
-    pub(super) web: Arc<Value>,
-    pub(super) pods: BTreeMap<String, Pod>,
+pub(crate) struct Moment {
+    pub(crate) revision: u64,
+    pub(crate) at: Millis,
+    pub(crate) by: By,
+    pub(crate) web: Arc<Value>,
+    pub(crate) pods: BTreeMap<String, Pod>,
 }
 
 impl Moment {
-    pub(super) fn wanted(&self) -> i64 {
+    pub(crate) fn wanted(&self) -> i64 {
+        if self.web["kind"] == "DaemonSet" {
+            return self.web["status"]["desiredNumberScheduled"].as_i64().unwrap_or_default();
+        }
         self.web["spec"]["replicas"].as_i64().unwrap_or(1)
     }
 
-    pub(super) fn image(&self) -> &str {
+    pub(crate) fn image(&self) -> &str {
         self.web["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap_or_default()
     }
 
@@ -49,25 +52,25 @@ impl Moment {
         OWN.iter().filter_map(|name| Some(((*name).to_owned(), spec.get(*name)?.clone()))).collect()
     }
 
-    pub(super) fn hold(&self) -> Option<Value> {
+    pub(crate) fn hold(&self) -> Option<Value> {
         let text = self.web["metadata"]["annotations"]["kubectl-rollout2/held"].as_str()?;
         serde_json::from_str(text).ok()
     }
 
     /// The hold of a plan that releases batches, and not of one that rolls back or completes.
-    pub(super) fn plan(&self) -> Option<Value> {
+    pub(crate) fn plan(&self) -> Option<Value> {
         let has_ended =
             |hold: &Value| hold["plan"]["phase"] == "rollingBack" || hold["plan"]["phase"] == "completing";
         self.hold().filter(|hold| !has_ended(hold))
     }
 
     /// The pods that stay and run an image, or another one.
-    pub(super) fn on(&self, image: &str, is_on: bool) -> impl Iterator<Item = &Pod> {
+    pub(crate) fn on(&self, image: &str, is_on: bool) -> impl Iterator<Item = &Pod> {
         self.pods.values().filter(move |pod| !pod.is_leaving && (pod.image == image) == is_on)
     }
 
     /// How many of them are available at a time, by the original `minReadySeconds`.
-    pub(super) fn available(&self, image: &str, is_on: bool, seconds: i64, at: Millis) -> i64 {
+    pub(crate) fn available(&self, image: &str, is_on: bool, seconds: i64, at: Millis) -> i64 {
         count(self.on(image, is_on).filter(|pod| pod.is_available(seconds, at)))
     }
 }
@@ -92,12 +95,12 @@ impl fmt::Display for Moment {
     }
 }
 
-pub(super) fn count<'p>(pods: impl Iterator<Item = &'p Pod>) -> i64 {
+pub(crate) fn count<'p>(pods: impl Iterator<Item = &'p Pod>) -> i64 {
     i64::try_from(pods.count()).unwrap_or(i64::MAX)
 }
 
 /// Every state after a revision. `others` are the revisions that other clients made.
-pub(super) fn history(cluster: &SimCluster, after: u64, others: &[u64]) -> Vec<Moment> {
+pub(crate) fn history(cluster: &SimCluster, resource: &Resource, after: u64, others: &[u64]) -> Vec<Moment> {
     let steps: Vec<u64> = cluster
         .requests()
         .iter()
@@ -108,7 +111,7 @@ pub(super) fn history(cluster: &SimCluster, after: u64, others: &[u64]) -> Vec<M
     let (mut web, mut pods) = (Arc::new(Value::Null), BTreeMap::new());
     cluster.store(|store| {
         for change in store.changes_after(0).unwrap() {
-            if change.key.resource == &DEPLOYMENTS {
+            if change.key.resource == resource {
                 web = change.after.clone().unwrap_or_default();
             } else if change.key.resource == &PODS {
                 match change.after.as_deref() {

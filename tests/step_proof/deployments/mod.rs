@@ -4,11 +4,11 @@
 //! `ROLLOUT2_STEP_LIST=1` shows every wrong one, and
 //! `ROLLOUT2_STEP_SEED=17 cargo test --test step_proof one_deployment -- --ignored --nocapture` shows one.
 
-mod generator;
+pub(crate) mod generator;
 mod hand_made;
-mod history;
+pub(crate) mod history;
 mod oracle;
-mod run;
+pub(crate) mod run;
 
 use run::{Played, play};
 

@@ -59,9 +59,9 @@ async fn one(seed: u64) -> Played {
         });
     }
     let mut transcript = String::new();
-    let exit = step_to_the_end(&cluster, &web, &draw, &mut transcript).await;
+    let exit = step_to_the_end(&cluster, &web, &draw.line(), &draw.deaths, &mut transcript).await;
     cluster.advance(300).await;
-    let history = history(&cluster.sim, from, &others.revisions());
+    let history = history(&cluster.sim, &DEPLOYMENTS, from, &others.revisions());
     let mut wrong = oracle::judge(&draw, &history);
     wrong.extend(oracle::requests(&cluster.sim.requests()));
     wrong.extend(oracle::verdict(&draw, exit, history.last()).err());
@@ -69,14 +69,21 @@ async fn one(seed: u64) -> Played {
 }
 
 /// Types `step` until the end, the first time with words; each death is of one process.
-async fn step_to_the_end(cluster: &TestCluster, web: &Key, draw: &Draw, transcript: &mut String) -> u8 {
-    let (mut words, mut refusals) = (draw.line(), 0);
+pub(crate) async fn step_to_the_end(
+    cluster: &TestCluster,
+    web: &Key,
+    line: &str,
+    deaths: &[Death],
+    transcript: &mut String,
+) -> u8 {
+    let (mut words, mut refusals) = (line.to_owned(), 0);
+    let again = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     for number in 0..PATIENCE {
         let has_begun = object(cluster, web).to_string().contains("\\\"reason\\\":\\\"plan\\\"");
         if has_begun && number > 0 && refusals == 0 {
-            "step deployment/web".clone_into(&mut words);
+            words.clone_from(&again);
         }
-        let output = step(cluster, &words, number, draw.deaths.get(number).copied()).await;
+        let output = step(cluster, &words, number, deaths.get(number).copied()).await;
         let Some((exit, printed)) = output else {
             *transcript += &format!("--- {words}: killed\n");
             tokio::time::sleep(Duration::from_millis(700)).await;
@@ -94,11 +101,11 @@ async fn step_to_the_end(cluster: &TestCluster, web: &Key, draw: &Draw, transcri
                     command(&cluster.sim, web, "resume").await;
                 }
                 words = if printed.contains("--new-plan") {
-                    format!("{} --new-plan", draw.line())
+                    format!("{line} --new-plan")
                 } else if printed.contains("to hold it again") {
-                    draw.line()
+                    line.to_owned()
                 } else {
-                    "step deployment/web".to_owned()
+                    again.clone()
                 };
                 cluster.advance(30).await;
             }

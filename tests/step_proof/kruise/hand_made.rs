@@ -1,0 +1,198 @@
+//! The oracle finds what it is for: histories made by hand, a good one and what is wrong with others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use harness::random::Dice;
+use serde_json::{Value, json};
+use simcluster::Verb;
+
+use super::generator::{Draw, Kind};
+use super::oracle::{check_write, judge};
+use crate::command::{Batches, Share};
+use crate::deployments::history::{By, Moment};
+use crate::world::Pod;
+
+/// Four pods that are stepped by two, while one may be unavailable.
+struct Story {
+    draw: Draw,
+    now: Moment,
+    history: Vec<Moment>,
+}
+
+impl Story {
+    fn new() -> Self {
+        let mut draw = Draw::of(Kind::CloneSet, &mut Dice::new(1));
+        draw.deeds.clear();
+        (draw.pods, draw.image, draw.is_paused_first) = (4, "app:2.0", true);
+        draw.words.batches = Batches::By(Share::Pods(2));
+        (draw.words.max_unavailable, draw.words.soak, draw.words.no_canary) = (Some(Share::Pods(1)), 5, true);
+        let web = json!({"kind": "CloneSet", "metadata": {"annotations": {}}, "spec": {
+            "replicas": 4, "updateStrategy": strategy(&json!("0%"), true),
+            "template": {"spec": {"containers": [{"image": "app:2.0"}]}},
+        }});
+        let pods: BTreeMap<_, _> =
+            (0..4).map(|number| (format!("pod-{number}"), pod("app:1.0", Some(0)))).collect();
+        let now = Moment { revision: 0, at: 1_000_000, by: By::Cluster, web: Arc::new(web), pods };
+        Self { draw, history: vec![now.clone()], now }
+    }
+
+    fn push(&mut self, by: By) {
+        self.now.revision += 1;
+        self.now.by = by;
+        self.history.push(self.now.clone());
+    }
+
+    fn pass(&mut self, seconds: i64) {
+        self.now.at += seconds * 1000;
+    }
+
+    /// A process writes a partition, with the last slot of a batch.
+    fn holds(&mut self, partition: i64, batch: Option<(u64, i64)>) {
+        let web = Arc::make_mut(&mut self.now.web);
+        let plan = batch.map_or(json!({}), |(number, last)| {
+            let first = if number == 1 { 3 } else { 1 };
+            let slots: Vec<String> = (last..=first).rev().map(|slot| slot.to_string()).collect();
+            json!({"batch": {"number": number, "slots": slots}})
+        });
+        let set = strategy(&partition.into(), false);
+        web["metadata"]["annotations"]["kubectl-rollout2/held"] =
+            json!({"reason": "plan", "plan": plan, "set": set}).to_string().into();
+        web["spec"]["updateStrategy"] = set;
+        self.push(By::Step);
+    }
+
+    /// The controller updates a pod in place.
+    fn updates(&mut self, number: usize) {
+        self.now.pods.insert(format!("pod-{number}"), pod("app:2.0", None));
+        self.push(By::Cluster);
+        self.pass(1);
+        let since = self.now.at;
+        self.now.pods.insert(format!("pod-{number}"), pod("app:2.0", Some(since)));
+        self.push(By::Cluster);
+    }
+
+    /// A process ends the plan with this partition.
+    fn ends(&mut self, partition: &Value) {
+        let web = Arc::make_mut(&mut self.now.web);
+        web["metadata"]["annotations"] = json!({});
+        web["spec"]["updateStrategy"] = strategy(partition, true);
+        self.push(By::Step);
+    }
+
+    #[track_caller]
+    fn is_wrong(&self, words: &str) {
+        let wrong = judge(&self.draw, &self.history);
+        assert!(wrong.iter().any(|wrong| wrong.contains(words)), "{wrong:#?}");
+    }
+}
+
+fn strategy(partition: &Value, is_paused: bool) -> Value {
+    let mut limits = json!({"maxUnavailable": 2, "partition": partition});
+    if is_paused {
+        limits["paused"] = true.into();
+    }
+    json!({"type": "RollingUpdate", "rollingUpdate": limits})
+}
+
+fn pod(image: &str, ready: Option<i64>) -> Pod {
+    let started = ready.unwrap_or_default();
+    Pod { place: -1, image: image.to_owned(), is_leaving: false, ready, started, has_terminated: false }
+}
+
+/// Two batches of two, each walked one by one.
+fn stepped() -> Story {
+    let mut story = Story::new();
+    story.holds(i64::from(i32::MAX), None);
+    for (batch, last, pods) in [(1, 2, [3, 2]), (2, 0, [1, 0])] {
+        for number in pods {
+            story.holds(i64::try_from(number).unwrap(), Some((batch, last)));
+            story.updates(number);
+        }
+        story.pass(6);
+    }
+    story
+}
+
+#[test]
+fn a_correct_plan_has_no_finding() {
+    let mut story = stepped();
+    story.ends(&json!("0%"));
+    assert_eq!(judge(&story.draw, &story.history), [""; 0]);
+}
+
+#[test]
+fn another_partition_than_the_original_one_comes_back() {
+    let mut story = stepped();
+    story.ends(&json!(0));
+    story.is_wrong("comes back, and this was there");
+}
+
+#[test]
+fn a_batch_that_is_too_large() {
+    let mut story = Story::new();
+    story.holds(i64::from(i32::MAX), None);
+    story.holds(3, Some((1, 1)));
+    story.is_wrong("a batch has 3 pods");
+}
+
+#[test]
+fn too_many_released_pods() {
+    let mut story = Story::new();
+    story.holds(i64::from(i32::MAX), None);
+    story.holds(2, Some((1, 2)));
+    story.is_wrong("a write leaves Some(2) available pods");
+    let mut beyond = Story::new();
+    beyond.holds(i64::from(i32::MAX), None);
+    beyond.holds(3, Some((1, 2)));
+    beyond.updates(3);
+    beyond.holds(1, Some((1, 2)));
+    beyond.is_wrong("the partition is 1, and the batch ends at 2");
+}
+
+#[test]
+fn a_partition_that_rises() {
+    let mut story = stepped();
+    story.holds(3, Some((2, 0)));
+    story.is_wrong("the partition rises from 0 to 3");
+}
+
+#[test]
+fn a_batch_before_the_soak_is_over() {
+    let mut story = Story::new();
+    story.holds(i64::from(i32::MAX), None);
+    for number in [3, 2] {
+        story.holds(i64::try_from(number).unwrap(), Some((1, 2)));
+        story.updates(number);
+    }
+    story.pass(2);
+    story.holds(1, Some((2, 0)));
+    story.is_wrong("2 pods have not soaked");
+}
+
+#[test]
+fn a_pod_that_the_batch_does_not_release() {
+    let mut story = Story::new();
+    story.holds(i64::from(i32::MAX), None);
+    story.holds(3, Some((1, 2)));
+    [3, 2, 1].into_iter().for_each(|number| story.updates(number));
+    story.is_wrong("3 updated pods, and the batch ends at 2");
+}
+
+#[test]
+fn fewer_available_pods_than_allowed() {
+    let mut story = stepped();
+    for number in [0, 1] {
+        story.now.pods.remove(&format!("pod-{number}"));
+        story.push(By::Cluster);
+    }
+    story.is_wrong("2 available pods, and at least 3 have to be");
+}
+
+#[test]
+fn a_write_without_its_tests() {
+    let patch =
+        json!([{"op": "test", "path": "/metadata/uid", "value": "u"}, {"op": "remove", "path": "/spec"}]);
+    assert!(check_write(Some(Verb::Patch), patch.to_string().as_bytes()).is_err());
+    assert!(check_write(Some(Verb::Delete), b"{}").is_err());
+}

@@ -1,0 +1,369 @@
+//! What must hold at every moment. It knows what the rules say and nothing of the engine.
+
+use serde_json::Value;
+use simcluster::{RecordedRequest, Route, Verb};
+
+use super::generator::{Draw, Kind};
+use crate::command::{Batches, Share};
+use crate::deployments::history::{By, Moment, count};
+use crate::world::Millis;
+
+/// How old a state may be on which a process decides: the time of its reads.
+const DECIDED_WITHIN: Millis = 3_000;
+
+/// What is tested before each change.
+const TESTED: [&str; 4] = [
+    "/metadata/uid",
+    "/spec/template",
+    "/spec/updateStrategy",
+    "/metadata/annotations/kubectl-rollout2~1held",
+];
+
+/// What is known of the plan.
+#[derive(Default)]
+struct Plan {
+    /// The original strategy; none without a plan in force.
+    original: Option<Value>,
+    /// The number of the batch, and how many pods run the new revision after it.
+    batch: (u64, i64),
+    /// The lowest partition of the batch.
+    lowest: i64,
+    /// Whether another client changed the strategy or the number of pods since the batch began.
+    is_disturbed: bool,
+    /// The most updated pods there may be now.
+    most: i64,
+}
+
+/// Returns what is wrong with a history.
+pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
+    let (mut plan, mut wrong) = (Plan::default(), Vec::new());
+    for (index, pair) in history.windows(2).enumerate() {
+        let [before, now] = pair else { continue };
+        let views: Vec<&Moment> = history[..=index]
+            .iter()
+            .rev()
+            .take_while(|view| view.revision == before.revision || view.at >= now.at - DECIDED_WITHIN)
+            .collect();
+        let checks = [
+            plan.follow(draw, before, now, &views),
+            plan.check_partition(draw, before, now, &views),
+            check_floor(draw, before, now),
+            plan.check_number(draw, before, now),
+        ];
+        wrong.extend(
+            checks.into_iter().filter_map(Result::err).map(|why| format!("at {}: {why}", now.revision)),
+        );
+    }
+    wrong
+}
+
+impl Plan {
+    /// The plan begins, goes on, or ends.
+    fn follow(
+        &mut self,
+        draw: &Draw,
+        before: &Moment,
+        now: &Moment,
+        views: &[&Moment],
+    ) -> Result<(), String> {
+        if now.by != By::Step {
+            if now.wanted() != before.wanted()
+                || strategy(now) != strategy(before)
+                || now.image() != before.image()
+            {
+                self.is_disturbed = true;
+            }
+            if now.wanted() > before.wanted() {
+                self.most += now.wanted() - before.wanted();
+            }
+            if !is_in_force(now) && !is_rolling_back(now) {
+                self.original = None;
+            }
+            return Ok(());
+        }
+        if is_in_force(now) && !is_in_force(before) {
+            self.original = Some(strategy(before).clone());
+            self.batch = (0, count(now.on(now.image(), true)));
+            (self.most, self.is_disturbed) = (self.batch.1, false);
+        }
+        if is_in_force(before) && is_in_force(now) && template(before) != template(now) {
+            // A new plan holds the workload as it stands; the original strategy stays.
+            self.batch = (0, count(now.on(now.image(), true)));
+            (self.most, self.is_disturbed) = (self.batch.1, false);
+        }
+        if is_in_force(before) && !is_in_force(now) {
+            let original = self.original.take().unwrap_or_default();
+            let is_rollback = is_rolling_back(now) || is_rolling_back(before);
+            let expected = if is_rollback { without_pause(original.clone()) } else { original };
+            if *strategy(now) != expected {
+                return Err(format!("{} comes back, and this was there: {expected}", strategy(now)));
+            }
+            if !is_rollback {
+                return self.check_soaked(draw, views, now.at);
+            }
+        }
+        let batch = &now.plan().unwrap_or_default()["plan"]["batch"];
+        let number = batch["number"].as_u64().unwrap_or_default();
+        // After a scale-down that removes every released pod, the first batch begins again.
+        let was = &before.plan().unwrap_or_default()["plan"]["batch"];
+        if number > 0 && (&was["number"], &was["slots"]) != (&batch["number"], &batch["slots"]) {
+            let slots = batch["slots"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let size = i64::try_from(slots.len()).unwrap_or_default();
+            let result = self.check_batch(draw, size, batch["canary"] == true, views);
+            let goal = count(now.on(now.image(), true)) + size;
+            self.lowest = number_of(slots.last());
+            let soaked = if number > 1 { self.check_soaked(draw, views, now.at) } else { Ok(()) };
+            (self.batch, self.is_disturbed) = ((number, goal), false);
+            self.most = goal;
+            return result.and(soaked);
+        }
+        Ok(())
+    }
+
+    /// How large a batch is.
+    fn check_batch(&self, draw: &Draw, size: i64, is_canary: bool, views: &[&Moment]) -> Result<(), String> {
+        let fits = |view: &&Moment| {
+            let (wanted, updated) = (view.wanted(), count(view.on(view.image(), true)));
+            // The controller may still have to update pods that were released before.
+            let updated = updated.max(if is_in_force(view) { wanted - kept(draw, view) } else { 0 });
+            let most = match &draw.words.batches {
+                _ if is_canary => 1,
+                Batches::By(share) => updated + share.of(wanted),
+                Batches::Until(goals) => {
+                    let goals = goals.iter().map(|goal: &Share| goal.of(wanted));
+                    goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
+                }
+            };
+            updated + size <= most.min(wanted)
+        };
+        if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch has {size} pods")) }
+    }
+
+    /// Enough updated pods have been well for the soak.
+    fn check_soaked(&self, draw: &Draw, views: &[&Moment], at: Millis) -> Result<(), String> {
+        if self.is_disturbed {
+            return Ok(());
+        }
+        let soak = draw.words.soak * 1000;
+        let soaked = |view: &&Moment| {
+            let well = |since: Option<Millis>| since.is_some_and(|since| since + soak <= at + 1000);
+            count(view.on(view.image(), true).filter(|pod| well(pod.healthy_since()))) >= self.batch.1
+        };
+        let goal = self.batch.1;
+        if views.iter().any(soaked) { Ok(()) } else { Err(format!("{goal} pods have not soaked")) }
+    }
+
+    /// The partition of a plan only falls, no lower than its batch, and no faster than pods may be unavailable.
+    fn check_partition(
+        &self,
+        draw: &Draw,
+        before: &Moment,
+        now: &Moment,
+        views: &[&Moment],
+    ) -> Result<(), String> {
+        let is_plan = is_in_force(before) && is_in_force(now) && now.by == By::Step && !is_rolling_back(now);
+        if !is_plan || template(before) != template(now) || strategy(before) == strategy(now) {
+            return Ok(());
+        }
+        let (from, to) = (kept(draw, before), kept(draw, now));
+        if to > from {
+            return Err(format!("the partition rises from {from} to {to}"));
+        }
+        if to < self.lowest {
+            return Err(format!("the partition is {to}, and the batch ends at {}", self.lowest));
+        }
+        let (seconds, allowed) = (min_ready(now), allowed(draw, now));
+        let left = |view: &Moment| {
+            let available = |is_on| view.available(now.image(), is_on, seconds, now.at);
+            available(true) + available(false).min(to)
+        };
+        if views.iter().all(|view| left(view) < now.wanted() - allowed) {
+            return Err(format!("a write leaves {:?} available pods", views.first().map(|view| left(view))));
+        }
+        Ok(())
+    }
+
+    /// The controller never updates more pods than the plan says. A pod of a DaemonSet that is deleted comes back updated.
+    fn check_number(&self, draw: &Draw, before: &Moment, now: &Moment) -> Result<(), String> {
+        let is_under_way = is_in_force(now) && now.plan().is_some() && self.batch.0 > 0;
+        let is_exact = draw.is_quiet() || draw.kind != Kind::DaemonSet;
+        if !is_under_way
+            || now.by == By::Step
+            || !is_exact
+            || self.is_disturbed
+            || before.image() != now.image()
+        {
+            return Ok(());
+        }
+        let [had, has] = [before, now].map(|moment| count(moment.on(now.image(), true)));
+        // The surge replaces an updated pod that another client broke.
+        let surge = if draw.is_quiet() { 0 } else { own(draw, now).1 };
+        if has <= had || has <= self.most + surge {
+            return Ok(());
+        }
+        Err(format!("{has} updated pods, and the batch ends at {}", self.most))
+    }
+}
+
+/// Without other clients there are never fewer available pods than both limits allow.
+fn check_floor(draw: &Draw, before: &Moment, now: &Moment) -> Result<(), String> {
+    if !draw.is_quiet() || !draw.is_paused_first || now.plan().is_none() || now.by != By::Cluster {
+        return Ok(());
+    }
+    let seconds = min_ready(now);
+    let available = |moment: &Moment| {
+        [true, false].iter().map(|is_on| moment.available(now.image(), *is_on, seconds, now.at)).sum::<i64>()
+    };
+    let (had, has, least) = (available(before), available(now), now.wanted() - unavailable(draw, now));
+    if has < had && has < least {
+        return Err(format!("{has} available pods, and at least {least} have to be"));
+    }
+    Ok(())
+}
+
+fn strategy(moment: &Moment) -> &Value {
+    &moment.web["spec"]["updateStrategy"]
+}
+
+/// Whether the strategy is the one that a plan wrote.
+fn is_in_force(moment: &Moment) -> bool {
+    let partition = &strategy(moment)["rollingUpdate"]["partition"];
+    moment.hold().is_some_and(|hold| {
+        hold["reason"] == "plan"
+            && hold["set"]["rollingUpdate"]["partition"] == *partition
+            && partition.is_i64()
+    })
+}
+
+/// The template that a plan releases.
+fn template(moment: &Moment) -> Option<Value> {
+    moment.hold().map(|hold| hold["plan"]["template"].clone())
+}
+
+fn is_rolling_back(moment: &Moment) -> bool {
+    moment.hold().is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
+}
+
+fn without_pause(mut strategy: Value) -> Value {
+    if let Some(limits) = strategy["rollingUpdate"].as_object_mut() {
+        limits.remove("paused");
+    }
+    strategy
+}
+
+fn min_ready(moment: &Moment) -> i64 {
+    let limits = &strategy(moment)["rollingUpdate"];
+    let seconds = limits["minReadySeconds"].as_i64().or(moment.web["spec"]["minReadySeconds"].as_i64());
+    seconds.unwrap_or_default()
+}
+
+/// How many pods the partition keeps, as each controller rounds.
+fn kept(draw: &Draw, moment: &Moment) -> i64 {
+    kept_by(draw.kind, &strategy(moment)["rollingUpdate"]["partition"], moment.wanted())
+}
+
+fn kept_by(kind: Kind, partition: &Value, wanted: i64) -> i64 {
+    let percent = partition.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    let kept = match (percent, kind) {
+        (None, _) => partition.as_i64().unwrap_or_default(),
+        (Some(percent), Kind::CloneSet) => {
+            ((percent * wanted + 99) / 100).min(if wanted > 1 { wanted - 1 } else { wanted })
+        }
+        (Some(percent), _) => percent * wanted / 100,
+    };
+    kept.min(wanted)
+}
+
+/// The own `maxUnavailable` and surge, as each controller rounds.
+fn own(draw: &Draw, moment: &Moment) -> (i64, i64) {
+    let wanted = moment.wanted();
+    let limit = |name: &str, up: i64| {
+        let limit = &strategy(moment)["rollingUpdate"][name];
+        let percent = limit.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+        percent.map_or(limit.as_i64().unwrap_or_default(), |percent| (percent * wanted + up) / 100)
+    };
+    let surge = limit("maxSurge", 99);
+    match draw.kind {
+        Kind::CloneSet if surge > 0 => (limit("maxUnavailable", 0), surge),
+        Kind::CloneSet | Kind::DaemonSet => (limit("maxUnavailable", 99).max(1), surge),
+        Kind::StatefulSet => (limit("maxUnavailable", 0).max(1), 0),
+    }
+}
+
+/// How many pods may be unavailable: the smaller one of both limits.
+fn unavailable(draw: &Draw, moment: &Moment) -> i64 {
+    let wanted = moment.wanted();
+    let share = draw.words.max_unavailable.unwrap_or(Share::Pods(1));
+    share.of(wanted).min((wanted - 1).max(1)).min(own(draw, moment).0)
+}
+
+/// How many released pods may be on their way: as many as may be unavailable, and the surge where the controller's own
+/// limit is the smaller one.
+fn allowed(draw: &Draw, moment: &Moment) -> i64 {
+    let (own, surge) = own(draw, moment);
+    let both = unavailable(draw, moment);
+    if own <= both { both + surge } else { both }
+}
+
+fn number_of(slot: Option<&Value>) -> i64 {
+    let name = slot.and_then(Value::as_str).unwrap_or_default();
+    name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+/// Every write of ours is one JSON Patch of the workload that begins with its tests, or deletes one pod by its uid.
+pub(super) fn requests(requests: &[RecordedRequest]) -> Vec<String> {
+    let ours =
+        requests.iter().filter(|one| one.user.as_deref().is_some_and(|user| user.starts_with("step-")));
+    let reads = [Some(Verb::Get), Some(Verb::List), Some(Verb::Watch)];
+    let writes = ours.filter(|one| !reads.contains(&one.verb()) && matches!(one.route, Route::Resource(_)));
+    writes.filter_map(|write| check_write(write.verb(), &write.body).err()).collect()
+}
+
+pub(super) fn check_write(verb: Option<Verb>, body: &[u8]) -> Result<(), String> {
+    let shown = || String::from_utf8_lossy(body).into_owned();
+    if verb == Some(Verb::Delete) {
+        let options: Value = serde_json::from_slice(body).unwrap_or_default();
+        let has_uid = options["preconditions"]["uid"].is_string();
+        return if has_uid { Ok(()) } else { Err(format!("a deletion without a uid: {}", shown())) };
+    }
+    let operations: Vec<Value> = serde_json::from_slice(body).unwrap_or_default();
+    if verb != Some(Verb::Patch) || operations.is_empty() {
+        return Err(format!("a write that is none of ours: {verb:?} {}", shown()));
+    }
+    let tests: Vec<&Value> = operations.iter().take_while(|one| one["op"] == "test").collect();
+    let is_tested = |place: &&&str| {
+        tests.iter().any(|test| {
+            let path = test["path"].as_str().unwrap_or_default();
+            path == **place || test["value"].is_null() && place.starts_with(&format!("{path}/"))
+        })
+    };
+    match TESTED.iter().find(|place| !is_tested(place)) {
+        None => Ok(()),
+        Some(place) => Err(format!("{place} is not tested: {}", shown())),
+    }
+}
+
+/// Whether a run ended as the rules say.
+pub(super) fn verdict(draw: &Draw, exit: u8, end: Option<&Moment>) -> Result<(), String> {
+    let Some(end) = end.filter(|_| draw.is_quiet()) else { return Ok(()) };
+    let (new, old) = (count(end.on(draw.image, true)), count(end.on(draw.image, false)));
+    let ready = end.available(draw.image, true, 0, end.at);
+    let own = kept_by(draw.kind, &draw.spec["updateStrategy"]["rollingUpdate"]["partition"], end.wanted());
+    match exit {
+        0 if !draw.is_broken() && end.hold().is_none() && (ready, old) == (end.wanted() - own, own) => Ok(()),
+        4 if draw.is_broken() && draw.words.is_undone && end.hold().is_none() && new == 0 => Ok(()),
+        4 if draw.is_broken() && !draw.words.is_undone && end.hold().is_some() => Ok(()),
+        // The process that rolled back was killed after its last write. No plan is left that the next one could report.
+        0 if draw.is_broken()
+            && draw.words.is_undone
+            && !draw.deaths.is_empty()
+            && end.hold().is_none()
+            && (new, old) == (0, end.wanted()) =>
+        {
+            Ok(())
+        }
+        // The rollout ran, and was broken before it was held, or over before it was stepped.
+        0 | 4 | 5 if !draw.is_paused_first && draw.is_broken() => Ok(()),
+        exit => Err(format!("exit {exit}, {new} new pods, {ready} ready, {old} old ones: {end}")),
+    }
+}
