@@ -58,7 +58,7 @@ impl ExpectedRevision {
             Self::Written(written) => return Ok(compare_template(written, &observation.workload)),
             Self::Named(_) => return Ok(RevisionMatch::Expected),
         };
-        let current = current_number(observation);
+        let current = observation.current_number();
         let grown = number.zip(current).is_some_and(|(wanted, current)| current > wanted);
         if grown || observation.workload.template().digest() != *template {
             let current = current.map_or_else(|| "another".to_owned(), |number| number.to_string());
@@ -98,7 +98,7 @@ fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
             number: None,
         }));
     };
-    let numbered = current_number(observation).filter(|_| observation.workload.is_observed());
+    let numbered = observation.current_number().filter(|_| observation.workload.is_observed());
     Ok(match numbered {
         Some(current) if current == *wanted => Resolution::Resolved(ExpectedRevision::Found {
             template: observation.workload.template().digest(),
@@ -117,13 +117,4 @@ fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
             )))
         }
     })
-}
-
-/// Returns the number of the current revision. A Deployment carries it in its own annotation, written
-/// together with `observedGeneration`. For kinds without that annotation it is on the ControllerRevision.
-fn current_number(observation: &Observation) -> Option<i64> {
-    match observation.workload.recorded_revision() {
-        Some(number) => number.ok(),
-        None => observation.revisions.current()?.number.known(),
-    }
 }

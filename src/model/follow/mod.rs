@@ -80,7 +80,7 @@ impl Follower {
             }
             FollowerEvent::Stopped(stop) => {
                 for target in &mut self.targets {
-                    target.stop(stop, &mut reports);
+                    target.stop(stop, now, &mut reports);
                 }
             }
             FollowerEvent::Tick => {

@@ -203,14 +203,14 @@ impl TargetTracker {
     }
 
     /// Finishes the target because the process was asked to stop.
-    pub(super) fn stop(&mut self, stop: StopSignal, reports: &mut Vec<Report>) {
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, reports: &mut Vec<Report>) {
         let outcome = match stop {
             StopSignal::Interrupted => Outcome::Interrupted,
             StopSignal::Terminated => Outcome::Terminated,
             StopSignal::HungUp => Outcome::HungUp,
         };
         if self.result.is_none() {
-            self.finish(outcome, self.evaluated_at, reports);
+            self.finish(outcome, now.elapsed, reports);
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Revision {
 /// The counters in the status of a ReplicaSet, and how they are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaSetCounts {
+    /// Its `spec.replicas`.
+    pub wanted: usize,
     /// All pods.
     pub total: usize,
     /// The ready pods.
@@ -86,6 +88,7 @@ impl ReplicaSetCounts {
         let counter =
             |pointer| object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
         Self {
+            wanted: counter("/spec/replicas"),
             total: counter("/status/replicas"),
             ready: counter("/status/readyReplicas"),
             available: counter("/status/availableReplicas"),

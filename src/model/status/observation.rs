@@ -163,6 +163,18 @@ impl Observation {
         }
     }
 
+    /// Returns the number of the current revision, once the controller numbered it.
+    ///
+    /// The number on a Deployment comes first, as in kubectl: its controller writes it together with
+    /// `observedGeneration`, while a ReplicaSet of the same observation may be older or newer. Other kinds have the number
+    /// on the revision only.
+    #[must_use]
+    pub fn current_number(&self) -> Option<i64> {
+        let recorded = self.workload.recorded_revision().and_then(Result::ok); // 0 without the annotation
+        let numbered = || self.revisions.current()?.number.known();
+        recorded.filter(|number| *number > 0).or_else(numbered).or(recorded)
+    }
+
     /// Returns the counted pods of each revision, or the counters of its ReplicaSet if pods cannot
     /// be read.
     fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
@@ -347,6 +359,31 @@ mod tests {
             workload["status"] = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
             observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
             assert_eq!(counts_and_roles(&observation)[0].2, Some(role), "{ready}");
+        }
+    }
+
+    /// A ReplicaSet that was read later than its Deployment has a newer number already.
+    #[test]
+    fn the_number_on_the_workload_comes_first() {
+        for (kind, recorded, expected) in [
+            ("Deployment", Some("5"), Some(5)),
+            ("Deployment", Some("five"), Some(6)),
+            ("Deployment", None, Some(6)),
+            ("StatefulSet", Some("5"), Some(6)),
+        ] {
+            let revision = |number: i64| {
+                let template = template(&format!("x:{}", number - 4));
+                let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
+                let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+                let data = json!({"spec": {"template": template}});
+                let rest = json!({"metadata": metadata, "spec": {"template": template}, "data": data, "revision": number});
+                object("X", &format!("r{number}"), &rest)
+            };
+            let mut observation = observation(kind, [5, 6].map(revision), &[]);
+            let mut workload = observation.workload.object().json().clone();
+            workload["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": recorded});
+            observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+            assert_eq!(observation.current_number(), expected, "{kind} {recorded:?}");
         }
     }
 

@@ -17,6 +17,7 @@
 
 mod acquire;
 mod action;
+mod added_pods;
 mod batch_in_progress;
 mod batches;
 mod between_batches;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
+use super::added_pods::{AddedPods, UpdatedSlot};
 use super::report::StepReport;
-use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::{PlanState, skipped};
 use super::task::StepperOutput;
@@ -27,8 +27,8 @@ pub(super) struct ChangeReporter {
     replaced: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
-    /// The slots whose release was reported, or that were released when the command began.
-    known: Option<BTreeSet<String>>,
+    /// The updated slots; none before the first observation.
+    added: Option<AddedPods>,
     skipped: Vec<String>,
     has_final_soak: bool,
     /// The slots of the batches that this process observed, by number of the batch.
@@ -76,21 +76,25 @@ impl ChangeReporter {
 
     /// Returns the new slots on the new revision that are in no batch: the controller created their pods.
     fn added(&mut self, state: &PlanState<'_>) -> Vec<String> {
-        let Some(known) = &mut self.known else {
-            let released = state.all().iter().filter(|slot| slot.is_updated || slot.is_released);
-            self.known = Some(released.map(|slot| slot.name.clone()).collect());
-            return Vec::new();
-        };
-        let updated = state.all().iter().filter(|slot| slot.is_updated);
         // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
         let number = state.plan().batch.as_ref().map(|batch| batch.number);
         let last = self.begun.as_ref().filter(|(begun, _)| Some(*begun) == number).map(|(_, slots)| slots);
-        let is_ours =
-            |slot: &PodSlot<'_>| last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name));
-        let is_added = |slot: &&PodSlot<'_>| {
-            !known.contains(&slot.name) && known.insert(slot.name.clone()) && !is_ours(slot)
-        };
-        updated.filter(is_added).map(PodSlot::label).collect()
+        let updated = state.all().iter().filter(|slot| slot.is_updated).map(|slot| UpdatedSlot {
+            name: slot.name.clone(),
+            label: slot.label(),
+            is_ours: last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name)),
+        });
+        // For a moment there may be more pods than the ReplicaSet wants: measured on a real control plane.
+        let wanted = state.context().current().map(|current| current.replica_set_counts.wanted);
+        let most = wanted.filter(|wanted| *wanted > 0).unwrap_or(usize::MAX); // 0 for a ControllerRevision
+        let updated: Vec<_> = updated.take(most).collect();
+        if let Some(added) = &mut self.added {
+            return added.observe(updated);
+        }
+        let released = state.all().iter().filter(|slot| slot.is_updated || slot.is_released);
+        let released = released.map(|slot| slot.name.clone()).collect();
+        self.added = Some(AddedPods::beginning(released, updated));
+        Vec::new()
     }
 
     /// Reports the stage of the plan if it changed.

@@ -7,7 +7,7 @@ use super::words::{detail, pace, revisions, slots, time};
 use crate::model::change::plan::Lease;
 use crate::model::follow::Now;
 use crate::model::status::verdict::verdict;
-use crate::model::step::{Batch, BatchStage, Beginning, PlanView, StepReport, Stepper};
+use crate::model::step::{Batch, BatchStage, Beginning, PlanView, SlotState, StepReport, Stepper};
 use crate::model::workload::kind::StepBy;
 use crate::model::workload::{Workload, strategy};
 use crate::render::change::{names, pods};
@@ -107,11 +107,19 @@ fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now
     }
 }
 
-/// Where the controller chooses the pods, the last line of a batch has their names.
+/// Where the controller chooses the pods, the last line of a batch has their names. That of a failed batch has only those
+/// that are not available.
 fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
-    let is_chosen =
-        workload.kind().step == Ok(StepBy::Partition) && strategy::partition_counts_pods(workload);
-    let chosen = if is_chosen { format!(": {}", escape::line(&slots(&batch.slots))) } else { String::new() };
+    let is_chosen = match workload.kind().step {
+        Ok(StepBy::UpdateBudget) => true,
+        Ok(StepBy::Partition) => strategy::partition_counts_pods(workload),
+        _ => false,
+    };
+    let has_failed = batch.stage == BatchStage::Failed;
+    let listed = batch.slots.iter().filter(|slot| !has_failed || slot.state != SlotState::Updated);
+    let listed: Vec<_> = listed.filter(|_| is_chosen).cloned().collect();
+    let chosen =
+        if listed.is_empty() { String::new() } else { format!(": {}", escape::line(&slots(&listed))) };
     let number = batch.number;
     let canary = if batch.is_canary { " (canary)" } else { "" };
     Some(match &batch.stage {
@@ -119,7 +127,7 @@ fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
         BatchStage::Updating => format!("batch {number}{canary}: {}", escape::line(&slots(&batch.slots))),
         BatchStage::Soaking { of, .. } => format!("batch {number}: available, soaking {}", time(*of)),
         BatchStage::Checking => format!("batch {number}: checking"),
-        BatchStage::Failed => format!("batch {number}: failed"),
+        BatchStage::Failed => format!("batch {number}: failed{chosen}"),
         BatchStage::Done { .. } => match detail(batch).as_str() {
             "" => format!("batch {number}: done{chosen}"),
             healthy => format!("batch {number}: done, {healthy}{chosen}"),

@@ -144,3 +144,13 @@ async fn every_event_of_a_plan_is_a_line() {
     ends(&output, 0);
     insta::assert_snapshot!(output.transcript);
 }
+
+/// The pods of a Deployment are only counted, so that the log of a pipe has their names at the end of the batch.
+#[tokio::test(start_paused = true)]
+async fn a_failed_batch_lists_the_pod_that_is_not_available() {
+    let web = Web::changed(4, json!(1), json!(0), "app:2.0-crash").await;
+    let output = web.step("").await;
+    ends(&output, 4);
+    let failed = output.stdout.lines().find(|line| line.starts_with("batch 1: failed"));
+    assert!(failed.is_some_and(|line| line.starts_with("batch 1: failed: web-")), "{}", output.transcript);
+}

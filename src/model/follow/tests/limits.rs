@@ -136,8 +136,9 @@ fn a_stop_signal_keeps_existing_results() {
     let now = Now { elapsed: Duration::from_secs(1), server_time: "2026-11-20T13:00:00Z".parse().unwrap() };
     follower.apply(FollowerEvent::Target(TargetId(0), deployment(DONE).request_refresh()), now);
     follower.apply(FollowerEvent::Target(TargetId(1), deployment(BEGUN).request_refresh()), now);
-    follower.apply(FollowerEvent::Stopped(StopSignal::Terminated), now);
-    let outcomes: Vec<_> =
-        follower.targets().iter().map(|track| track.result().unwrap().outcome.clone()).collect();
-    assert_eq!(outcomes, [Outcome::Reached, Outcome::Terminated]);
+    let later = Now { elapsed: Duration::from_secs(5), ..now };
+    follower.apply(FollowerEvent::Stopped(StopSignal::Terminated), later);
+    let results = follower.targets().iter().map(|track| track.result().unwrap());
+    let results: Vec<_> = results.map(|result| (result.outcome.clone(), result.elapsed.as_secs())).collect();
+    assert_eq!(results, [(Outcome::Reached, 1), (Outcome::Terminated, 5)]);
 }

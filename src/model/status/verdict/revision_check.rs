@@ -15,7 +15,8 @@ pub fn taken_over(observation: &Observation, word: &RevisionWord) -> Result<Opti
     if !observation.workload.is_observed() {
         return Ok(None);
     }
-    let current = current_number(observation);
+    let newest = || observation.revisions.current_or_newest()?.number.known();
+    let current = observation.current_number().or_else(newest).unwrap_or_default(); // 0 without a number, as in kubectl
     let line = if let RevisionWord::Number(wanted) = word {
         word.check_number(current, &observation.revisions)?;
         (*wanted != current).then(|| taken_over_line(wanted, &current))
@@ -26,17 +27,4 @@ pub fn taken_over(observation: &Observation, word: &RevisionWord) -> Result<Opti
         (!is_current).then(|| taken_over_line(&wanted.label(), &current))
     };
     Ok(line.map(|line| Verdict::new(RolloutState::Failed, line)))
-}
-
-/// Returns the number of the current revision; 0 if it has none, as in kubectl.
-fn current_number(observation: &Observation) -> i64 {
-    let number = observation.revisions.current().and_then(|revision| revision.number.known());
-    number.unwrap_or_else(|| match observation.workload.recorded_revision() {
-        Some(number) => number.unwrap_or_default(),
-        None => observation
-            .revisions
-            .current_or_newest()
-            .and_then(|revision| revision.number.known())
-            .unwrap_or_default(),
-    })
 }

@@ -1,0 +1,91 @@
+//! The pods that the controller created on the new revision, apart from those that the plan released.
+
+use std::collections::BTreeSet;
+
+/// A slot whose pod runs the new revision.
+pub(super) struct UpdatedSlot {
+    pub(super) name: String,
+    /// The name of its pod where pods are only counted, otherwise that of the slot.
+    pub(super) label: String,
+    /// Whether the plan released it with the last batch.
+    pub(super) is_ours: bool,
+}
+
+/// The updated slots that are known already.
+#[derive(Debug, Default)]
+pub(super) struct AddedPods {
+    /// The slots whose release was reported, or that were released when the command began.
+    known: BTreeSet<String>,
+    /// The labels of updated slots in earlier observations. Where pods are only counted, the pods of one second change
+    /// their slots.
+    labels: BTreeSet<String>,
+}
+
+impl AddedPods {
+    /// Returns the state at the beginning: the released slots, and the labels of the updated ones.
+    pub(super) fn beginning(known: BTreeSet<String>, updated: Vec<UpdatedSlot>) -> Self {
+        let labels = known.iter().cloned().chain(updated.into_iter().map(|slot| slot.label)).collect();
+        Self { known, labels }
+    }
+
+    /// Returns the pods in new slots that the plan did not release.
+    pub(super) fn observe(&mut self, updated: Vec<UpdatedSlot>) -> Vec<String> {
+        let new: Vec<bool> = updated
+            .iter()
+            .filter(|slot| self.known.insert(slot.name.clone()))
+            .map(|slot| slot.is_ours)
+            .collect();
+        let labels: Vec<String> = updated.into_iter().map(|slot| slot.label).collect();
+        let mut unknown: Vec<String> =
+            labels.iter().filter(|label| !self.labels.contains(*label)).cloned().collect();
+        self.labels.extend(labels);
+        // A pod that replaces another one in a known slot is older than those in new slots.
+        let replacements = unknown.len().saturating_sub(new.len());
+        let added = unknown.drain(replacements..).zip(new).filter(|(_, is_ours)| !is_ours);
+        added.map(|(label, _)| label).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slots of counted pods, in the order of their names; the plan released the first `released`.
+    fn counted(pods: &[&str], released: usize) -> Vec<UpdatedSlot> {
+        let slot = |(index, pod): (usize, &&str)| UpdatedSlot {
+            name: (index + 1).to_string(),
+            label: (*pod).to_owned(),
+            is_ours: index < released,
+        };
+        pods.iter().enumerate().map(slot).collect()
+    }
+
+    /// Pods of one second are in the order of their names, and arrive in another one.
+    #[test]
+    fn pods_of_one_second_are_reported_once() {
+        let mut pods = AddedPods::beginning(BTreeSet::new(), Vec::new());
+        for (observed, added) in [
+            (&["m"][..], &[][..]),
+            (&["m", "x"], &["x"]),
+            (&["c", "m", "x"], &["c"]),
+            (&["b", "c", "m", "x"], &["b"]),
+            (&["b", "c", "m", "x"], &[]),
+        ] {
+            assert_eq!(pods.observe(counted(observed, 1)), added, "{observed:?}");
+        }
+    }
+
+    #[test]
+    fn a_replacement_and_a_released_pod_are_not_added() {
+        let mut pods = AddedPods::beginning(BTreeSet::from(["1".to_owned()]), counted(&["a"], 1));
+        for (observed, released, added) in [
+            (&["b"][..], 1, &[][..]),      // in place of a
+            (&["b", "c"], 2, &[]),         // the next batch
+            (&["c", "d", "e"], 2, &["e"]), // d in place of b, and a scale-up
+            (&["c", "d"], 2, &[]),
+            (&["c", "d", "f"], 3, &[]),
+        ] {
+            assert_eq!(pods.observe(counted(observed, released)), added, "{observed:?}");
+        }
+    }
+}
