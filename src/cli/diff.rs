@@ -86,6 +86,7 @@ Examples:
   kubectl rollout2 diff deployment/web 3 5
   kubectl rollout2 diff statefulset db current live
   kubectl rollout2 diff deployment/web previous --stat
+  kubectl rollout2 diff cloneset/web --stat
   kubectl rollout2 diff deployment/web --with-namespace staging
   kubectl rollout2 diff deployment/web --with-context prod --with-revision 5
   kubectl rollout2 diff deployment/web --with-file web.yaml --exit-code

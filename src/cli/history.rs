@@ -45,6 +45,7 @@ Examples:
   kubectl rollout2 history deployment/web
   kubectl rollout2 history statefulset/db --revision previous
   kubectl rollout2 history deploy,sts -l app=web -o wide
+  kubectl rollout2 history asts/db
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -9,9 +9,9 @@ use crate::error::Result;
 
 /// Hold rollouts in their present state
 ///
-/// A Deployment is paused, as with kubectl. A StatefulSet is held with its partition. A DaemonSet is held
-/// with OnDelete, which holds running pods only: a replaced pod or a new node gets the current revision.
-/// The annotation kubectl-rollout2/held stores the previous update strategy until resume.
+/// A Deployment is paused, as with kubectl, and so are the kinds of OpenKruise. A StatefulSet is held with its
+/// partition. A DaemonSet is held with OnDelete, which holds running pods only: a replaced pod or a new node gets
+/// the current revision. The annotation kubectl-rollout2/held stores the previous update strategy until resume.
 #[derive(Debug, Args)]
 #[command(after_help = PAUSE_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 pub(super) struct PauseArgs {
@@ -37,12 +37,14 @@ pub(super) struct ResumeArgs {
 const PAUSE_EXAMPLES: &str = "\
 Examples:
   kubectl rollout2 pause deployment/web
-  kubectl rollout2 pause statefulset/db";
+  kubectl rollout2 pause statefulset/db
+  kubectl rollout2 pause cloneset/web";
 
 const RESUME_EXAMPLES: &str = "\
 Examples:
   kubectl rollout2 resume deployment/web
-  kubectl rollout2 resume statefulset/db --release-all";
+  kubectl rollout2 resume statefulset/db --release-all
+  kubectl rollout2 resume cloneset/web";
 
 impl PauseArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {

@@ -42,7 +42,8 @@ Examples:
   kubectl rollout2 restart deployment/web
   kubectl rollout2 restart deployment/web --wait --timeout 10m --fail-fast
   kubectl rollout2 restart deployment/web --wait --undo-on-failure
-  kubectl rollout2 restart sts,ds -l app=db --dry-run";
+  kubectl rollout2 restart sts,ds -l app=db --dry-run
+  kubectl rollout2 restart ads/agent --dry-run";
 
 impl RestartArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {

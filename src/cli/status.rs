@@ -77,7 +77,7 @@ Examples:
   kubectl rollout2 status deployment/web --timeout 10m
   kubectl rollout2 status deploy,sts -l app=web --fail-fast --stable 30s
   kubectl rollout2 status statefulset/db --until complete --deadline 5m
-  kubectl rollout2 status deployment/web --undo-on-failure
+  kubectl rollout2 status cloneset/web --undo-on-failure
   kubectl rollout2 status deployment/web --watch=false
   kubectl rollout2 status deploy,sts,ds -l app=web --watch=false -o json
   kubectl rollout2 status deployment/web --revision 5 --watch=false

@@ -84,6 +84,7 @@ Examples:
   kubectl rollout2 undo deployment/web --to-revision 3 --cause 'OPS-42: 5 leaks'
   kubectl rollout2 undo statefulset/db --to stable --dry-run
   kubectl rollout2 undo deploy -l app=web -i
+  kubectl rollout2 undo cloneset/web --dry-run
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
 impl UndoArgs {

@@ -18,8 +18,8 @@ pub(super) struct UndoOnFailureArgs {
     ///
     /// Only a failed workload is rolled back, and only while it still has the template that it had when
     /// following began. Nothing is written when no other revision served then. The exit code is 4 in both
-    /// cases. A timeout is not a failure. Implies --fail-fast, and --deadline 10m for StatefulSets and
-    /// DaemonSets.
+    /// cases. A timeout is not a failure. Implies --fail-fast, and --deadline 10m for workloads without
+    /// progressDeadlineSeconds.
     #[arg(long, help_heading = "Goal and time limits")]
     undo_on_failure: bool,
 }

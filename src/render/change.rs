@@ -184,6 +184,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     let rest: Vec<String> = why.into_iter().chain(others).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
     let (verb, place) = match &effect.update {
+        Some(update) if update.refused => ("keeps", " on their revision"),
         Some(update) if update.in_place > 0 && update.recreated > 0 => ("updates", ""),
         Some(update) if update.in_place > 0 => ("updates", " in place"),
         _ => ("replaces", ""),

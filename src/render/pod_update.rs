@@ -19,7 +19,7 @@ pub fn words(update: &PodUpdate, policy: PodUpdatePolicy) -> Option<String> {
         PodUpdate::InPlace { restarted } => format!("pods are updated in place: {}", restarts(restarted)),
         PodUpdate::Recreate { .. } if policy == PodUpdatePolicy::Recreate => "pods are recreated".to_owned(),
         PodUpdate::Recreate { because } => format!("pods are recreated: {}", not_in_place(because)),
-        PodUpdate::Refused { because } => format!("the API server refuses it: {}", not_in_place(because)),
+        PodUpdate::Refused { because } => format!("InPlaceOnly forbids it: {}", not_in_place(because)),
     })
 }
 
@@ -27,8 +27,8 @@ pub fn words(update: &PodUpdate, policy: PodUpdatePolicy) -> Option<String> {
 /// the first line of the effect says it all.
 #[must_use]
 pub(super) fn details(update: &UpdatedPods) -> Option<String> {
-    if update.refused {
-        return Some(format!("the API server refuses it: {}", not_in_place(&update.because)));
+    if update.refused && !update.because.is_empty() {
+        return Some(format!("InPlaceOnly forbids it: {}", not_in_place(&update.because)));
     }
     let stay = (update.in_place > 0).then(|| restarts(&update.restarted));
     let stay = stay.map(|text| match update.recreated {

@@ -12,8 +12,11 @@ use rollout2::model::workload::counts::Counts;
 use rollout2::model::workload::verdict::RolloutState;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::{Controllers, Key, KubeletTiming, Order, Refusal, Resource, Verb};
+use simcluster::resource::{
+    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS,
+    EVENTS, PODS, REPLICASETS, STATEFULSETS,
+};
+use simcluster::{Controllers, Key, KubeletTiming, Order, Refusal, Resource, SimCluster, Verb};
 
 use harness::random::Dice;
 use harness::test_cluster::{Editor, TestCluster, observed, with};
@@ -21,28 +24,52 @@ use harness::test_cluster::{Editor, TestCluster, observed, with};
 /// The number of schedules in a plain `cargo test`.
 const SCHEDULES: u64 = 300;
 
+/// The number of schedules with a kind of OpenKruise.
+const KRUISE_SCHEDULES: u64 = 90;
+
 #[test]
 fn even_schedules_have_the_verdict_of_their_final_state() {
-    run(0);
+    run(&BUILT_IN, requested(SCHEDULES), 0);
 }
 
 #[test]
 fn odd_schedules_have_the_verdict_of_their_final_state() {
-    run(1);
+    run(&BUILT_IN, requested(SCHEDULES), 1);
 }
 
-/// The resources that a follower watches.
-static RESOURCES: [&Resource; 6] = [&DEPLOYMENTS, &REPLICASETS, &PODS, &EVENTS, &STATEFULSETS, &DAEMONSETS];
+#[test]
+fn schedules_of_open_kruise_have_the_verdict_of_their_final_state() {
+    for half in [0, 1] {
+        run(&KRUISE, requested(KRUISE_SCHEDULES), half);
+    }
+}
+
+/// The kinds of Kubernetes, and the resources that a follower of them watches.
+static BUILT_IN: (&[&Resource], [&Resource; 6]) = (
+    &[&DEPLOYMENTS, &DEPLOYMENTS, &STATEFULSETS, &DAEMONSETS],
+    [&DEPLOYMENTS, &REPLICASETS, &PODS, &EVENTS, &STATEFULSETS, &DAEMONSETS],
+);
+
+/// The kinds of OpenKruise, and the resources that a follower of them watches.
+static KRUISE: (&[&Resource], [&Resource; 6]) = (
+    &[&CLONESETS, &ADVANCED_STATEFULSETS, &ADVANCED_DAEMONSETS],
+    [&CLONESETS, &CONTROLLERREVISIONS, &PODS, &EVENTS, &ADVANCED_STATEFULSETS, &ADVANCED_DAEMONSETS],
+);
+
+type Kinds = (&'static [&'static Resource], [&'static Resource; 6]);
+
+fn requested(default: u64) -> u64 {
+    std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok()).unwrap_or(default)
+}
 
 /// Runs every second schedule, so that two threads share them.
 #[expect(clippy::print_stdout, reason = "the figures of a long run")]
-fn run(half: u64) {
-    let requested = std::env::var("ROLLOUT2_SCHEDULES").ok().and_then(|count| count.parse().ok());
+fn run(kinds: &Kinds, schedules: u64, half: u64) {
     let mut ends = [0; 6];
-    for seed in (half..requested.unwrap_or(SCHEDULES)).step_by(2) {
+    for seed in (half..schedules).step_by(2) {
         let builder = &mut tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build().unwrap();
-        ends[usize::from(runtime.block_on(run_schedule(seed)))] += 1;
+        ends[usize::from(runtime.block_on(run_schedule(seed, kinds)))] += 1;
     }
     // Every exit code must occur.
     assert!([0, 3, 4, 5].iter().all(|exit| ends[*exit] > 0), "{ends:?}");
@@ -50,13 +77,14 @@ fn run(half: u64) {
 }
 
 /// Runs one schedule and returns its exit code.
-async fn run_schedule(seed: u64) -> u8 {
+async fn run_schedule(seed: u64, kinds: &Kinds) -> u8 {
     let mut dice = Dice::new(seed);
     let spread = Duration::from_millis(dice.below(2_000));
     let controllers = Controllers::in_order(Order::Seeded(seed))
         .kubelet_timing(KubeletTiming { spread, ..KubeletTiming::default() });
-    let cluster = TestCluster::without_managed_fields(controllers);
-    let schedule = Schedule::random(&mut dice);
+    let builder = SimCluster::builder().without_managed_fields().nodes(3).kruise();
+    let cluster = TestCluster::from_builder(builder, controllers);
+    let schedule = Schedule::random(&mut dice, kinds);
     let key = cluster.editor().create_workload(schedule.resource, "app", &schedule.spec);
     cluster.advance(60).await;
     for fault in &schedule.faults {
@@ -72,7 +100,7 @@ async fn run_schedule(seed: u64) -> u8 {
         let key = key.clone();
         cluster.later(milliseconds, move |editor| disturbance.apply(editor, &key));
     }
-    let args = format!("{}/app --timeout 5m {}", schedule.resource.singular, schedule.args);
+    let args = format!("{}/app --timeout 5m {}", typed(schedule.resource), schedule.args);
     let output = cluster.status(&args).await;
     cluster.sim.clear_faults();
     cluster.advance(200).await;
@@ -90,11 +118,23 @@ async fn run_schedule(seed: u64) -> u8 {
     output.exit
 }
 
+/// Returns the word for a kind on a command line.
+fn typed(resource: &Resource) -> &'static str {
+    match resource.singular {
+        "statefulset" if resource.is_custom() => "asts",
+        "daemonset" if resource.is_custom() => "ads",
+        singular => singular,
+    }
+}
+
 /// Returns the exit code for the final state of a rollout.
 fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
     let state = verdict(final_state).state;
     let counts = Counts::of(&final_state.workload);
     let is_a_set = !final_state.workload.kind().has_progress_deadline;
+    // The API server sets the deadline of a Deployment, and no deadline of a CloneSet.
+    let has_no_deadline =
+        is_a_set || final_state.workload.object().at("/spec/progressDeadlineSeconds").is_none();
     // A StatefulSet can be stuck with a surplus pod and have all others updated.
     let is_updated = counts.outdated() == 0 && (!is_a_set || counts.total <= counts.wanted);
     match state {
@@ -118,7 +158,7 @@ fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Times
             };
             let has_fatal_cause =
                 args.contains("--fail-fast") && causes(final_state, now).iter().any(|cause| fails(cause.id));
-            if has_fatal_cause || (args.contains("--deadline") && is_a_set) { 4 } else { 3 }
+            if has_fatal_cause || (args.contains("--deadline") && has_no_deadline) { 4 } else { 3 }
         }
     }
 }
@@ -151,7 +191,7 @@ impl Disturbance {
     fn apply(self, editor: &Editor, key: &Key) {
         match self {
             Self::Compacted => editor.sim.store(simcluster::Store::compact),
-            Self::Scaled(replicas) if key.resource != &DAEMONSETS => {
+            Self::Scaled(replicas) if key.resource.singular != "daemonset" => {
                 editor.patch(key, &json!({"spec": {"replicas": replicas}}));
             }
             Self::Scaled(_) => {}
@@ -168,8 +208,8 @@ impl Disturbance {
 }
 
 impl Schedule {
-    fn random(dice: &mut Dice) -> Self {
-        let resource = *dice.one_of(&[&DEPLOYMENTS, &DEPLOYMENTS, &STATEFULSETS, &DAEMONSETS]);
+    fn random(dice: &mut Dice, (kinds, watched): &Kinds) -> Self {
+        let resource = *dice.one_of(kinds);
         let tag = dice.one_of(&[
             "2.0",
             "2.0",
@@ -205,7 +245,7 @@ impl Schedule {
             change,
             changed_after: dice.below(1_000),
             args: args.join(" "),
-            faults: (0..dice.below(4)).map(|_| fault(dice)).collect(),
+            faults: (0..dice.below(4)).map(|_| fault(dice, watched)).collect(),
             disturbances,
         }
     }
@@ -213,6 +253,14 @@ impl Schedule {
 
 fn spec(resource: &'static Resource, dice: &mut Dice) -> Value {
     let replicas = 1 + dice.below(5);
+    if resource.is_custom() {
+        let policy = dice.one_of(&["ReCreate", "InPlaceIfPossible", "InPlaceIfPossible"]);
+        let management = dice.one_of(&["OrderedReady", "Parallel"]);
+        let of_nodes = if *policy == "ReCreate" { "Standard" } else { policy };
+        let rolling = json!({"podUpdatePolicy": policy, "rollingUpdateType": of_nodes, "maxUnavailable": 1 + dice.below(2)});
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": rolling});
+        return json!({"replicas": replicas, "serviceName": "app", "podManagementPolicy": management, "updateStrategy": strategy});
+    }
     if resource == &DEPLOYMENTS {
         let strategy = dice.one_of(&[json!({"type": "Recreate"}), json!({"type": "RollingUpdate"})]).clone();
         json!({"replicas": replicas, "progressDeadlineSeconds": 60 + dice.below(30), "strategy": strategy})
@@ -231,10 +279,14 @@ fn hold(resource: &'static Resource, dice: &mut Dice) -> Value {
     let partition =
         json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": dice.below(5)}}});
     let on_delete = json!({"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}});
+    if resource.is_custom() {
+        let paused = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"paused": true}}});
+        return dice.one_of(&[paused, partition, on_delete]).clone();
+    }
     if resource == &STATEFULSETS && dice.below(2) == 0 { partition } else { on_delete }
 }
 
-fn fault(dice: &mut Dice) -> Fault {
+fn fault(dice: &mut Dice, watched: &[&'static Resource]) -> Fault {
     let events = usize::try_from(dice.below(6)).unwrap();
     let bytes = usize::try_from(200 + dice.below(6_000)).unwrap();
     let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
@@ -254,7 +306,7 @@ fn fault(dice: &mut Dice) -> Fault {
     let verb = *dice.one_of(&[Verb::Watch, Verb::Watch, Verb::List]);
     let requests = match dice.below(3) {
         0 => Requests::verb(verb),
-        _ => Requests::of(verb, RESOURCES[usize::try_from(dice.below(6)).unwrap()]),
+        _ => Requests::of(verb, watched[usize::try_from(dice.below(6)).unwrap()]),
     };
     let times = usize::try_from(1 + dice.below(6)).unwrap();
     Fault::on(requests, act).after(usize::try_from(dice.below(3)).unwrap()).times(times)

@@ -2,73 +2,12 @@
 
 use std::time::Duration;
 
-use harness::{Output, Run};
-use serde_json::{Value, json};
-use simcluster::patch::Format;
-use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Finalization, Key, Resource, SimCluster};
+use harness::Run;
+use serde_json::{Map, Value, json};
+use simcluster::SimCluster;
+use simcluster::resource::{ADVANCED_STATEFULSETS, CLONESETS};
 
-const LONG: Duration = Duration::from_secs(3600);
-
-struct KruiseCluster {
-    sim: SimCluster,
-    controllers: Controllers,
-}
-
-impl KruiseCluster {
-    fn new() -> Self {
-        let sim = SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).kruise().build();
-        Self { sim, controllers: Controllers::new() }
-    }
-
-    /// Creates a workload with three pods that are updated in place.
-    fn create(&mut self, resource: &'static Resource) -> Key {
-        let template = json!({
-            "metadata": {"labels": {"app": resource.kind}},
-            "spec": {"containers": [{"name": "main", "image": "web:1"}]},
-        });
-        let policy = if resource.kind == "DaemonSet" { "rollingUpdateType" } else { "podUpdatePolicy" };
-        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {policy: "InPlaceIfPossible", "maxUnavailable": 1}});
-        let spec = json!({
-            "replicas": 3, "selector": {"matchLabels": {"app": resource.kind}}, "template": template,
-            "updateStrategy": strategy, "revisionHistoryLimit": 10, "podManagementPolicy": "Parallel",
-        });
-        let object = json!({"metadata": {"name": "web"}, "spec": spec});
-        let created = self
-            .sim
-            .store(|store| store.create(resource, "default", object, &Author::new("kubectl")).unwrap());
-        self.settle();
-        Key::of(resource, &created)
-    }
-
-    fn patch(&self, key: &Key, patch: &Value) {
-        self.sim.store(|store| {
-            store.patch(key, Part::Object, Format::Merge, patch, &Author::new("kubectl")).unwrap()
-        });
-    }
-
-    fn set_image(&self, key: &Key, image: &str) {
-        let containers = json!([{"name": "main", "image": image}]);
-        self.patch(key, &json!({"spec": {"template": {"spec": {"containers": containers}}}}));
-    }
-
-    fn settle(&mut self) {
-        self.controllers.settle(&self.sim, LONG);
-        self.sim.store(|store| store.clock().advance(Duration::from_secs(10)));
-    }
-
-    fn get(&self, key: &Key) -> Value {
-        self.sim.store(|store| Value::clone(store.find(key).unwrap()))
-    }
-
-    async fn run(&self, args: &[&str]) -> Output {
-        Run::of(args).run_against(kube::Client::new(self.sim.service(), "default")).await
-    }
-}
-
-const KINDS: [(&Resource, &str); 3] =
-    [(&CLONESETS, "cloneset/web"), (&ADVANCED_STATEFULSETS, "asts/web"), (&ADVANCED_DAEMONSETS, "ads/web")];
+use crate::cluster::{KINDS, KruiseCluster};
 
 #[tokio::test(start_paused = true)]
 async fn the_api_group_is_discovered_once_and_only_if_needed() {
@@ -125,6 +64,26 @@ async fn each_kind_is_rolled_back() {
     }
 }
 
+/// The pod that was updated in place to a bad image blocks the way back, and the previous revision is the bad one.
+#[tokio::test(start_paused = true)]
+async fn a_blocked_rollback_offers_no_way_back() {
+    let mut cluster = KruiseCluster::new();
+    let key = cluster.create(&ADVANCED_STATEFULSETS);
+    cluster.patch(&key, &json!({"spec": {"podManagementPolicy": "OrderedReady"}}));
+    for image in ["web:2", "web:3-bad"] {
+        cluster.set_image(&key, image);
+        cluster.settle();
+    }
+    let failed = cluster.run(&["status", "asts/web", "--watch=false"]).await;
+    assert!(failed.transcript.contains("hint: kubectl rollout2 undo asts/web"), "{failed:?}");
+    assert_eq!(cluster.run(&["undo", "asts/web"]).await.exit, 0);
+    cluster.settle();
+    let blocked = cluster.run(&["status", "asts/web", "--watch=false"]).await;
+    assert_eq!(blocked.exit, 3, "{blocked:?}");
+    assert!(blocked.transcript.contains("blocks the rollout until it is ready or deleted"), "{blocked:?}");
+    assert!(!blocked.transcript.contains("hint: kubectl rollout2 undo"), "{blocked:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pause_holds_the_rollout_until_resume() {
     for (resource, target) in KINDS {
@@ -141,6 +100,62 @@ async fn a_pause_holds_the_rollout_until_resume() {
         assert_eq!(cluster.run(&["status", target, "--watch=false"]).await.exit, 0, "{target}");
         assert_eq!(cluster.get(&key)["spec"]["updateStrategy"], before, "{target}");
     }
+}
+
+/// The API server keeps an explicit `paused: false` of these kinds.
+#[tokio::test(start_paused = true)]
+async fn an_explicit_false_comes_back_after_a_pause() {
+    for (resource, target) in KINDS {
+        let mut cluster = KruiseCluster::new();
+        let key = cluster.create(resource);
+        cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
+        cluster.settle();
+        let before = cluster.get(&key);
+        for end in [&["resume", target][..], &["undo", target, "--resume"]] {
+            cluster.set_image(&key, "web:2");
+            cluster.settle();
+            assert_eq!(cluster.run(&["pause", target]).await.exit, 0);
+            let paused = cluster.get(&key);
+            assert_eq!(paused["spec"]["updateStrategy"]["rollingUpdate"]["paused"], true);
+            let output = cluster.run(end).await;
+            assert_eq!(output.exit, 0, "{output:?}");
+            let after = cluster.get(&key);
+            assert_eq!(after["spec"]["updateStrategy"], before["spec"]["updateStrategy"], "{target} {end:?}");
+            let annotations =
+                |object: &Value| object["metadata"]["annotations"].as_object().map_or(0, Map::len);
+            assert_eq!(annotations(&after), annotations(&before), "{target} {end:?}");
+        }
+    }
+}
+
+/// The webhook of OpenKruise 1.9 refuses `paused` beside `OnDelete`.
+#[tokio::test(start_paused = true)]
+async fn a_workload_with_on_delete_is_not_paused() {
+    for (resource, target) in KINDS {
+        let mut cluster = KruiseCluster::new();
+        let key = cluster.create(resource);
+        cluster
+            .patch(&key, &json!({"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}}}));
+        let before = cluster.get(&key);
+        let output = cluster.run(&["pause", target]).await;
+        assert_eq!((output.exit, cluster.get(&key)), (0, before), "{output:?}");
+        assert!(output.stdout.ends_with(" not paused\n"), "{output:?}");
+    }
+}
+
+/// Another client ended the pause and removed the field, so the next pause finds it absent.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_another_client_ended_is_not_remembered() {
+    let mut cluster = KruiseCluster::new();
+    let key = cluster.create(&CLONESETS);
+    let absent = cluster.get(&key)["spec"]["updateStrategy"].clone();
+    cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
+    cluster.run(&["pause", "cloneset/web"]).await;
+    cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": null}}}}));
+    cluster.run(&["pause", "cloneset/web"]).await;
+    let output = cluster.run(&["resume", "cloneset/web"]).await;
+    assert_eq!(output.exit, 0, "{output:?}");
+    assert_eq!(cluster.get(&key)["spec"]["updateStrategy"], absent);
 }
 
 #[tokio::test(start_paused = true)]

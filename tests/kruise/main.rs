@@ -2,11 +2,16 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
+mod causes;
+mod cluster;
 mod foretold;
 mod history;
 mod list_and_preview;
 mod live;
+mod old_release;
+mod own_pairs;
 mod pod_updates;
 mod recording;
+mod selector;
 mod status;
 mod step;

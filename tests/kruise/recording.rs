@@ -26,7 +26,9 @@ impl Step {
         let scenario = |path: &std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
         let files =
             files.iter().filter(|path| scenario(path).contains('-') && path.extension().unwrap() == "jsonl");
-        files.flat_map(|path| Self::of(&scenario(path))).collect()
+        let steps: Vec<_> = files.flat_map(|path| Self::of(&scenario(path))).collect();
+        assert_eq!(steps.len(), 247, "the number of recorded steps");
+        steps
     }
 
     /// Returns every step of one recording, such as `master-cs-inplace`.
@@ -79,6 +81,23 @@ impl Step {
     /// Returns the objects of a kind.
     pub(crate) fn objects(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.values().filter(move |object| object["kind"] == kind)
+    }
+
+    /// Returns the objects of a kind, to change them.
+    pub(crate) fn objects_mut(&mut self, kind: &str) -> impl Iterator<Item = &mut Value> {
+        self.objects.values_mut().filter(move |object| object["kind"] == kind)
+    }
+
+    /// Returns the first object of a kind, to change it.
+    pub(crate) fn object_mut(&mut self, kind: &str) -> &mut Value {
+        self.objects_mut(kind).next().unwrap()
+    }
+
+    /// Replaces the objects of a kind by those of another step.
+    pub(crate) fn replace(&mut self, kind: &str, other: &Self) {
+        self.objects.retain(|_, object| object["kind"] != kind);
+        let others = other.objects.iter().filter(|(_, object)| object["kind"] == kind);
+        self.objects.extend(others.map(|(name, object)| (name.clone(), object.clone())));
     }
 
     /// Returns the target on a command line, such as `asts/web`.

@@ -74,7 +74,6 @@ fn exit_code(verdict: &str) -> u8 {
 #[test]
 fn every_recorded_step_has_its_verdict_and_counters() {
     let steps = Step::all();
-    assert_eq!(steps.len(), 247);
     let others: Vec<_> = steps.iter().filter_map(Step::in_other_version).collect();
     assert!(others.len() > 80, "{}", others.len());
     for step in steps.iter().chain(&others) {

@@ -50,6 +50,11 @@ fn apply_change(object: &mut Value, writer: u64, mark: u64) {
         1 => object["metadata"]["annotations"]["kubernetes.io/change-cause"] = format!("cause {mark}").into(),
         2 => object["metadata"]["annotations"]["other"] = mark.to_string().into(),
         3 => object["spec"]["replicas"] = (mark % 9).into(),
+        5 if is_of_kruise(object) => {
+            let rolling = &mut object["spec"]["updateStrategy"]["rollingUpdate"];
+            let paused = rolling["paused"] == true;
+            rolling["paused"] = (!paused).into();
+        }
         4 if object["kind"] == "Deployment" => {
             object["spec"]["strategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": mark % 5 + 1, "maxUnavailable": 0}});
         }
@@ -66,12 +71,20 @@ fn apply_change(object: &mut Value, writer: u64, mark: u64) {
     }
 }
 
+fn is_of_kruise(object: &Value) -> bool {
+    object["apiVersion"] == "apps.kruise.io/v1beta1"
+}
+
 /// Returns the fields that a command overwrites or tests.
 fn precondition_fields(object: &Value, command: &str) -> Vec<Value> {
     let annotation = |name: &str| object["metadata"]["annotations"].get(name).cloned().unwrap_or_default();
     let mut values =
         vec![object["metadata"]["uid"].clone(), object["spec"].get("paused").cloned().unwrap_or_default()];
-    if object["kind"] != "Deployment" {
+    if is_of_kruise(object) {
+        values.push(
+            object["spec"]["updateStrategy"]["rollingUpdate"].get("paused").cloned().unwrap_or_default(),
+        );
+    } else if object["kind"] != "Deployment" {
         values.extend([object["spec"]["updateStrategy"].clone()]);
         if command != "restart" {
             values.push(annotation("kubectl-rollout2/held"));
@@ -92,10 +105,12 @@ struct ObservedStates {
     patched: Vec<(Option<Value>, Value)>,
 }
 
-async fn run_one(server: &TestServer, seed: u64) -> (Output, Value, String) {
+/// A workload on a command line, and its key.
+type Target = (&'static str, Key);
+
+async fn run_one(server: &TestServer, targets: &[Target], seed: u64) -> (Output, Value, String) {
     let mut random = RandomNumbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let (target, key) = random.one_of(&[("deployment/web", 0), ("statefulset/db", 1)]);
-    let key: Key = if key == 0 { web() } else { db() };
+    let (target, key) = random.one_of(&targets.iter().collect::<Vec<_>>()).clone();
     let command = random.one_of(&COMMANDS);
     server.cluster.clear_faults();
     server.cluster.store(|store| {
@@ -199,9 +214,24 @@ fn observe_generation(store: &mut simcluster::Store, key: &Key) {
         .unwrap();
 }
 
-async fn run_seeds(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
-    let server = TestServer::of("shop");
-    let initial = [web(), db()].map(|key| (key.clone(), object(&server.cluster, &key)));
+/// The recorded shop and its targets.
+fn recorded_shop() -> (TestServer, Vec<Target>) {
+    (TestServer::of("shop"), vec![("deployment/web", web()), ("statefulset/db", db())])
+}
+
+/// The kinds of OpenKruise.
+fn kruise_shop() -> (TestServer, Vec<Target>) {
+    let typed = ["cloneset/web", "asts/db", "ads/agent"];
+    let keys = harness::kruise::WORKLOADS.map(|(resource, name)| Key::new(resource, "shop", name));
+    (TestServer::built(harness::kruise::shop()), typed.into_iter().zip(keys).collect())
+}
+
+async fn run_seeds(
+    (server, targets): (TestServer, Vec<Target>),
+    seeds: std::ops::Range<u64>,
+) -> (usize, usize, usize) {
+    let initial: Vec<_> =
+        targets.iter().map(|(_, key)| (key.clone(), object(&server.cluster, key))).collect();
     let mut outcomes = Vec::new();
     for seed in seeds {
         server.cluster.store(|store| {
@@ -209,7 +239,7 @@ async fn run_seeds(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
                 store.restore(key.resource, object.clone());
             }
         });
-        outcomes.push(run_one(&server, seed).await.2);
+        outcomes.push(run_one(&server, &targets, seed).await.2);
         server.cluster.forget_requests();
     }
     let count = |word: &str| outcomes.iter().filter(|outcome| *outcome == word).count();
@@ -218,10 +248,19 @@ async fn run_seeds(seeds: std::ops::Range<u64>) -> (usize, usize, usize) {
 
 #[tokio::test]
 async fn no_update_is_lost_among_concurrent_writers() {
-    let (applied, refused, unchanged) = run_seeds(1..SEEDS + 1).await;
+    let (applied, refused, unchanged) = run_seeds(recorded_shop(), 1..SEEDS + 1).await;
     assert_eq!(applied + refused + unchanged, usize::try_from(SEEDS).unwrap());
     assert!(
         applied > 60 && refused > 30,
+        "the seeds cover too few outcomes: {applied} applied, {refused} refused, {unchanged} unchanged"
+    );
+}
+
+#[tokio::test]
+async fn no_update_of_open_kruise_is_lost_among_concurrent_writers() {
+    let (applied, refused, unchanged) = run_seeds(kruise_shop(), 1..151).await;
+    assert!(
+        applied > 40 && refused > 15 && unchanged > 5,
         "the seeds cover too few outcomes: {applied} applied, {refused} refused, {unchanged} unchanged"
     );
 }
@@ -230,7 +269,7 @@ async fn no_update_is_lost_among_concurrent_writers() {
 #[tokio::test]
 #[ignore = "ten thousand seeds take minutes"]
 async fn no_update_is_lost_in_ten_thousand_interleavings() {
-    let (applied, refused, unchanged) = run_seeds(1..10_001).await;
+    let (applied, refused, unchanged) = run_seeds(recorded_shop(), 1..10_001).await;
     assert!(
         applied + refused + unchanged == 10_000,
         "{applied} applied, {refused} refused, {unchanged} unchanged"

@@ -34,9 +34,18 @@ impl TestServer {
         Self::serving(list, ServerCertificate::Good, Protocols::default(), &[])
     }
 
+    /// Serves the cluster of a builder.
+    pub(crate) fn built(builder: simcluster::Builder) -> Self {
+        Self::serve(builder, ServerCertificate::Good, Protocols::default())
+    }
+
     fn serving(list: &Value, certificate: ServerCertificate, protocols: Protocols, users: &[User]) -> Self {
         let builder = SimCluster::builder().snapshot(list).unwrap();
-        let cluster = users.iter().cloned().fold(builder, simcluster::Builder::user).build();
+        Self::serve(users.iter().cloned().fold(builder, simcluster::Builder::user), certificate, protocols)
+    }
+
+    fn serve(builder: simcluster::Builder, certificate: ServerCertificate, protocols: Protocols) -> Self {
+        let cluster = builder.build();
         let served = cluster.serve_with(certificate, protocols).unwrap();
         Self { cluster, served }
     }

@@ -239,7 +239,7 @@ const BAD_INPUTS: &[BadInput] = &[
         "status deployment/web --fail-on nosuch",
         2,
         &[
-            r#"error: invalid value 'nosuch' for '--fail-on <CAUSE[=GRACE]>': "nosuch" is not a cause; near ones are unschedulable, init-crash, config-cache; --help lists all"#,
+            r#"error: invalid value 'nosuch' for '--fail-on <CAUSE[=GRACE]>': "nosuch" is not a cause; near ones are node-selector, unschedulable, init-crash; --help lists all"#,
             r#"hint: kubectl rollout2 status --help"#,
         ],
     ),

@@ -16,6 +16,8 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "list"),
             (TestedCluster::Shop, "list deploy,sts -o wide"),
             (TestedCluster::Shop, "list --watch --timeout 5s"),
+            (TestedCluster::Kruise, "list"),
+            (TestedCluster::Kruise, "list clonesets,asts,ads --watch --timeout 5s"),
         ],
     ),
     (
@@ -25,6 +27,10 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "history ds/agent"),
             (TestedCluster::Shop, "history sts/db"),
             (TestedCluster::Shop, "history all"),
+            (TestedCluster::Kruise, "history cloneset/web"),
+            (TestedCluster::Kruise, "history asts/db"),
+            (TestedCluster::Kruise, "history ads/agent"),
+            (TestedCluster::Kruise, "history all"),
         ],
     ),
     (
@@ -33,9 +39,18 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "diff deployment/web"),
             (TestedCluster::Shop, "diff ds/agent"),
             (TestedCluster::Shop, "diff sts/db"),
+            (TestedCluster::Kruise, "diff cloneset/web"),
+            (TestedCluster::Kruise, "diff asts/db"),
+            (TestedCluster::Kruise, "diff ads/agent"),
         ],
     ),
-    ("preview", &[(TestedCluster::Shop, "preview --applied tests/data/preview/shop.json")]),
+    (
+        "preview",
+        &[
+            (TestedCluster::Shop, "preview --applied tests/data/preview/shop.json"),
+            (TestedCluster::Kruise, "preview --applied tests/data/preview/kruise.json"),
+        ],
+    ),
     (
         "status",
         &[
@@ -45,6 +60,10 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "status all --timeout 10s"),
             (TestedCluster::Shop, "status all --watch=false"),
             (TestedCluster::CrashingSet, "status sts/db --timeout 5s"),
+            (TestedCluster::Kruise, "status cloneset/web --timeout 10s"),
+            (TestedCluster::Kruise, "status asts/db --timeout 10s"),
+            (TestedCluster::Kruise, "status ads/agent --timeout 10s"),
+            (TestedCluster::Kruise, "status all --watch=false"),
         ],
     ),
     (
@@ -55,6 +74,10 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "undo sts/db --cause x"),
             (TestedCluster::Shop, "undo all"),
             (TestedCluster::StuckSet, "undo sts/db --replace-stuck-pods"),
+            (TestedCluster::Kruise, "undo cloneset/web"),
+            (TestedCluster::Kruise, "undo asts/db"),
+            (TestedCluster::Kruise, "undo ads/agent"),
+            (TestedCluster::Kruise, "undo all"),
         ],
     ),
     (
@@ -65,6 +88,10 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "restart sts/db"),
             (TestedCluster::Shop, "restart all"),
             (TestedCluster::StuckSet, "restart sts/db --replace-stuck-pods"),
+            (TestedCluster::Kruise, "restart cloneset/web"),
+            (TestedCluster::Kruise, "restart asts/db"),
+            (TestedCluster::Kruise, "restart ads/agent"),
+            (TestedCluster::Kruise, "restart all"),
         ],
     ),
     (
@@ -74,6 +101,10 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Shop, "pause ds/agent"),
             (TestedCluster::Shop, "pause sts/db"),
             (TestedCluster::Shop, "pause all"),
+            (TestedCluster::Kruise, "pause cloneset/web"),
+            (TestedCluster::Kruise, "pause asts/db"),
+            (TestedCluster::Kruise, "pause ads/agent"),
+            (TestedCluster::Kruise, "pause all"),
         ],
     ),
     (
@@ -84,6 +115,10 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::PausedShop, "resume sts/db"),
             (TestedCluster::PausedShop, "resume all"),
             (TestedCluster::LostPlan, "resume deployment/web --release-all"),
+            (TestedCluster::PausedKruise, "resume cloneset/web"),
+            (TestedCluster::PausedKruise, "resume asts/db"),
+            (TestedCluster::PausedKruise, "resume ads/agent"),
+            (TestedCluster::PausedKruise, "resume all"),
         ],
     ),
     (
@@ -94,6 +129,9 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
             (TestedCluster::Changed, "step ds/agent --all --timeout 3m"),
             (TestedCluster::Changed, "step ds/agent --evict --timeout 3m"),
             (TestedCluster::ChangedToCrash, "step sts/db --on-failure undo --timeout 3m"),
+            (TestedCluster::ChangedKruise, "step cloneset/web --all --timeout 3m"),
+            (TestedCluster::ChangedKruise, "step asts/db --all --timeout 3m"),
+            (TestedCluster::ChangedKruise, "step ads/agent --all --timeout 3m"),
         ],
     ),
 ];
@@ -101,7 +139,11 @@ const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
 /// Returns the messages without a right. Without `watch` nothing is printed, since polling replaces it.
 fn messages_without(verb: &str, right: &Right) -> &'static [&'static str] {
     match (verb, right.verb.as_str(), right.resource.as_str()) {
-        (_, "watch", _) | ("step", "list", "deployments" | "statefulsets" | "daemonsets") => &[],
+        (_, "watch", _) => &[],
+        _ if is_for_an_expired_watch(verb, right) => &[],
+        (verb, "list", kind) if verb != "list" && kind.ends_with(".apps.kruise.io") => {
+            &["note: forbidden: User \"gina\" cannot"]
+        }
         ("undo" | "restart", "delete", "pods") => &["was not deleted: forbidden"],
         ("undo", "patch", "controllerrevisions") => &["cannot record the change-cause on"],
         ("step", "list", "pods") => &["cannot be stepped without its pods"],
@@ -136,9 +178,9 @@ fn messages_without(verb: &str, right: &Right) -> &'static [&'static str] {
 /// Whether a right is needed only after the resource version of a watch expired. `step` gets its workload and watches it
 /// from that version, so these short runs send no list request.
 fn is_for_an_expired_watch(verb: &str, right: &Right) -> bool {
-    verb == "step"
-        && right.verb == "list"
-        && ["deployments", "daemonsets", "statefulsets"].contains(&right.resource.as_str())
+    let plural = right.resource.trim_end_matches(".apps.kruise.io");
+    let is_workload = ["deployments", "daemonsets", "statefulsets", "clonesets"].contains(&plural);
+    verb == "step" && right.verb == "list" && is_workload
 }
 
 /// Whether two runs had the same result. For `step` the number of restarts in the output depends on timing.
@@ -156,29 +198,21 @@ fn roles() -> Vec<(String, Vec<Right>)> {
         let role: Value = serde_saphyr::from_str(document).unwrap();
         assert_eq!(role["kind"], "ClusterRole");
         let name = role["metadata"]["name"].as_str().unwrap().strip_prefix("rollout2-").unwrap().to_owned();
-        (
-            name,
-            role["rules"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|rule| is_of_kubernetes(rule))
-                .flat_map(rights)
-                .collect(),
-        )
+        (name, role["rules"].as_array().unwrap().iter().flat_map(rights).collect())
     };
     text.split("\n---\n").map(role).collect()
 }
 
-/// Whether a rule is about resources of Kubernetes. The clusters of these tests have no OpenKruise.
-fn is_of_kubernetes(rule: &Value) -> bool {
-    rule["apiGroups"][0] != "apps.kruise.io"
-}
-
+/// Returns the rights of a rule. The resources of OpenKruise have the names of others, so they get their group.
 fn rights(rule: &Value) -> Vec<Right> {
     let values =
         |key: &str| rule[key].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
-    let pairs = values("resources")
+    let group = match values("apiGroups").next().unwrap().as_str() {
+        "apps.kruise.io" => ".apps.kruise.io",
+        _ => "",
+    };
+    let resources = values("resources").map(|resource| resource + group);
+    let pairs = resources
         .flat_map(|resource| values("verbs").map(move |verb| Right { verb, resource: resource.clone() }));
     pairs.collect()
 }

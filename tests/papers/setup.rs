@@ -26,8 +26,12 @@ impl Right {
             _ => "GET",
         };
         // In the path of a subresource the name of the object is between the two: pods/db-1/log.
-        let words: Vec<_> = self.resource.split('/').map(|word| format!("/{word}")).collect();
-        let is_for = |request: &String| words.iter().all(|word| request.contains(word));
+        let (plural, group) = self.resource.split_once('.').unwrap_or((&self.resource, ""));
+        let words: Vec<_> = plural.split('/').map(|word| format!("/{word}")).collect();
+        let is_for = |request: &String| {
+            words.iter().all(|word| request.contains(word))
+                && request.contains("/apps.kruise.io/") != group.is_empty()
+        };
         requests.iter().any(|request| request.starts_with(method) && is_for(request))
     }
 }
@@ -45,8 +49,14 @@ pub(crate) enum TestedCluster {
     StuckSet,
     /// A StatefulSet that waits for a crashing pod, without running controllers.
     CrashingSet,
+    /// The kinds of OpenKruise, after one rollout.
+    Kruise,
+    /// The same, with every workload paused.
+    PausedKruise,
     /// Workloads that were paused and then changed, with running controllers.
     Changed,
+    /// The kinds of OpenKruise, paused and then changed, with running controllers.
+    ChangedKruise,
     /// Workloads that were paused and then changed to a crashing image, with running controllers.
     ChangedToCrash,
 }
@@ -69,11 +79,14 @@ pub(crate) async fn run_as_user(
     };
     let (cluster, mut controllers) = match cluster {
         TestedCluster::Shop => (shop(user).build(), None),
-        TestedCluster::PausedShop => (paused_shop(user).await, None),
+        TestedCluster::PausedShop => (paused(shop(user)).await, None),
+        TestedCluster::Kruise => (kruise(user).build(), None),
+        TestedCluster::PausedKruise => (paused(kruise(user)).await, None),
         TestedCluster::LostPlan => (lost_plan(user), None),
         TestedCluster::StuckSet => broken_set(user, "db:2.0-bad"),
         TestedCluster::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
         TestedCluster::Changed => changed(user, "app:2.0").await,
+        TestedCluster::ChangedKruise => changed_kruise(user).await,
         TestedCluster::ChangedToCrash => changed(user, "app:2.0-crash").await,
     };
     cluster.forget_requests();
@@ -102,8 +115,12 @@ fn shop(user: User) -> Builder {
     SimCluster::builder().snapshot(&SHOP).unwrap().user(user)
 }
 
-async fn paused_shop(user: User) -> SimCluster {
-    let cluster = shop(user).user(User::admin("admin")).build();
+fn kruise(user: User) -> Builder {
+    harness::kruise::shop().user(user)
+}
+
+async fn paused(builder: Builder) -> SimCluster {
+    let cluster = builder.user(User::admin("admin")).build();
     let client = kube::Client::new(cluster.service_for("admin"), "shop");
     let paused = Run::of(["pause", "all", "-n", "shop"]).run_against(client).await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
@@ -159,6 +176,22 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
         let key = Key::new(resource, "shop", name);
         cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());
     }
+    controllers.run_for(&cluster, Duration::from_secs(5));
+    (cluster, Some(controllers))
+}
+
+async fn changed_kruise(user: User) -> (SimCluster, Option<Controllers>) {
+    let builder = kruise(user).finalization(Finalization::ByControllers).nodes(2);
+    let cluster = paused(builder).await;
+    let author = Author::new("kubectl-create");
+    for (resource, name) in harness::kruise::WORKLOADS {
+        let change = |object: &mut Value| {
+            object["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+        };
+        let key = Key::new(resource, "shop", name);
+        cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());
+    }
+    let mut controllers = Controllers::new();
     controllers.run_for(&cluster, Duration::from_secs(5));
     (cluster, Some(controllers))
 }

@@ -34,7 +34,7 @@ pub struct FollowOptions {
     pub fail_on: Vec<(CauseId, Duration)>,
     /// How long a rollout may make no progress, for workloads whose controller has no deadline.
     pub deadline: Option<Duration>,
-    /// The same for StatefulSets and DaemonSets only, if `deadline` is not set.
+    /// The same for workloads without `spec.progressDeadlineSeconds`, if `deadline` is not set.
     pub default_deadline: Option<Duration>,
     /// Whether a failed target is rolled back to its stable revision.
     pub undo_on_failure: bool,
@@ -53,9 +53,17 @@ impl FollowOptions {
     /// Returns how long a rollout of this workload may make no progress. Returns none if its
     /// controller has a deadline, or if no option sets one.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
-        let of_sets = self.default_deadline.filter(|_| !workload.kind().has_progress_deadline);
-        self.deadline.or(of_sets).filter(|_| !has_deadline(workload))
+        let default = self.default_deadline.filter(|_| !can_have_deadline(workload));
+        self.deadline.or(default).filter(|_| !has_deadline(workload))
     }
+}
+
+/// Whether the controller reports a deadline if there is one. The API server sets the deadline of every Deployment, and
+/// none of a CloneSet.
+fn can_have_deadline(workload: &Workload) -> bool {
+    let is_set =
+        workload.kind().is_built_in || workload.object().at("/spec/progressDeadlineSeconds").is_some();
+    workload.kind().has_progress_deadline && is_set
 }
 
 /// Whether the controller itself reports a deadline (`spec.progressDeadlineSeconds`).
@@ -72,4 +80,35 @@ pub enum FollowMode {
     Native,
     /// kubectl's rules, with its bugs: one line for every event.
     Kubectl,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_workload_without_a_deadline_gets_the_default_one() {
+        let default = Some(Duration::from_secs(600));
+        let options = FollowOptions { default_deadline: default, ..FollowOptions::default() };
+        let (apps, kruise) = ("apps/v1", "apps.kruise.io/v1beta1");
+        for (api_version, kind, seconds, expected) in [
+            (apps, "Deployment", json!(30), None),
+            (apps, "Deployment", json!(NO_DEADLINE), None),
+            (apps, "StatefulSet", Value::Null, default),
+            (kruise, "CloneSet", Value::Null, default),
+            (kruise, "CloneSet", json!(30), None),
+            (kruise, "StatefulSet", Value::Null, default),
+            (kruise, "DaemonSet", Value::Null, default),
+        ] {
+            let mut object =
+                json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"}, "spec": {}});
+            if !seconds.is_null() {
+                object["spec"]["progressDeadlineSeconds"] = seconds;
+            }
+            let workload = Workload::of_json(&object).unwrap();
+            assert_eq!(options.deadline_for(&workload), expected, "{object}");
+        }
+    }
 }

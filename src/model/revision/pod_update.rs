@@ -27,7 +27,8 @@ pub enum PodUpdate {
         /// The changes that cannot be made in place.
         because: Vec<TemplatePath>,
     },
-    /// The API server refuses the change.
+    /// The policy forbids it. The API server refuses the change, except for a CloneSet in `v1beta1` (OpenKruise
+    /// 1.9): then the pods stay as they are.
     Refused {
         /// The changes that cannot be made in place.
         because: Vec<TemplatePath>,
@@ -98,7 +99,7 @@ impl PodUpdate {
         }
     }
 
-    /// Whether the API server refuses the change.
+    /// Whether the policy forbids the change.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self, Self::Refused { .. })

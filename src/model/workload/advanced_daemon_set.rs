@@ -88,24 +88,19 @@ fn verdict(workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
     }
     let counts = Counts::of(workload);
     let status = status_of_counts(workload.name(), counts);
-    if is_held_by_selector(workload, counts) {
-        return Verdict::new(RolloutState::Held, status.line);
-    }
     match kruise::hold_state(workload, facts, counts, status.done) {
         Some(state) => Verdict::new(state, status.line),
+        None if is_held_by_selector(workload, facts, counts) => Verdict::new(RolloutState::Held, status.line),
         None => status.into(),
     }
 }
 
-/// Whether the node selector of the strategy keeps pods outdated. Which nodes it selects is not known here, so
-/// an update that began and has every pod available counts as far as the selector lets it.
-fn is_held_by_selector(workload: &Workload, counts: Counts) -> bool {
-    let has_selector = strategy::update_strategy(workload)
-        .and_then(|strategy| field(strategy, "selector"))
-        .and_then(Value::as_object)
-        .is_some_and(|selector| !selector.is_empty());
-    let available = counts.available.unwrap_or_default();
-    has_selector && counts.outdated() > 0 && counts.updated > 0 && available >= counts.wanted
+/// Whether the node selector of the strategy keeps pods outdated. Which nodes it selects is not known here. The
+/// controller updates the next pod in the sync in which it counts the last one as available, so a rollout is as
+/// far as the selector allows once every pod is available and none is being updated.
+fn is_held_by_selector(workload: &Workload, facts: &RolloutFacts<'_>, counts: Counts) -> bool {
+    let is_available = counts.available.unwrap_or_default() >= counts.wanted;
+    strategy::has_node_selector(workload) && counts.outdated() > 0 && is_available && !facts.is_starting
 }
 
 /// Returns the line for the counters, in the order and the words of kubectl's lines for DaemonSets.
@@ -131,4 +126,45 @@ fn status_of_counts(name: &str, counts: Counts) -> KubectlStatus {
 
 fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
     Err(kruise::no_status_viewer(workload))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state(rolling: &Value, updated: i64, available: i64, is_starting: bool) -> RolloutState {
+        let object = json!({
+            "apiVersion": "apps.kruise.io/v1beta1", "kind": "DaemonSet", "metadata": {"name": "agent"},
+            "spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling}},
+            "status": {"desiredNumberScheduled": 6, "currentNumberScheduled": 6, "updatedNumberScheduled": updated, "numberAvailable": available},
+        });
+        let facts = RolloutFacts { is_starting, ..RolloutFacts::default() };
+        verdict(&Workload::of_json(&object).unwrap(), &facts).state
+    }
+
+    /// Which nodes the selector matches is not in the workload.
+    #[test]
+    fn a_selector_holds_once_no_pod_is_being_updated() {
+        let selector = json!({"selector": {"matchLabels": {"zone": "z1"}}});
+        for (updated, available, is_starting, expected) in [
+            (2, 6, false, RolloutState::Held),
+            (0, 6, false, RolloutState::Held),
+            (2, 6, true, RolloutState::Progressing),
+            (2, 5, false, RolloutState::Progressing),
+            (6, 6, false, RolloutState::Complete),
+        ] {
+            assert_eq!(state(&selector, updated, available, is_starting), expected, "{updated} {available}");
+        }
+        for empty in [json!({"selector": {}}), json!({"selector": {"matchLabels": {}}}), json!({})] {
+            assert_eq!(state(&empty, 2, 6, false), RolloutState::Progressing, "{empty}");
+        }
+    }
+
+    #[test]
+    fn a_pause_takes_precedence_over_the_selector() {
+        let both = json!({"selector": {"matchLabels": {"zone": "z1"}}, "paused": true});
+        assert_eq!(state(&both, 2, 6, false), RolloutState::Paused);
+    }
 }

@@ -41,6 +41,16 @@ pub fn is_on_delete_strategy(strategy: &Value) -> bool {
     strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
 }
 
+/// Whether the strategy has a node selector. The controller updates no pod on another node.
+#[must_use]
+pub fn has_node_selector(workload: &Workload) -> bool {
+    let selector = update_strategy(workload).and_then(|strategy| strategy.pointer("/rollingUpdate/selector"));
+    let is_empty = |part: &Value| {
+        part.as_array().is_none_or(Vec::is_empty) && part.as_object().is_none_or(serde_json::Map::is_empty)
+    };
+    selector.and_then(Value::as_object).is_some_and(|parts| !parts.values().all(is_empty))
+}
+
 /// Returns how many pods the partition holds. For a StatefulSet this is the first index that is
 /// updated. 0 without a partition.
 #[must_use]

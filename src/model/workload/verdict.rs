@@ -56,8 +56,8 @@ pub struct RolloutFacts<'a> {
     pub current: Option<&'a str>,
     /// Whether the workload has any revision.
     pub has_revisions: bool,
-    /// Whether some updated pod is not ready. Only determined for `OnDelete`, which holds once they
-    /// are ready.
+    /// Whether an update is under way on some pod. Only determined for `OnDelete`, which holds once the updated
+    /// pods are ready, and for a node selector, which holds once all pods are.
     pub is_starting: bool,
     /// Whether a hold of `pause` or `step` is in force.
     pub is_held: bool,

@@ -9,7 +9,7 @@ use crate::{
     clock::Clock,
     cluster::{Shared, SimCluster},
     object,
-    resource::{NAMESPACES, NODES, Resource},
+    resource::{KruiseRelease, NAMESPACES, NODES, Resource},
     rules::Author,
     store::{Finalization, Key, Store},
     users::{User, Users},
@@ -23,7 +23,7 @@ pub struct Builder {
     history: usize,
     without_managed_fields: bool,
     max_unavailable_stateful_set: bool,
-    kruise: bool,
+    kruise: Option<KruiseRelease>,
     seed: u64,
     objects: Vec<(&'static Resource, Value)>,
     namespaces: Vec<String>,
@@ -59,7 +59,7 @@ impl Default for Builder {
             history: 1000,
             without_managed_fields: false,
             max_unavailable_stateful_set: false,
-            kruise: false,
+            kruise: None,
             seed: 0,
             objects: Vec::new(),
             namespaces: vec!["default".to_owned()],
@@ -118,7 +118,13 @@ impl Builder {
     /// Serves the kinds of `OpenKruise`, in `v1beta1`, and runs their controllers.
     #[must_use]
     pub fn kruise(self) -> Self {
-        Self { kruise: true, ..self }
+        Self { kruise: Some(KruiseRelease::V1_9), ..self }
+    }
+
+    /// Serves the kinds of `OpenKruise` 1.8, which has no `v1beta1` of two of them, and runs their controllers.
+    #[must_use]
+    pub fn kruise_1_8(self) -> Self {
+        Self { kruise: Some(KruiseRelease::V1_8), ..self }
     }
 
     /// Sets the seed of uids and generated names.
@@ -157,8 +163,8 @@ impl Builder {
         if self.max_unavailable_stateful_set {
             store.allow_max_unavailable_stateful_set();
         }
-        if self.kruise {
-            store.serve_kruise();
+        if let Some(release) = self.kruise {
+            store.serve_kruise(release);
         }
         let inhabited = self.objects.iter().map(|(_, value)| object::namespace(value).to_owned());
         let namespaces: Vec<String> =

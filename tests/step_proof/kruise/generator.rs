@@ -12,6 +12,7 @@ use crate::external_changes::Deed;
 use crate::kill_switch::Death;
 
 /// A kind of OpenKruise.
+#[expect(clippy::enum_variant_names, reason = "these are the names of the kinds")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     CloneSet,

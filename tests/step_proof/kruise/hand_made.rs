@@ -175,7 +175,9 @@ fn a_pod_that_the_batch_does_not_release() {
     let mut story = Story::new();
     story.holds(i64::from(i32::MAX), None);
     story.holds(3, Some((1, 2)));
-    [3, 2, 1].into_iter().for_each(|number| story.updates(number));
+    for number in [3, 2, 1] {
+        story.updates(number);
+    }
     story.is_wrong("3 updated pods, and the batch ends at 2");
 }
 

@@ -109,7 +109,7 @@ impl Plan {
         if number > 0 && (&was["number"], &was["slots"]) != (&batch["number"], &batch["slots"]) {
             let slots = batch["slots"].as_array().map(Vec::as_slice).unwrap_or_default();
             let size = i64::try_from(slots.len()).unwrap_or_default();
-            let result = self.check_batch(draw, size, batch["canary"] == true, views);
+            let result = check_batch(draw, size, batch["canary"] == true, views);
             let goal = count(now.on(now.image(), true)) + size;
             self.lowest = number_of(slots.last());
             let soaked = if number > 1 { self.check_soaked(draw, views, now.at) } else { Ok(()) };
@@ -118,25 +118,6 @@ impl Plan {
             return result.and(soaked);
         }
         Ok(())
-    }
-
-    /// How large a batch is.
-    fn check_batch(&self, draw: &Draw, size: i64, is_canary: bool, views: &[&Moment]) -> Result<(), String> {
-        let fits = |view: &&Moment| {
-            let (wanted, updated) = (view.wanted(), count(view.on(view.image(), true)));
-            // The controller may still have to update pods that were released before.
-            let updated = updated.max(if is_in_force(view) { wanted - kept(draw, view) } else { 0 });
-            let most = match &draw.words.batches {
-                _ if is_canary => 1,
-                Batches::By(share) => updated + share.of(wanted),
-                Batches::Until(goals) => {
-                    let goals = goals.iter().map(|goal: &Share| goal.of(wanted));
-                    goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
-                }
-            };
-            updated + size <= most.min(wanted)
-        };
-        if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch has {size} pods")) }
     }
 
     /// Enough updated pods have been well for the soak.
@@ -203,6 +184,25 @@ impl Plan {
         }
         Err(format!("{has} updated pods, and the batch ends at {}", self.most))
     }
+}
+
+/// How large a batch is.
+fn check_batch(draw: &Draw, size: i64, is_canary: bool, views: &[&Moment]) -> Result<(), String> {
+    let fits = |view: &&Moment| {
+        let (wanted, updated) = (view.wanted(), count(view.on(view.image(), true)));
+        // The controller may still have to update pods that were released before.
+        let updated = updated.max(if is_in_force(view) { wanted - kept(draw, view) } else { 0 });
+        let most = match &draw.words.batches {
+            _ if is_canary => 1,
+            Batches::By(share) => updated + share.of(wanted),
+            Batches::Until(goals) => {
+                let goals = goals.iter().map(|goal: &Share| goal.of(wanted));
+                goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
+            }
+        };
+        updated + size <= most.min(wanted)
+    };
+    if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch has {size} pods")) }
 }
 
 /// Without other clients there are never fewer available pods than both limits allow.

@@ -8,6 +8,7 @@
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
 pub mod golden;
+pub mod kruise;
 pub mod many_workloads;
 mod merge;
 pub mod random;

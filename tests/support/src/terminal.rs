@@ -14,7 +14,7 @@ pub const SHELL_LINE: &str = "$ kubectl apply";
 #[expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 pub fn screens(output: &Output, width: u16, height: u16) -> Vec<Vec<String>> {
     let mut terminal = avt::Terminal::with_scrollback(width.into(), height.into(), None).unwrap();
-    terminal.feed(&format!("{SHELL_LINE}\r\n"));
+    terminal.feed(format!("{SHELL_LINE}\r\n"));
     let starts = output.transcript.match_indices("\r\x1b[").map(|(start, _)| start);
     let starts: Vec<_> = std::iter::once(0).chain(starts).chain([output.transcript.len()]).collect();
     let screens = starts.windows(2).map(|ends| {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::own_pause::begin_pause;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::change::patch::{FieldPath, Patch};
@@ -61,12 +62,10 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
     }
     let method = match workload.kind().hold {
         HoldBy::Paused(_) if workload.is_paused() => return Ok(Pause::AlreadyPaused),
+        _ if strategy::is_on_delete(workload) => return Ok(Pause::OnDelete),
         HoldBy::Paused(_) => {
-            patch.set(strategy::hold_path(workload), Value::Bool(true));
+            begin_pause(workload, &mut patch);
             HoldMethod::Paused
-        }
-        HoldBy::OnDelete | HoldBy::Partition if strategy::is_on_delete(workload) => {
-            return Ok(Pause::OnDelete);
         }
         HoldBy::OnDelete | HoldBy::Partition => {
             let method = hold_method(observation)?;

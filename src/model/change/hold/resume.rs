@@ -1,10 +1,11 @@
 //! `resume`: the patch that ends a hold.
 
+use super::own_pause::end_pause;
 use crate::error::Result;
 use crate::model::change::patch::{FieldPath, Patch};
 use crate::model::change::plan::{HOLD_ANNOTATION, Hold, HoldReason, require_fields};
+use crate::model::workload::Workload;
 use crate::model::workload::kind::HoldBy;
-use crate::model::workload::{Workload, strategy};
 
 /// What `resume` does.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,31 +29,31 @@ pub enum Resume {
 /// If the annotation of the hold is not readable.
 pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     let mut patch = Patch::of(workload.object());
-    let pause = match workload.kind().hold {
-        HoldBy::Paused(_) => Some(strategy::hold_path(workload)),
-        HoldBy::Partition | HoldBy::OnDelete => None,
+    let has_own_field = match workload.kind().hold {
+        HoldBy::Paused(_) => true,
+        HoldBy::Partition | HoldBy::OnDelete => false,
     };
     let Some(hold) = Hold::of(workload)? else {
-        if let Some(pause) = pause {
-            patch.remove(pause);
+        if has_own_field {
+            end_pause(workload, &mut patch);
         }
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
     };
     let is_in_force = hold.is_in_force(workload);
     if is_in_force && hold.reason() == HoldReason::Plan && !release_all {
         require_fields(workload, &mut patch);
-        match pause.filter(|_| hold.is_paused_by_another_client(workload)) {
-            Some(pause) => patch.remove(pause),
-            None if hold.is_paused() => {}
-            None => return Ok(Resume::Stepping),
+        if has_own_field && hold.is_paused_by_another_client(workload) {
+            end_pause(workload, &mut patch);
+        } else if !hold.is_paused() {
+            return Ok(Resume::Stepping);
         }
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
         return Ok(Resume::Continue(patch));
     }
     // The controller moves no pod while the workload is paused, so a pause never returns with the original fields.
     hold.without_pause(workload).end(workload, &mut patch);
-    if let Some(pause) = pause {
-        patch.remove(pause);
+    if has_own_field {
+        end_pause(workload, &mut patch);
     }
     Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
 }

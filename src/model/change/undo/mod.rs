@@ -11,7 +11,7 @@ pub use target_revision::TargetRevision;
 
 use serde_json::Value;
 
-use super::hold::lost_hold;
+use super::hold::{end_pause, lost_hold};
 use super::patch::{FieldPath, Patch};
 use super::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
 use crate::error::{Error, ErrorKind, Result};
@@ -90,7 +90,7 @@ pub fn undo<'a>(
         if !options.resume && Hold::in_force(workload).is_none() {
             return Err(refused_while_paused(workload));
         }
-        patch.remove(strategy::hold_path(workload));
+        end_pause(workload, &mut patch);
     }
     patch.set(FieldPath::template(), template);
     let cause = options.cause.as_deref().or(target.cause.as_deref());

@@ -5,11 +5,15 @@ use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::counts::Counts;
 
 /// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
-/// `undo`. None if no other revision is stored.
+/// `undo`. None if no other revision is stored, or if this rollout is a rollback itself.
 #[must_use]
 pub fn rollback_command(observation: &Observation) -> Option<String> {
+    if is_rollback(observation) {
+        return None;
+    }
     let default = TargetRevision::Previous.find(observation).ok();
     let target = observation.stable().or(default)?;
     if observation.revisions.is_current(target) {
@@ -21,6 +25,14 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
     let words = [observation.workload.command_target(), to, stuck];
     Some(command("kubectl rollout2 undo {}{}{}", words))
+}
+
+/// Whether the rollout returns to the stable revision that the controller names. The default target of `undo` is then
+/// the revision that failed.
+fn is_rollback(observation: &Observation) -> bool {
+    let stable = observation.workload.recorded_stable_revision();
+    let current = observation.revisions.current().map(|current| current.name.as_str());
+    stable.is_some() && stable == current && Counts::of(&observation.workload).outdated() > 0
 }
 
 /// Returns the word that names a revision: its number, or else its name.

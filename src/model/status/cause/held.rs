@@ -20,6 +20,7 @@ pub(super) fn causes(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cau
         budget(context),
         on_delete(context),
         partition(context),
+        node_selector(context, state),
         min_ready(context, state),
         unavailable(context),
     ];
@@ -102,6 +103,20 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
 }
 
+/// Returns the cause for the pods on nodes that the strategy does not select. Which ones these are is known once the
+/// others are updated.
+fn node_selector(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
+    let workload = &context.observed.workload;
+    let has_other_hold = strategy::is_on_delete(workload) || strategy::partition(workload) > 0;
+    if state != RolloutState::Held || has_other_hold || !strategy::has_node_selector(workload) {
+        return None;
+    }
+    let kept: Vec<&Pod> = outdated_pods(context).collect();
+    let (pods, revision) = (plural(outdated(context), "pod"), revision_text(&kept, context));
+    let summary = format!("the node selector of the update strategy keeps {pods} on {revision}");
+    Some(Cause::of_workload(CauseId::NodeSelector, summary).with_pods(kept))
+}
+
 /// Returns the cause for a partition that keeps a number of pods and not certain ones.
 fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
     let count = outdated(context).min(partition);
@@ -174,7 +189,7 @@ fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
         .collect();
     let allowed = workload.update_budget().unavailable;
     let is_used_up = i64::try_from(missing.len()).is_ok_and(|missing| missing >= allowed);
-    let of_others = missing.iter().any(|pod| !workload.runs(pod, current));
+    let of_others = missing.iter().any(|pod| !workload.runs(pod, current) && !pod.is_updating_in_place());
     (is_used_up && of_others).then(|| {
         let summary = format!("not available, which uses up maxUnavailable {allowed}");
         Cause::of_workload(CauseId::MaxUnavailable, summary).with_pods(missing)

@@ -103,13 +103,15 @@ pub enum CauseId {
     Paused,
     /// A partition keeps pods on the old revision.
     Partition,
+    /// The node selector of the update strategy keeps pods on the old revision.
+    NodeSelector,
     /// `OnDelete`: pods are updated only when a user deletes them.
     OnDelete,
 }
 
 impl CauseId {
     /// All causes, in the order in which they are reported.
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 52] = [
         Self::ImageNotFound,
         Self::ImageUnauthorized,
         Self::ImageSignatureInvalid,
@@ -160,6 +162,7 @@ impl CauseId {
         Self::Deleting,
         Self::Paused,
         Self::Partition,
+        Self::NodeSelector,
         Self::OnDelete,
     ];
 
@@ -217,6 +220,7 @@ impl CauseId {
             Self::Deleting => "deleting",
             Self::Paused => "paused",
             Self::Partition => "partition",
+            Self::NodeSelector => "node-selector",
             Self::OnDelete => "on-delete",
         }
     }
@@ -230,7 +234,7 @@ impl CauseId {
     /// Whether the cause is a hold, which a user requested and which is no failure.
     #[must_use]
     pub fn is_hold(self) -> bool {
-        matches!(self, Self::Paused | Self::Partition | Self::OnDelete)
+        matches!(self, Self::Paused | Self::Partition | Self::NodeSelector | Self::OnDelete)
     }
 
     /// Whether the cause can end without a change of the workload, of an object it refers to, or of its hold.
@@ -257,6 +261,7 @@ impl CauseId {
             | Self::Deleting
             | Self::Paused
             | Self::Partition
+            | Self::NodeSelector
             | Self::OnDelete => false,
             Self::RegistryUnreachable
             | Self::RegistryRateLimit

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::SignedDuration;
 use serde_json::Value;
 
 use super::CauseId;
-use super::context::{CauseContext, Problem};
+use super::context::{CauseContext, Problem, SLOW_AFTER};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
 
@@ -37,10 +37,12 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
 }
 
 /// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
-/// message names the gate. During an update in place its own gate is closed, which is a state of the pod.
-pub(super) fn closed_gate(pod: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
-    let is_updating = pod.in_place_update.as_ref().is_some_and(|update| update.is_under_way);
-    (pod.readiness.reason == "ReadinessGatesNotReady" && !is_updating).then(|| {
+/// message names the gate. The gate for updates in place is closed while containers restart, and
+/// the kubelet reports it a little longer.
+pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    let is_recent = |since| context.now.duration_since(since) <= SLOW_AFTER;
+    let is_usual = pod.in_place_update.is_some() && pod.readiness.since.is_some_and(is_recent);
+    (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
         Problem::new(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
     })
 }

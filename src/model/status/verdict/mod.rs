@@ -22,7 +22,8 @@ pub fn verdict(observation: &Observation) -> Verdict {
     let facts = RolloutFacts {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
-        is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation),
+        is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation)
+            || strategy::has_node_selector(workload) && pods_are_changing(observation),
         is_held: Hold::in_force(workload).is_some() || is_annotation_lost(workload),
         is_rolling_back: is_rolling_back(observation),
     };
@@ -43,6 +44,16 @@ pub fn kubectl_status(workload: &Workload, revision: Option<i64>) -> Result<Kube
 fn updated_pods_are_starting(observation: &Observation) -> bool {
     let current = observation.revisions.current().and_then(|revision| observation.pod_count(revision));
     current.is_some_and(|count| count.ready < count.total)
+}
+
+/// Whether a pod is being updated or replaced, or waits for a lifecycle hook. False if pods cannot be read.
+fn pods_are_changing(observation: &Observation) -> bool {
+    let is_changing = |pod: &Pod| !pod.ready || pod.terminating || pod.is_updating_in_place();
+    let is_missing = || {
+        let active = observation.own_pods().filter(|pod| pod.is_active()).count();
+        i64::try_from(active).is_ok_and(|active| active < observation.workload.wanted())
+    };
+    observation.pods.is_some() && (observation.own_pods().any(is_changing) || is_missing())
 }
 
 /// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.

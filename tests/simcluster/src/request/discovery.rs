@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Reply, openapi};
 use crate::{
     refusal::Refusal,
-    resource::{ALL, CLONESETS, KRUISE, Resource},
+    resource::{ALL, KRUISE, Resource},
     store::Store,
 };
 
@@ -31,10 +31,10 @@ pub(super) fn answer(path: &str, store: &Store) -> Result<Reply, Refusal> {
             group["apiVersion"] = "v1".into();
             group
         }
-        ["api", "v1"] => resources("", "v1"),
-        ["apis", name, "v1"] if GROUPS.contains(name) => resources(name, &format!("{name}/v1")),
-        ["apis", KRUISE, "v1beta1"] if store.serves(&CLONESETS) => {
-            resources(KRUISE, &CLONESETS.api_version())
+        ["api", "v1"] => resources("v1", store),
+        ["apis", name, "v1"] if GROUPS.contains(name) => resources(&format!("{name}/v1"), store),
+        ["apis", KRUISE, version @ ("v1beta1" | "v1alpha1")] if store.serves_kruise() => {
+            resources(&format!("{KRUISE}/{version}"), store)
         }
         ["openapi", "v3"] => openapi::index(),
         ["openapi", "v3", "api", "v1"] => openapi::document(""),
@@ -57,8 +57,9 @@ fn group(name: &str) -> Value {
     json!({ "name": name, "versions": [version], "preferredVersion": version })
 }
 
-fn resources(group: &str, group_version: &str) -> Value {
-    let rows = ALL.into_iter().filter(|resource| resource.group == group);
+fn resources(group_version: &str, store: &Store) -> Value {
+    let is_listed = |resource: &&Resource| resource.api_version() == group_version && store.serves(resource);
+    let rows = ALL.into_iter().filter(is_listed);
     let resources: Vec<Value> = rows
         .flat_map(|resource| {
             let parts = resource.subresources.iter().map(|part| subresource(resource, part));
@@ -96,11 +97,15 @@ fn subresource(resource: &Resource, part: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::{Clock, Finalization};
 
     #[test]
     fn every_resource_is_discovered_with_its_parts() {
-        let listed = resources("apps", "apps/v1");
+        let store = Store::new(Clock::stepped(Timestamp::UNIX_EPOCH), Finalization::default(), 10, 0);
+        let listed = resources("apps/v1", &store);
         let names: Vec<&str> = listed["resources"]
             .as_array()
             .unwrap()

@@ -5,9 +5,27 @@ mod table;
 use std::cmp::Ordering;
 
 pub use self::table::{
-    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, ALL, CLONESETS, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS,
-    EVENTS, KRUISE, NAMESPACES, NODES, PODDISRUPTIONBUDGETS, PODS, REPLICASETS, STATEFULSETS,
+    ADVANCED_DAEMONSETS, ADVANCED_DAEMONSETS_V1ALPHA1, ADVANCED_STATEFULSETS, ALL, CLONESETS,
+    CLONESETS_V1ALPHA1, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, KRUISE, NAMESPACES, NODES,
+    PODDISRUPTIONBUDGETS, PODS, REPLICASETS, STATEFULSETS,
 };
+
+/// A release of `OpenKruise`, which decides the API versions that are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KruiseRelease {
+    /// 1.8: `v1alpha1` of `CloneSets` and Advanced `DaemonSets`, `v1beta1` of Advanced `StatefulSets`.
+    V1_8,
+    /// 1.9: `v1beta1` of all three kinds.
+    V1_9,
+}
+
+impl KruiseRelease {
+    /// Whether the release serves a resource in the version of its row.
+    pub(crate) fn serves(self, resource: &Resource) -> bool {
+        let has_beta = self == Self::V1_9 || resource == &ADVANCED_STATEFULSETS;
+        (resource.version == "v1beta1") == has_beta
+    }
+}
 
 /// When `metadata.generation` is incremented (the strategies in the API server's registry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

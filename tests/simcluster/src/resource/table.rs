@@ -154,7 +154,7 @@ pub static PODDISRUPTIONBUDGETS: Resource = Resource {
     ..CORE
 };
 
-/// The API group of OpenKruise, which is served only with [`crate::Builder::kruise`].
+/// The API group of OpenKruise, which is served only if [`crate::Builder`] says so.
 pub const KRUISE: &str = "apps.kruise.io";
 
 /// A row of OpenKruise.
@@ -188,8 +188,14 @@ pub static ADVANCED_DAEMONSETS: Resource = Resource {
     ..KRUISE_WORKLOAD
 };
 
+/// `CloneSets` in the version of `OpenKruise` 1.8.
+pub static CLONESETS_V1ALPHA1: Resource = Resource { version: "v1alpha1", ..CLONESETS };
+
+/// Advanced `DaemonSets` in the version of `OpenKruise` 1.8.
+pub static ADVANCED_DAEMONSETS_V1ALPHA1: Resource = Resource { version: "v1alpha1", ..ADVANCED_DAEMONSETS };
+
 /// Every row.
-pub static ALL: [&Resource; 13] = [
+pub static ALL: [&Resource; 15] = [
     &NAMESPACES,
     &NODES,
     &PODS,
@@ -203,4 +209,6 @@ pub static ALL: [&Resource; 13] = [
     &CLONESETS,
     &ADVANCED_STATEFULSETS,
     &ADVANCED_DAEMONSETS,
+    &CLONESETS_V1ALPHA1,
+    &ADVANCED_DAEMONSETS_V1ALPHA1,
 ];

@@ -16,7 +16,12 @@ pub use self::{
     logs::{Logs, Output},
 };
 use self::{history::History, ids::Ids};
-use crate::{clock::Clock, object, refusal::Refusal, resource::Resource};
+use crate::{
+    clock::Clock,
+    object,
+    refusal::Refusal,
+    resource::{KruiseRelease, Resource},
+};
 
 /// Whether the server or the controllers complete deletions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,7 +45,7 @@ pub struct Store {
     logs: Logs,
     attributes_writes: bool,
     max_unavailable_stateful_set: bool,
-    serves_kruise: bool,
+    kruise: Option<KruiseRelease>,
 }
 
 impl Store {
@@ -57,7 +62,7 @@ impl Store {
             logs: Logs::default(),
             attributes_writes: true,
             max_unavailable_stateful_set: false,
-            serves_kruise: false,
+            kruise: None,
         }
     }
 
@@ -89,13 +94,18 @@ impl Store {
     }
 
     /// Serves the resources of `OpenKruise`.
-    pub(crate) fn serve_kruise(&mut self) {
-        self.serves_kruise = true;
+    pub(crate) fn serve_kruise(&mut self, release: KruiseRelease) {
+        self.kruise = Some(release);
+    }
+
+    /// Whether the resources of `OpenKruise` are served.
+    pub(crate) fn serves_kruise(&self) -> bool {
+        self.kruise.is_some()
     }
 
     /// Whether a resource is served.
     pub(crate) fn serves(&self, resource: &Resource) -> bool {
-        self.serves_kruise || !resource.is_custom()
+        !resource.is_custom() || self.kruise.is_some_and(|release| release.serves(resource))
     }
 
     /// Whether `managedFields` are kept.

@@ -104,7 +104,12 @@ impl Users {
             "" => target.resource.plural.to_owned(),
             part => format!("{}/{part}", target.resource.plural),
         };
-        if self.allows(user, target.verb.word(), &resource, target.namespace.as_deref()) {
+        let in_rules = if target.resource.is_custom() {
+            format!("{resource}.{}", target.resource.group)
+        } else {
+            resource.clone()
+        };
+        if self.allows(user, target.verb.word(), &in_rules, target.namespace.as_deref()) {
             return Ok(());
         }
         let place = match &target.namespace {

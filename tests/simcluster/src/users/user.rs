@@ -42,7 +42,8 @@ impl User {
     }
 }
 
-/// Verbs that are allowed on resources; `*` means all. A subresource is written as in RBAC, such as `pods/log`.
+/// Verbs that are allowed on resources; `*` means all. A subresource is written as in RBAC, such as `pods/log`,
+/// and a custom resource with its group, such as `clonesets.apps.kruise.io`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     verbs: Vec<String>,

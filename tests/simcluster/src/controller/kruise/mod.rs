@@ -19,7 +19,7 @@ use super::owner::claim;
 use super::plan::Plan;
 use super::{count, in_place, pod};
 use crate::object;
-use crate::resource::PODS;
+use crate::resource::{PODS, Resource};
 use crate::rules::Part;
 use crate::store::{Key, Store};
 
@@ -35,6 +35,8 @@ enum Kind {
 /// The next writes for a workload.
 pub(super) fn plan(store: &Store, key: &Key) -> Plan {
     let Some(set) = store.get(key).filter(|set| !object::is_terminating(set)) else { return Plan::default() };
+    let (api_version, kind) = (object::text(set, &["apiVersion"]), object::text(set, &["kind"]));
+    let key = &Key::of(Resource::of_kind(api_version, kind).unwrap_or(key.resource), set); // in its own version
     let kind = match key.resource.kind {
         "CloneSet" => Kind::CloneSet,
         "StatefulSet" => Kind::StatefulSet,
@@ -96,9 +98,14 @@ impl Sync<'_> {
         }
     }
 
-    /// A field of the update strategy.
+    /// A field of the update strategy. `v1alpha1` of a `CloneSet` has no `rollingUpdate` around it.
     fn rolling(&self, name: &str) -> &Value {
-        &self.set["spec"]["updateStrategy"]["rollingUpdate"][name]
+        let strategy = &self.set["spec"]["updateStrategy"];
+        if self.has_flat_strategy() { &strategy[name] } else { &strategy["rollingUpdate"][name] }
+    }
+
+    fn has_flat_strategy(&self) -> bool {
+        self.kind == Kind::CloneSet && self.set["apiVersion"] == "apps.kruise.io/v1alpha1"
     }
 
     fn is_paused(&self) -> bool {
@@ -111,7 +118,11 @@ impl Sync<'_> {
 
     /// Whether pods may be updated in place.
     fn may_stay(&self) -> bool {
-        let member = if self.kind == Kind::DaemonSet { "rollingUpdateType" } else { "podUpdatePolicy" };
+        let member = match self.kind {
+            Kind::DaemonSet => "rollingUpdateType",
+            Kind::CloneSet if self.has_flat_strategy() => "type",
+            Kind::CloneSet | Kind::StatefulSet => "podUpdatePolicy",
+        };
         ["InPlaceIfPossible", "InPlaceOnly"].iter().any(|policy| *self.rolling(member) == **policy)
     }
 

@@ -1,0 +1,105 @@
+//! The node selector of an Advanced DaemonSet's update strategy.
+
+use std::time::Duration;
+
+use harness::Run;
+use serde_json::{Value, json};
+use simcluster::SimCluster;
+use simcluster::resource::ADVANCED_DAEMONSETS;
+
+use crate::cluster::KruiseCluster;
+use crate::recording::Step;
+
+fn step(number: &str) -> Step {
+    let name = format!("master-ads-standard/{number}-");
+    Step::of("master-ads-standard").into_iter().find(|step| step.name.starts_with(&name)).unwrap()
+}
+
+fn status(step: &Step) -> (u8, Value) {
+    let output = step.run(&["status", "ads/web", "--watch=false", "-o", "json"]);
+    (output.exit, serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}")))
+}
+
+#[test]
+fn a_recorded_rollout_is_held_on_the_other_nodes() {
+    for (number, updated, kept, revision) in [("05", 3, 3, "revision 2"), ("06", 2, 4, "an old revision")] {
+        let (exit, document) = status(&step(number));
+        assert_eq!((exit, &document["verdict"]), (5, &json!("held")), "{document:#}");
+        assert_eq!(document["pods"]["updated"], updated);
+        let causes = document["causes"].as_array().unwrap();
+        assert_eq!(causes.len(), 1, "{document:#}");
+        let summary = format!("the node selector of the update strategy keeps {kept} pods on {revision}");
+        assert_eq!((&causes[0]["id"], &causes[0]["summary"]), (&json!("node-selector"), &json!(summary)));
+        assert_eq!(causes[0]["pods"], kept, "{document:#}");
+    }
+    assert_eq!(status(&step("07")).0, 0, "without a selector");
+}
+
+/// The counters of the controller can be older than the pods.
+#[test]
+fn a_rollout_that_changes_a_pod_is_progressing() {
+    let changes: [(&str, fn(&mut Value)); 4] = [
+        ("a pod terminates", |pod| pod["metadata"]["deletionTimestamp"] = "2026-11-22T10:00:00Z".into()),
+        ("a pod is not ready", |pod| {
+            for condition in pod["status"]["conditions"].as_array_mut().unwrap() {
+                if condition["type"] == "Ready" {
+                    condition["status"] = "False".into();
+                }
+            }
+        }),
+        ("a pod waits for a lifecycle hook", |pod| {
+            pod["metadata"]["labels"]["lifecycle.apps.kruise.io/state"] = "PreparingUpdate".into();
+        }),
+        ("a pod is missing", |pod| pod["status"]["phase"] = "Failed".into()),
+    ];
+    for (what, change) in changes {
+        let mut step = step("06");
+        change(step.object_mut("Pod"));
+        let (exit, document) = status(&step);
+        assert_eq!((exit, &document["verdict"]), (3, &json!("progressing")), "{what}: {document:#}");
+        assert!(document["causes"].as_array().unwrap().iter().all(|cause| cause["id"] != "node-selector"));
+    }
+}
+
+#[test]
+fn an_empty_selector_selects_every_node() {
+    for selector in [json!({}), json!({"matchLabels": {}, "matchExpressions": []})] {
+        let mut step = step("06");
+        step.object_mut("DaemonSet")["spec"]["updateStrategy"]["rollingUpdate"]["selector"] = selector;
+        assert_eq!(status(&step).1["verdict"], "progressing");
+    }
+}
+
+/// Follows a rollout on a cluster of six nodes in three zones, and returns the exit code and the output.
+async fn follow(zone: &str, updated: i64) {
+    let mut cluster = KruiseCluster::of(SimCluster::builder().nodes(6).kruise());
+    let key = cluster.create(&ADVANCED_DAEMONSETS);
+    let selector = json!({"matchLabels": {"topology.kubernetes.io/zone": zone}});
+    cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"selector": selector}}}}));
+    cluster.set_image(&key, "web:2-slow");
+    let (sim, mut controllers) = (cluster.sim.clone(), cluster.controllers.clone());
+    let client = kube::Client::new(sim.service(), "default");
+    let follow = Run::of(["status", "ads/web", "--timeout", "10m"]).run_against(client);
+    let drive = async {
+        loop {
+            controllers.run_for(&sim, Duration::from_secs(1));
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+    let output = tokio::select! { output = follow => output, () = drive => return };
+    let object = cluster.get(&key);
+    assert_eq!(output.exit, 5, "{output:?}");
+    assert_eq!(object["status"]["updatedNumberScheduled"], updated, "{output:?}");
+    assert_eq!(object["status"]["numberAvailable"], 6, "{output:?}");
+    assert!(output.transcript.contains("the node selector of the update strategy keeps"), "{output:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_is_followed_until_the_selected_nodes_are_updated() {
+    follow("z1", 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_selector_without_nodes_holds_every_pod() {
+    follow("z9", 0).await;
+}
