@@ -155,7 +155,10 @@ async fn a_missing_namespace_is_reported() {
     let output = run(&["deploy/web", "--compat"]).await;
     assert_eq!(output.stderr, "Error from server (NotFound): namespaces \"nowhere\" not found\n");
     let output = run(&["deploy"]).await;
-    assert_eq!((output.stderr.as_str(), output.exit), ("No resources found in nowhere namespace.\n", 1));
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("No resources found in nowhere namespace.\nnote: there is no namespace \"nowhere\"\n", 1)
+    );
 
     let gina = User::limited("gina", [Rule::allow(&["get"], &["deployments"])]);
     let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
