@@ -156,7 +156,7 @@ fn any_other_change_recreates_the_pod() {
         (
             "a third container",
             |new| {
-                new["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "x", "image": "x:1"}))
+                new["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "x", "image": "x:1"}));
             },
             "spec.containers[x]",
         ),

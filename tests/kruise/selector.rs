@@ -35,10 +35,12 @@ fn a_recorded_rollout_is_held_on_the_other_nodes() {
     assert_eq!(status(&step("07")).0, 0, "without a selector");
 }
 
+type Change = fn(&mut Value);
+
 /// The counters of the controller can be older than the pods.
 #[test]
 fn a_rollout_that_changes_a_pod_is_progressing() {
-    let changes: [(&str, fn(&mut Value)); 4] = [
+    let changes: [(&str, Change); 4] = [
         ("a pod terminates", |pod| pod["metadata"]["deletionTimestamp"] = "2026-11-22T10:00:00Z".into()),
         ("a pod is not ready", |pod| {
             for condition in pod["status"]["conditions"].as_array_mut().unwrap() {

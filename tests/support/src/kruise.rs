@@ -39,14 +39,13 @@ fn objects() -> Value {
                 "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {}},
             });
             let key = Key::new(resource, "shop", name);
-            cluster.store(|store| match store.get(&key) {
-                None => {
-                    let object = json!({"metadata": {"name": name}, "spec": spec});
-                    store.create(resource, "shop", object, &author).map(drop).unwrap();
-                }
-                Some(_) => {
+            cluster.store(|store| {
+                if store.get(&key).is_some() {
                     let change = |object: &mut Value| object["spec"] = spec.clone();
                     store.edit(&key, Part::Object, &author, change).map(drop).unwrap();
+                } else {
+                    let object = json!({"metadata": {"name": name}, "spec": spec});
+                    store.create(resource, "shop", object, &author).map(drop).unwrap();
                 }
             });
         }
