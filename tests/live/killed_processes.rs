@@ -100,7 +100,7 @@ async fn a_killed_resume_can_be_repeated() {
 async fn sighup_ends_status_unless_it_is_ignored() {
     let ignored = ("trap '' HUP; ", &["-HUP", "-TERM"][..], 143);
     // Under `nohup` this process and its children ignore SIGHUP.
-    let default = if sighup_is_ignored() { ("", ignored.1, 143) } else { ("", &["-HUP"][..], 129) };
+    let default = if harness::ignores_sighup() { ("", ignored.1, 143) } else { ("", &["-HUP"][..], 129) };
     for (before, signals, exit) in [default, ignored] {
         let server = TestServer::of("broken");
         let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));
@@ -141,14 +141,6 @@ async fn sighup_ends_status_unless_it_is_ignored() {
         assert_eq!(code, Some(exit), "{printed}");
         assert!(printed.contains("continues in the cluster"), "{printed}");
     }
-}
-
-/// Whether this process ignores SIGHUP, the first signal of the mask.
-#[cfg(target_os = "linux")]
-fn sighup_is_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1
 }
 
 /// `status | head -1`: a pipe whose reader exits.

@@ -163,8 +163,8 @@ pub(crate) fn verdict(draw: &Draw, left: Left, timeline: &Timeline, end: &World)
     let may_be_empty = draw.words.zone.is_some() && !draw.is_quiet(); // its nodes may have gone
     // A scaler may leave fewer pods than the words ask for.
     let may_be_fewer = matches!(draw.words.reach, Some(Reach::To(Share::Pods(_)))) && !draw.is_quiet();
-    if left == Left::With(2) && !may_be_empty && !may_be_fewer {
-        return Err("the words were refused".to_owned());
+    if matches!(left, Left::With(1 | 2)) && !may_be_empty && !may_be_fewer {
+        return Err("the command was refused".to_owned());
     }
     if !draw.is_quiet() {
         return Ok(());

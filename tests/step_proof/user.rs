@@ -102,7 +102,7 @@ impl Terminal<'_> {
             words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
             words.all_zones = says("--node-selector=");
             match output {
-                Some(output) if output.exit == 4 || output.exit == 2 => return Left::With(output.exit),
+                Some(output) if output.exit == 4 || is_refused(&output) => return Left::With(output.exit),
                 _ if is_another && !rolls_back(&set) => return Left::Overruled,
                 Some(output)
                     if output.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&output)) =>
@@ -145,6 +145,13 @@ async fn send(sender: watch::Sender<i32>, signal: Option<Signal>) -> Infallible 
 
 fn hold(set: &Value) -> Option<Value> {
     serde_json::from_str(set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str()?).ok()
+}
+
+/// Whether the numbers or the node selector of the command do not fit what there is.
+fn is_refused(output: &Output) -> bool {
+    output.exit == 2
+        || output.exit == 1
+            && ["nothing was written", "matches none of"].iter().any(|part| output.transcript.contains(part))
 }
 
 /// Whatever else is written down, nothing is left to step.

@@ -10,7 +10,7 @@ use super::slot::PlanContext;
 use super::state::PlanState;
 use crate::model::api::pod::Pod;
 use crate::model::change::patch::FieldPath;
-use crate::model::change::plan::{HOLD_ANNOTATION, PlanRecord};
+use crate::model::change::plan::HOLD_ANNOTATION;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::follow::PodRef;
 use crate::model::revision::Revision;
@@ -88,8 +88,12 @@ pub(super) fn continue_rollback(state: &PlanState<'_>) -> Decision {
     let is_held = context.record.hold.is_in_force(workload);
     if is_complete && (!is_held || is_settled(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
-        let hold = context.record.hold.clone().without_pause(workload);
-        let patch = PlanRecord { hold, ..context.record.clone() }.ending(workload);
+        let mut record = context.record.clone();
+        if is_held {
+            // A rollback without a hold was not paused either, since the controller moved its pods.
+            record.hold = record.hold.without_pause(workload);
+        }
+        let patch = record.ending(workload);
         return Decision::write(
             Purpose::EndPlan(outcome),
             patch,

@@ -21,5 +21,5 @@ pub mod test_cluster;
 
 pub use merge::merged;
 pub use recorded::{Recorded, data};
-pub use run::{Output, Run};
+pub use run::{Output, Run, ignores_sighup};
 pub use test_cluster::TestCluster;

@@ -208,3 +208,11 @@ impl Write for Tee {
         Ok(())
     }
 }
+
+/// Whether this process, and with it every child, ignores SIGHUP, as under `nohup`. It is the first signal of the mask.
+#[must_use]
+pub fn ignores_sighup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
