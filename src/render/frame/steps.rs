@@ -202,7 +202,7 @@ mod tests {
         let batches = [Batch { number: 1, is_canary: true, size: 1, slots, stage }];
         for (width, row) in [
             (79, "  batch 1  canary  web-5b5c799b79-7b45d  soaking  healthy 72s of 5m"),
-            (59, "  batch 1  canary  web-5…7b45d  soaking  healthy 72s of 5m"),
+            (59, "  batch 1  canary  web-5b…7b45d  soaking  healthy 72s of 5m"),
             (20, "  batch 1  canary  web-…45d  soaking  healthy 72s of 5m"),
         ] {
             let rows = rows_in_width(&batches, width);
