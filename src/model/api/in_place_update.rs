@@ -14,8 +14,6 @@ const GATE: &str = "InPlaceUpdateReady";
 pub struct InPlaceUpdate {
     /// Whether it is under way: its readiness gate is closed.
     pub is_under_way: bool,
-    /// When the controller last changed the pod, to run another revision.
-    pub updated: Option<Timestamp>,
     /// Whether the controller waits for the grace period before it changes the containers.
     pub is_in_grace_period: bool,
     /// Whether containers restart only because their environment reads changed metadata, which kruise-daemon
@@ -43,7 +41,6 @@ impl InPlaceUpdate {
         let is = |member: &str| state.get(member).and_then(Value::as_bool) == Some(true);
         Some(Self {
             is_under_way: gate.is_some_and(|gate| gate.status == "False"),
-            updated: state.get("updateTimestamp").and_then(Value::as_str).and_then(|time| time.parse().ok()),
             is_in_grace_period: pod.annotation("apps.kruise.io/inplace-update-grace").is_some(),
             awaits_daemon: is("updateEnvFromMetadata") && !is("updateImages"),
             since: state.get("updateTimestamp").and_then(|since| since.as_str()?.parse().ok()),
@@ -51,9 +48,7 @@ impl InPlaceUpdate {
             lifecycle: lifecycle.unwrap_or_default().to_owned(),
         })
     }
-}
 
-impl InPlaceUpdate {
     /// Whether an update is not done: the pod prepares for it, is being updated, or waits for a lifecycle hook.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {

@@ -7,4 +7,5 @@ pub mod list;
 pub mod observation;
 pub mod pod_stage;
 pub mod serving;
+mod stable_revision;
 pub mod verdict;

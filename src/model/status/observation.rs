@@ -1,6 +1,5 @@
 //! Everything read about one workload at one moment.
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -69,6 +68,14 @@ impl Observation {
     /// Returns the pods that run a revision.
     pub fn pods_of<'a>(&'a self, revision: &'a Revision) -> impl Iterator<Item = &'a Pod> {
         self.all_pods().filter(|pod| self.workload.runs(pod, revision))
+    }
+
+    /// Returns the active pods of the workload that do not run the current revision: all while no revision has the live
+    /// template.
+    pub(in crate::model) fn outdated_pods(&self) -> impl Iterator<Item = &Pod> {
+        let current = self.revisions.current();
+        let runs_current = move |pod: &Pod| current.is_some_and(|current| self.workload.runs(pod, current));
+        self.own_pods().filter(move |pod| pod.is_active() && !runs_current(pod))
     }
 
     /// Groups the pods by the name of their revision, and returns the others separately. One pass,
@@ -177,51 +184,9 @@ impl Observation {
 
     /// Returns the counted pods of each revision, or the counters of its ReplicaSet if pods cannot
     /// be read.
-    fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
+    pub(super) fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
         let counts = self.pod_counts();
         move |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision))
-    }
-
-    /// Returns the stable revision: the one that served before the rollout began, never one with the live
-    /// template.
-    ///
-    /// It is the revision that the controller reports, or else the one with the most ready pods; none if two have
-    /// equally many, because a write must not depend on a guess.
-    #[must_use]
-    pub fn stable(&self) -> Option<&Revision> {
-        let counted = self.pod_counts_or_status();
-        self.stable_by(|revision| counted(revision).ready)
-    }
-
-    /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready
-    /// terminating pods count too: with `Recreate`, only they are left.
-    #[must_use]
-    pub fn stable_at_start(&self) -> Option<&Revision> {
-        let counted = self.pod_counts_or_status();
-        if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
-            return self.stable();
-        }
-        self.stable_by(|revision| self.pods_of(revision).filter(|pod| pod.ready).count())
-    }
-
-    fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {
-        if let Some(name) = self.workload.recorded_stable_revision() {
-            return self.replaced_revisions().find(|revision| revision.name == name);
-        }
-        let counted = self.replaced_revisions().map(|revision| (ready(revision), revision));
-        let mut counted: Vec<_> = counted.filter(|(ready, _)| *ready > 0).collect();
-        counted.sort_by_key(|(ready, _)| Reverse(*ready));
-        match counted.as_slice() {
-            [(most, _), (next, _), ..] if most == next => None,
-            [(_, revision), ..] => Some(*revision),
-            [] => None,
-        }
-    }
-
-    /// Returns the revisions whose template is not the live one.
-    fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
-        let live = self.revisions.current().map(|current| current.digest);
-        self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
     }
 
     /// Returns the types that could not be read, for a workload in a state: `revisions`, `pods`, `events`. Without

@@ -10,7 +10,6 @@ use super::validate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::change::plan::{Amount, Hold, HoldReason, Pace, Plan, PlanRecord, Reach};
 use crate::model::status::effect::UpdatedPods;
@@ -145,9 +144,7 @@ fn check_in_place(observed: &Observation) -> Result<()> {
 
 /// Foretells the update of each outdated pod of a workload.
 pub(super) fn foretold_update(observed: &Observation) -> UpdatedPods {
-    let current = observed.revisions.current();
-    let is_updated = |pod: &Pod| current.is_some_and(|current| observed.workload.runs(pod, current));
-    let pods: Vec<&Pod> = observed.own_pods().filter(|pod| pod.is_active() && !is_updated(pod)).collect();
+    let pods: Vec<_> = observed.outdated_pods().collect();
     UpdatedPods::of(&pods, observed, &observed.workload)
 }
 

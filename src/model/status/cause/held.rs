@@ -70,7 +70,7 @@ fn on_delete(context: &CauseContext<'_>) -> Option<Cause> {
     };
     let (pods, are) =
         if outdated == 1 { ("1 pod".to_owned(), "it is") } else { (format!("{outdated} pods"), "they are") };
-    let kept: Vec<&Pod> = outdated_pods(context).collect();
+    let kept: Vec<&Pod> = context.observed.outdated_pods().collect();
     let summary = format!("OnDelete keeps {pods} on {} until {are} {until}", revision_text(&kept, context));
     let summary = summary + &hold_author(workload);
     Some(Cause::of_workload(CauseId::OnDelete, summary).with_pods(kept))
@@ -88,7 +88,7 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     }
     let is_kept =
         |pod: &&Pod| strategy::partition_index(workload, &pod.name).is_some_and(|index| index < partition);
-    let mut kept: Vec<&Pod> = outdated_pods(context).filter(is_kept).collect();
+    let mut kept: Vec<&Pod> = context.observed.outdated_pods().filter(is_kept).collect();
     kept.sort_by_key(|pod| pod.ordinal);
     let names = match kept.as_slice() {
         [] if context.observed.pods.is_some() => return None,
@@ -111,7 +111,7 @@ fn node_selector(context: &CauseContext<'_>, state: RolloutState) -> Option<Caus
     if state != RolloutState::Held || has_other_hold || !strategy::has_node_selector(workload) {
         return None;
     }
-    let kept: Vec<&Pod> = outdated_pods(context).collect();
+    let kept: Vec<&Pod> = context.observed.outdated_pods().collect();
     let (pods, revision) = (plural(outdated(context), "pod"), revision_text(&kept, context));
     let summary = format!("the node selector of the update strategy keeps {pods} on {revision}");
     Some(Cause::of_workload(CauseId::NodeSelector, summary).with_pods(kept))
@@ -120,7 +120,7 @@ fn node_selector(context: &CauseContext<'_>, state: RolloutState) -> Option<Caus
 /// Returns the cause for a partition that keeps a number of pods and not certain ones.
 fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
     let count = outdated(context).min(partition);
-    let outdated: Vec<&Pod> = outdated_pods(context).collect();
+    let outdated: Vec<&Pod> = context.observed.outdated_pods().collect();
     let revision = revision_text(&outdated, context);
     let author = hold_author(&context.observed.workload);
     let summary = format!("the partition keeps {} on {revision}{author}", plural(count, "pod"));
@@ -199,11 +199,4 @@ fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
 /// Returns the number of outdated pods, as the controller counts them.
 fn outdated(context: &CauseContext<'_>) -> i64 {
     Counts::of(&context.observed.workload).outdated()
-}
-
-fn outdated_pods<'a>(context: &CauseContext<'a>) -> impl Iterator<Item = &'a Pod> {
-    let CauseContext { observed, revision: current, .. } = *context;
-    observed.own_pods().filter(move |pod| {
-        pod.is_active() && current.is_none_or(|current| !observed.workload.runs(pod, current))
-    })
 }

@@ -73,15 +73,9 @@ fn held(observed: &Observation) -> Option<Timestamp> {
 /// outdated pod.
 fn rollout_start(observed: &Observation) -> Option<Timestamp> {
     let current = observed.revisions.current()?;
-    let is_outdated = |pod: &&Pod| pod.is_active() && !observed.workload.runs(pod, current);
-    let outdated = observed.own_pods().filter(is_outdated).filter_map(runs_since).max()?;
+    let outdated = observed.outdated_pods().filter_map(Pod::updated_at).max()?;
     let created = current.created.filter(|created| *created >= outdated && current.past_numbers.is_empty());
-    created.or_else(|| updated(observed).filter_map(runs_since).filter(|since| *since >= outdated).min())
-}
-
-/// Returns since when a pod runs its revision: since its creation, or since its last update in place.
-fn runs_since(pod: &Pod) -> Option<Timestamp> {
-    pod.in_place_update.as_ref().and_then(|update| update.updated).max(pod.created)
+    created.or_else(|| updated(observed).filter_map(Pod::updated_at).filter(|since| *since >= outdated).min())
 }
 
 /// Returns the pods of the current revision that the controller counts.
@@ -263,7 +257,7 @@ mod tests {
     fn an_update_in_place_is_the_start_for_its_pod() {
         let mut observed = observation(1, false, &json!({}), &[(2, 3, "True", 31), (1, 2, "True", 51)]);
         let mut pods = observed.pods.take().unwrap();
-        let updated = InPlaceUpdate { updated: time(Some(50)), ..InPlaceUpdate::default() };
+        let updated = InPlaceUpdate { since: time(Some(50)), ..InPlaceUpdate::default() };
         pods[1] = Arc::new(Pod { in_place_update: Some(updated), ..pods[1].as_ref().clone() });
         observed.pods = Some(pods);
         assert_eq!(since(&observed, RolloutState::Progressing), time(Some(50)));
