@@ -144,15 +144,9 @@ pub(super) async fn select_targets(
         let counted = render::counted(workloads.iter().map(|workload| workload.kind().type_().typed()));
         screen.note(&format!("{counted}: {}", names.join(" ")));
     }
-    let being_deleted =
-        workloads.iter().filter(|one| one.object().text("/metadata/deletionTimestamp").is_some());
     if !screen.is_compat() {
-        for workload in being_deleted {
-            screen.note(&format!(
-                "warning: {} is being deleted, so its controller ignores changes",
-                workload.target()
-            ));
-        }
+        let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
+        screen.notes(deletions.map(|sentence| format!("warning: {sentence}")));
     }
     Ok((workloads, results))
 }

@@ -61,11 +61,7 @@ pub async fn run(
 
 /// Returns the error for a workload that is being deleted: its controller replaces no pods, so no batch would end.
 fn being_deleted(found: &Workload) -> Option<Error> {
-    found.object().text("/metadata/deletionTimestamp")?;
-    let message = format!(
-        "{} is being deleted, so its controller ignores changes; nothing was written",
-        found.target()
-    );
+    let message = found.deletion_sentence()? + "; nothing was written";
     Some(Error::new(ErrorKind::Refused, message))
 }
 

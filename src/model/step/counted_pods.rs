@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 
 use super::daemon_set::DaemonSets;
-use super::partition::{is_complete, lower_partition, own_limit, own_partition, released_from};
+use super::partition::{allowed, is_complete, lower_partition, own_partition, released_from};
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot, max_unavailable};
 use super::step_kind::{Release, StepKind};
@@ -51,7 +51,7 @@ impl StepKind for CountedPods {
         let wanted = workload.wanted();
         let (updated, outdated) = pods(context);
         let (partition, own) = (released_from(workload), own_partition(context));
-        let (last_batch, nodes) = (context.last_batch(), context.nodes.unwrap_or_default());
+        let last_batch = context.last_batch();
         let surplus = outdated.len().checked_sub(as_count(wanted));
         let missing = as_count(wanted).saturating_sub(outdated.len());
         let slot = |place: usize| {
@@ -61,7 +61,6 @@ impl StepKind for CountedPods {
             let pod = if is_updated { updated.get(place) } else { next.and_then(|next| outdated.get(next)) };
             let pod = pod.copied();
             let own_pod = pod.filter(|_| is_updated);
-            let node = own_pod.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));
             let name = index.to_string();
             let is_released = is_updated || index >= partition;
             let excluded = if is_updated { None } else { excluded(context, index < own, pod) };
@@ -76,7 +75,7 @@ impl StepKind for CountedPods {
                 is_released,
                 awaits_deletion: is_released && !is_updated,
                 excluded,
-                unready_node: node.filter(|node| !node.ready).map(|node| node.name.clone()),
+                unready_node: context.unready_node_of(own_pod),
                 group: None,
             }
         };
@@ -94,8 +93,7 @@ impl StepKind for CountedPods {
     }
 
     fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
-        let limit = max_unavailable(context.pace(), wanted);
-        own_limit(context.workload()).map_or(limit, |own| own.min(limit))
+        allowed(context, wanted)
     }
 
     /// The controller keeps its own `maxUnavailable`, so that its surge makes room only where that is the smaller limit.
@@ -163,7 +161,7 @@ fn selects(context: &PlanContext<'_>, pod: &Pod) -> bool {
         Some(text) => Selector::parse(text).ok(),
         None => own(),
     };
-    let node = context.nodes.unwrap_or_default().iter().find(|node| node.name == pod.node);
+    let node = context.node_of(pod);
     let label = |key: &str| node.and_then(|node| node.labels.get(key)).map(String::as_str);
     selector.is_none_or(|selector| selector.matches_labels(label))
 }

@@ -50,7 +50,7 @@ impl StepKind for Deployments {
         let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
         let released = as_count(released(context, updated.len()));
         outdated.sort_by_key(|pod| Reverse(context.is_available(pod)));
-        let (last_batch, nodes) = (context.last_batch(), context.nodes.unwrap_or_default());
+        let last_batch = context.last_batch();
         let slot = |index: usize| {
             let name = (index + 1).to_string();
             let is_updated = index < updated.len();
@@ -59,7 +59,6 @@ impl StepKind for Deployments {
             let pod = if is_released { updated.get(index) } else { outdated.get(place) };
             let pod = pod.copied();
             let own = pod.filter(|_| is_updated);
-            let node = own.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));
             PodSlot {
                 is_in_last_batch: last_batch.contains(name.as_str()),
                 soaks: true, // also those that a scale-up adds on the new revision
@@ -71,7 +70,7 @@ impl StepKind for Deployments {
                 is_released,
                 awaits_deletion: false,
                 excluded: None,
-                unready_node: node.filter(|node| !node.ready).map(|node| node.name.clone()),
+                unready_node: context.unready_node_of(own),
                 group: None,
             }
         };

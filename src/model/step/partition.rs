@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::slot::{PlanContext, PodSlot};
+use super::slot::{PlanContext, PodSlot, max_unavailable};
 use super::step_kind::Release;
 use crate::model::api::selector::Selector;
 use crate::model::change::plan::BatchRecord;
@@ -63,6 +63,12 @@ pub(super) fn own_partition(context: &PlanContext<'_>) -> i64 {
     if record.plan.below_partition { 0 } else { record.hold.own_partition(context.workload()) }
 }
 
+/// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.
+pub(super) fn allowed(context: &PlanContext<'_>, wanted: usize) -> usize {
+    let limit = max_unavailable(context.pace(), wanted);
+    own_limit(context.workload()).map_or(limit, |own| own.min(limit))
+}
+
 /// Returns how many pods the workload's own budget lets be unavailable, for the kinds of OpenKruise.
 pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
     let own = usize::try_from(workload.update_budget().unavailable).unwrap_or_default();
@@ -73,8 +79,6 @@ pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
 /// report the new revision as the current one, if it reports that. Until then it would create pods below a partition
 /// from the old revision.
 pub(super) fn is_complete(context: &PlanContext<'_>) -> bool {
-    let object = context.workload().object();
-    let is_current = context.workload().kind().stable_revision.is_none()
-        || object.text("/status/currentRevision") == object.text("/status/updateRevision");
-    context.observed.is_observed() && (own_partition(context) > 0 || is_current)
+    let is_current = || context.workload().is_update_reported_stable();
+    context.observed.is_observed() && (own_partition(context) > 0 || is_current())
 }

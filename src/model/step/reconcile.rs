@@ -91,10 +91,7 @@ pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers
 
 /// Returns the error for a workload that is being deleted.
 fn being_deleted(workload: &Workload) -> Option<Error> {
-    workload.object().text("/metadata/deletionTimestamp")?;
-    let target = workload.target();
-    let sentence =
-        format!("{target} is being deleted, so its controller ignores changes; no more pods are released");
+    let sentence = workload.deletion_sentence()? + "; no more pods are released";
     Some(Error::new(ErrorKind::Refused, sentence))
 }
 

@@ -140,9 +140,7 @@ impl Returned {
 /// and below a partition the controller creates pods from the current revision.
 fn is_settled(observed: &Observation) -> bool {
     let workload = &observed.workload;
-    let status = |name: &str| workload.object().text(&format!("/status/{name}"));
     let Some(live) = observed.revisions.current() else { return false };
     let is_whole = observed.own_pods().all(|pod| workload.runs(pod, live));
-    let is_reported = workload.kind().stable_revision.is_some();
-    !is_whole || !is_reported || status("currentRevision") == status("updateRevision")
+    !is_whole || workload.is_update_reported_stable()
 }

@@ -104,6 +104,17 @@ impl<'a> PlanContext<'a> {
         self.current().is_some_and(|current| self.observed.workload.runs(pod, current))
     }
 
+    /// Returns the node that a pod runs on, if nodes can be listed.
+    pub(super) fn node_of(&self, pod: &Pod) -> Option<&'a Node> {
+        self.nodes.unwrap_or_default().iter().find(|node| node.name == pod.node)
+    }
+
+    /// Returns the name of the node that a pod runs on, if that is not ready.
+    pub(super) fn unready_node_of(&self, pod: Option<&Pod>) -> Option<String> {
+        let node = self.node_of(pod?).filter(|node| !node.ready)?;
+        Some(node.name.clone())
+    }
+
     /// Returns the names of the slots of the last batch that began.
     pub(super) fn last_batch(&self) -> BTreeSet<&'a str> {
         let batch = self.record.plan.batch.iter();

@@ -1,8 +1,8 @@
 //! Stepping a StatefulSet: lowers its partition from the highest ordinal. Also an Advanced StatefulSet of OpenKruise.
 
-use super::partition::{is_complete, lower_partition, own_limit, own_partition, released_from};
+use super::partition::{allowed, is_complete, lower_partition, own_partition, released_from};
 use super::request::Request;
-use super::slot::{ExcludedBy, PlanContext, PodSlot, max_unavailable};
+use super::slot::{ExcludedBy, PlanContext, PodSlot};
 use super::step_kind::{Release, StepKind};
 use crate::error::Result;
 use crate::model::change::plan::BatchRecord;
@@ -27,14 +27,13 @@ impl StepKind for StatefulSets {
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
         let ordinals = ordinals(workload.object(), start, workload.wanted());
         let (partition, own) = (released_from(workload), own_partition(context));
-        let (last_batch, nodes) = (context.last_batch(), context.nodes.unwrap_or_default());
+        let last_batch = context.last_batch();
         let mut pods: Vec<_> =
             context.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
         pods.sort_by_key(|(ordinal, _)| *ordinal);
         let slot = |(index, ordinal): (i64, i64)| {
             let pod = pods.binary_search_by_key(&ordinal, |(ordinal, _)| *ordinal).ok();
             let pod = pod.and_then(|found| Some(pods.get(found)?.1));
-            let node = pod.and_then(|pod| nodes.iter().find(|node| node.name == pod.node));
             let is_updated = pod.is_some_and(|pod| context.is_updated(pod));
             let is_released = index >= partition;
             let name = format!("{}-{ordinal}", workload.name());
@@ -48,7 +47,7 @@ impl StepKind for StatefulSets {
                 is_released,
                 awaits_deletion: is_released && !is_updated,
                 excluded: (index < own).then_some(ExcludedBy::OwnPartition),
-                unready_node: node.filter(|node| !node.ready).map(|node| node.name.clone()),
+                unready_node: context.unready_node_of(pod),
                 group: None,
                 label: None,
             }
@@ -69,8 +68,7 @@ impl StepKind for StatefulSets {
     }
 
     fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
-        let limit = max_unavailable(context.pace(), wanted);
-        own_limit(context.workload()).map_or(limit, |own| own.min(limit))
+        allowed(context, wanted)
     }
 
     fn skips_unready_nodes(&self) -> bool {

@@ -248,6 +248,20 @@ impl Workload {
         self.object.text(self.kind.stable_revision?)
     }
 
+    /// Whether its controller reports the updated revision as the stable one; true for a kind that reports none.
+    #[must_use]
+    pub fn is_update_reported_stable(&self) -> bool {
+        let updated = self.kind.update_revision.and_then(|pointer| self.object.text(pointer));
+        self.kind.stable_revision.is_none() || self.recorded_stable_revision() == updated
+    }
+
+    /// Returns the sentence about a workload that is being deleted; none for any other.
+    #[must_use]
+    pub fn deletion_sentence(&self) -> Option<String> {
+        self.object.text("/metadata/deletionTimestamp")?;
+        Some(format!("{} is being deleted, so its controller ignores changes", self.target()))
+    }
+
     /// Returns how its controller may update an outdated pod.
     #[must_use]
     pub fn pod_update_policy(&self) -> PodUpdatePolicy {

@@ -61,7 +61,7 @@ pub(super) fn warnings(
 ) -> Vec<PreviewWarning> {
     let mut warnings = Vec::new();
     let now = &before.workload;
-    if now.object().text("/metadata/deletionTimestamp").is_some() {
+    if now.deletion_sentence().is_some() {
         warnings.push(PreviewWarning::BeingDeleted);
     }
     warnings.extend(ended_hold(now, after).map(PreviewWarning::EndsHold));
