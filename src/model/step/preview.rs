@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::batches::Next;
-use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
+use super::existing::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::request::Request;
 use super::situation::Situation;
@@ -44,7 +44,8 @@ pub fn preview(
     }
     let timers = Timers::default();
     let state = PlanState { slots: &slots, timers: &timers };
-    Ok(PlanView { stops: stops(&state), ..plan_view(&state, &BTreeMap::new()) })
+    let update = Some(foretold_update(state.context().observed));
+    Ok(PlanView { stops: stops(&state), update, ..plan_view(&state, &BTreeMap::new()) })
 }
 
 /// Returns why the next batch cannot begin, if it cannot.

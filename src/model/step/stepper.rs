@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
+use super::existing::foretold_update;
 use super::lease::renewal;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::reconcile::reconcile;
@@ -122,6 +123,13 @@ impl Stepper {
     pub fn rollback(&self) -> Option<(BatchFailure, &str)> {
         let revision = self.timers.rollback.revision.as_deref()?;
         Some((self.timers.failure.clone().unwrap_or(BatchFailure::Earlier), revision))
+    }
+
+    /// Returns the state of the plan, and how outdated pods will be updated.
+    #[must_use]
+    pub fn view_at_start(&self, now: Now) -> Option<PlanView> {
+        let update = self.observed().map(foretold_update);
+        Some(PlanView { update, ..self.view(now)? })
     }
 
     /// Returns the state of the plan; none before the first refresh, and without a plan.

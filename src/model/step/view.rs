@@ -22,14 +22,14 @@ pub struct PlanView {
     pub pace: Pace,
     /// How many pods may be unavailable, for the present replicas.
     pub max_unavailable: usize,
-    /// The workload's own limit of unavailable pods, where it is the smaller one.
-    pub own_max_unavailable: Option<usize>,
+    /// Whether that is the workload's own limit.
+    pub is_own_limit: bool,
     /// How many updated pods may be beside the wanted ones, where the controller has a surge of its own.
     pub beside: usize,
     /// The field by which the plan holds the workload, and its value where that is a word.
     pub holds_by: Option<(String, Option<&'static str>)>,
-    /// How outdated pods are updated.
-    pub update: UpdatedPods,
+    /// How outdated pods are updated; only in a preview and at the beginning, because it compares templates.
+    pub update: Option<UpdatedPods>,
     /// The goal of the command.
     pub reach: Reach,
     /// The finished, present and future batches.

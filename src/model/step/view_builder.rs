@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::batches::{self, Next};
-use super::existing::foretold_update;
 use super::partition::own_limit;
 use super::slot::{PodSlot, max_unavailable, unavailable};
 use super::soak::Soak;
@@ -54,12 +53,12 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         lease: context.record.lease.clone(),
         is_paused: context.record.hold.is_paused(),
         stops: None,
-        own_max_unavailable: own_limit(context.workload())
-            .filter(|own| *own < max_unavailable(pace, state.all().len())),
+        is_own_limit: own_limit(context.workload())
+            .is_some_and(|own| own < max_unavailable(pace, state.all().len())),
         beside: state.slots.kind.beside(context, state.all().len()),
         holds_by: strategy::step_hold(context.workload())
             .map(|(field, value)| (field.members().join("."), value)),
-        update: foretold_update(context.observed),
+        update: None,
         end_by_hand: context.record.hold.end_by_hand(context.workload()),
         causes: state.timers.causes.current().cloned().collect(),
     }

@@ -29,7 +29,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         StepReport::Began { how, already_updated } => {
             let resumed = *how == Beginning::Resumed;
             let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
-            merge(&mut facts, stepper.view(now).as_ref().map(plan_facts).unwrap_or_default());
+            merge(&mut facts, stepper.view_at_start(now).as_ref().map(plan_facts).unwrap_or_default());
             ("began", facts)
         }
         StepReport::Waiting(reason) => ("waiting", json!({"reason": reason})),
@@ -125,7 +125,7 @@ fn plan_facts(view: &PlanView) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
-        "podUpdate": pod_update::json_of_plan(&view.update),
+        "podUpdate": view.update.as_ref().map(pod_update::json_of_plan),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),

@@ -36,7 +36,8 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
         format!("the soaks add up to {more}{}", time(view.soaks))
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
-    let how = pod_update::of_plan(&view.update, workload.kind().pod_update_policy.is_some());
+    let may_stay = workload.kind().pod_update_policy.is_some();
+    let how = view.update.as_ref().map(|update| pod_update::of_plan(update, may_stay)).unwrap_or_default();
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("; held by {field}: {value}"),
         None => format!("; held by {field}"),

@@ -35,7 +35,7 @@ pub(in crate::render) fn pace(pace: &Pace) -> String {
 pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     let pace = &view.pace;
     let plural = if view.max_unavailable == 1 { "" } else { "s" };
-    let own = view.own_max_unavailable.map_or("", |_| " (its own maxUnavailable)");
+    let own = if view.is_own_limit { " (its own maxUnavailable)" } else { "" };
     let beside = match view.beside {
         0 => String::new(),
         beside => format!(", {beside} beside (its own maxSurge)"),
