@@ -16,6 +16,20 @@ pub(in crate::render) fn aligned(rows: Vec<Vec<FrameLine>>) -> Vec<FrameLine> {
     rows.into_iter().map(|row| joined(row, &widths)).collect()
 }
 
+/// Shortens the cells of one column, so that rows become narrower by `excess`, to at least `fewest` cells each.
+pub(in crate::render) fn shorten_column(
+    rows: &mut [Vec<FrameLine>],
+    column: usize,
+    excess: usize,
+    fewest: usize,
+) {
+    let widest = rows.iter().filter_map(|row| row.get(column)).map(FrameLine::cells).max();
+    let room = widest.unwrap_or_default().saturating_sub(excess).max(fewest);
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+        *cell = std::mem::take(cell).shortened_to(room);
+    }
+}
+
 /// Returns one row with its cells in columns of these widths.
 pub(in crate::render) fn joined(row: Vec<FrameLine>, widths: &[usize]) -> FrameLine {
     let (mut line, mut column) = (FrameLine::default(), 0);

@@ -1,7 +1,7 @@
 //! The frame of a plan: a row for each batch, and the causes below.
 
 use super::causes::{self, RenderedCause};
-use super::columns::aligned;
+use super::columns::{aligned, shorten_column};
 use super::line::FrameLine;
 use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
@@ -116,12 +116,7 @@ fn rows_in_width(batches: &[Batch], width: usize) -> Vec<FrameLine> {
         return rows;
     }
     let mut rows: Vec<Vec<FrameLine>> = batches.iter().map(row).collect();
-    let pods = |row: &Vec<FrameLine>| row.get(PODS).map_or(0, FrameLine::cells);
-    let widest = rows.iter().map(pods).max().unwrap_or_default();
-    let room = widest.saturating_sub(excess).max(FEWEST_CELLS);
-    for cell in rows.iter_mut().filter_map(|row| row.get_mut(PODS)) {
-        *cell = std::mem::take(cell).shortened_to(room);
-    }
+    shorten_column(&mut rows, PODS, excess, FEWEST_CELLS);
     aligned(rows)
 }
 

@@ -26,7 +26,7 @@ pub struct TableOptions {
 
 /// One row of the table.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
+pub(super) struct ListRow {
     /// The cells before the cause.
     pub(super) cells: Vec<FrameLine>,
     /// Why the rollout does not progress; empty if nothing is wrong.
@@ -43,7 +43,7 @@ pub(super) enum CellWidth {
 }
 
 /// Returns the names of the columns.
-pub(super) fn header(options: TableOptions, width: CellWidth) -> Row {
+pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
     let mut names = match width {
         CellWidth::Full => vec!["WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"],
         CellWidth::Short => vec!["WORKLOAD", "REV", "STATE", "UPDATED", "AVAIL", "SINCE"],
@@ -54,11 +54,11 @@ pub(super) fn header(options: TableOptions, width: CellWidth) -> Row {
     if options.wide {
         names.extend(["IMAGES", "STRATEGY", "CHANGED BY"]);
     }
-    Row { cells: names.into_iter().map(FrameLine::of).collect(), cause: FrameLine::of("CAUSE") }
+    ListRow { cells: names.into_iter().map(FrameLine::of).collect(), cause: FrameLine::of("CAUSE") }
 }
 
 /// Returns the row of a rollout.
-pub(super) fn row(rollout: &ListedRollout, options: TableOptions, width: CellWidth) -> Row {
+pub(super) fn row(rollout: &ListedRollout, options: TableOptions, width: CellWidth) -> ListRow {
     let state = FrameLine::default().with(state_style(rollout), rollout.state().word());
     row_with(rollout, options, width, state)
 }
@@ -69,7 +69,7 @@ pub(super) fn row_with(
     options: TableOptions,
     width: CellWidth,
     state: FrameLine,
-) -> Row {
+) -> ListRow {
     let workload = &rollout.workload;
     let mut cells = vec![
         FrameLine::of(match width {
@@ -93,7 +93,7 @@ pub(super) fn row_with(
             FrameLine::of(author.map_or_else(|| "-".to_owned(), |author| author.manager)),
         ]);
     }
-    Row { cells, cause: cause(rollout) }
+    ListRow { cells, cause: cause(rollout) }
 }
 
 /// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::status::list::{ListedRollout, StateCounts};
 use crate::model::workload::strategy::update_strategy;
+use crate::render::follow::json::merge;
 use crate::render::status::{cause_json, pods_json, workload_json};
 
 /// The rollouts that are shown, among all that were found.
@@ -53,8 +54,6 @@ pub fn rollout_json(rollout: &ListedRollout) -> Value {
         "templateChangedBy": author.as_ref().map(|author| &author.manager),
         "templateChangedAt": author.as_ref().map(|author| author.time.to_string()),
     });
-    if let (Value::Object(document), Value::Object(facts)) = (&mut document, facts) {
-        document.extend(facts);
-    }
+    merge(&mut document, facts);
     document
 }

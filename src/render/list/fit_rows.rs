@@ -1,9 +1,9 @@
 //! Fits the rows of `list` into the width of a terminal.
 
-use super::columns::{CellWidth, Row};
+use super::columns::{CellWidth, ListRow};
 use crate::render::fit_width::{LongWord, wrapped};
 use crate::render::frame::FrameLine;
-use crate::render::frame::columns::aligned;
+use crate::render::frame::columns::{aligned, shorten_column};
 use crate::render::style::Style;
 
 /// The indentation of a cause below its row.
@@ -27,7 +27,7 @@ pub(super) struct Room {
 
 /// Returns the lines of each row: one line if all rows fit. Otherwise each cause goes below its row, wrapped between
 /// words, so that a command in it can be copied. If the other columns do not fit either, they get short names.
-pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<Row>, room: Room) -> Vec<Vec<FrameLine>> {
+pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Vec<Vec<FrameLine>> {
     let full = rows(CellWidth::Full);
     let fits = |lines: &[FrameLine]| lines.iter().all(|line| line.cells() <= room.width);
     let lines = unfitted(full.clone());
@@ -47,11 +47,11 @@ pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<Row>, room: Room) -> Vec<Ve
 }
 
 /// Returns one line for each row, of any width.
-pub(super) fn unfitted(rows: Vec<Row>) -> Vec<FrameLine> {
-    aligned(rows.into_iter().map(Row::into_cells).collect())
+pub(super) fn unfitted(rows: Vec<ListRow>) -> Vec<FrameLine> {
+    aligned(rows.into_iter().map(ListRow::into_cells).collect())
 }
 
-impl Row {
+impl ListRow {
     /// Returns all cells, the cause last.
     pub(super) fn into_cells(mut self) -> Vec<FrameLine> {
         self.cells.push(self.cause);
@@ -61,7 +61,7 @@ impl Row {
 
 /// Returns the aligned cells before the cause of each row, and the causes. With a room, names lose their middle if the
 /// cells do not fit.
-fn split(mut rows: Vec<Row>, room: Option<Room>) -> (Vec<FrameLine>, Vec<FrameLine>) {
+fn split(mut rows: Vec<ListRow>, room: Option<Room>) -> (Vec<FrameLine>, Vec<FrameLine>) {
     let causes = rows.iter_mut().map(|row| std::mem::take(&mut row.cause)).collect();
     let mut cells: Vec<_> = rows.into_iter().map(|row| row.cells).collect();
     let lines = aligned(cells.clone());
@@ -70,11 +70,7 @@ fn split(mut rows: Vec<Row>, room: Option<Room>) -> (Vec<FrameLine>, Vec<FrameLi
     let Some(column) = room.and_then(|room| room.shortened_column).filter(|_| excess > 0) else {
         return (lines, causes);
     };
-    let names =
-        cells.iter().filter_map(|row| row.get(column)).map(FrameLine::cells).max().unwrap_or_default();
-    for name in cells.iter_mut().filter_map(|row| row.get_mut(column)) {
-        *name = std::mem::take(name).shortened_to(names.saturating_sub(excess).max(MIN_NAME_WIDTH));
-    }
+    shorten_column(&mut cells, column, excess, MIN_NAME_WIDTH);
     (aligned(cells), causes)
 }
 

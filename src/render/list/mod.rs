@@ -9,7 +9,7 @@ pub use columns::TableOptions;
 pub use document::{ListDocument, rollout_json};
 pub use watch::{WatchedList, WatchedRollouts, event_json};
 
-use self::columns::{CellWidth, Row, header, row};
+use self::columns::{CellWidth, ListRow, header, row};
 use self::fit_rows::{Room, fitted, unfitted};
 use super::frame::FrameLine;
 use crate::model::status::list::{ListedRollout, StateCounts};
@@ -24,7 +24,7 @@ pub fn table(
     width: Option<usize>,
 ) -> Vec<FrameLine> {
     let has_header = options.headers && !shown.is_empty();
-    let rows = |width| -> Vec<Row> {
+    let rows = |width| -> Vec<ListRow> {
         let rows = shown.iter().map(|rollout| row(rollout, options, width));
         has_header.then(|| header(options, width)).into_iter().chain(rows).collect()
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 
-use super::columns::{CellWidth, Row, TableOptions, header, row, row_with};
+use super::columns::{CellWidth, ListRow, TableOptions, header, row, row_with};
 use super::document::rollout_json;
 use super::fit_rows::{Room, fitted};
 use crate::model::status::list::{ListedRollout, StateCounts};
@@ -75,8 +75,8 @@ impl WatchedList {
     }
 
     /// Aligns rows below those that were printed before.
-    fn padded(&mut self, rows: Vec<Row>) -> Vec<FrameLine> {
-        let rows: Vec<_> = rows.into_iter().map(Row::into_cells).collect();
+    fn padded(&mut self, rows: Vec<ListRow>) -> Vec<FrameLine> {
+        let rows: Vec<_> = rows.into_iter().map(ListRow::into_cells).collect();
         for row in &rows {
             for (column, cell) in row.iter().enumerate() {
                 match self.widths.get_mut(column) {
@@ -111,7 +111,7 @@ impl WatchedList {
             shortened_column: Some(usize::from(options.namespaces)),
         };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
-        let rows = |width| -> Vec<Row> {
+        let rows = |width| -> Vec<ListRow> {
             let rows = possible
                 .iter()
                 .map(|(rollout, is_changed)| marked(*is_changed, options, row(rollout, options, width)));
@@ -142,7 +142,7 @@ impl WatchedList {
 
 /// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
 /// Otherwise each change of a state would move the columns after it.
-fn marked(is_changed: bool, options: TableOptions, mut row: Row) -> Row {
+fn marked(is_changed: bool, options: TableOptions, mut row: ListRow) -> ListRow {
     let mark = FrameLine::default().with(Style::Warning, if is_changed { "*" } else { " " });
     if let Some(first) = row.cells.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
