@@ -1,5 +1,6 @@
 //! `undo --replace-stuck-pods`: which pods are deleted, when, and what stops it.
 
+use harness::is_ready;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
@@ -61,11 +62,6 @@ async fn the_next_pod_is_deleted_after_the_previous_one_is_ready() {
         is_ready(&last)
     });
     assert!(was_ready, "db-2 was deleted before db-0 was ready again");
-}
-
-fn is_ready(pod: &Value) -> bool {
-    let conditions = pod["status"]["conditions"].as_array().unwrap();
-    conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,8 +20,7 @@ fn pods(cluster: &TestCluster) -> BTreeSet<String> {
 
 /// Previews a change of a workload, makes it, and returns what was printed, with the list afterwards.
 async fn preview_and_change(cluster: &TestCluster, key: &Key, change: &Value) -> (String, Value) {
-    let now: Value = cluster.sim.store(|store| Value::clone(store.find(key).unwrap()));
-    let applied = merged(now, &json!({"spec": change})).to_string();
+    let applied = merged(cluster.object(key), &json!({"spec": change})).to_string();
     let preview = async |args: &[&str]| {
         let client = kube::Client::new(cluster.sim.service(), "default");
         let run = Run::of(["preview", "--applied", "-"].iter().chain(args)).stdin(applied.clone());

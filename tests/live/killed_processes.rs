@@ -11,7 +11,7 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::changes::{db, object, web};
+use crate::changes::{db, object, observe, web};
 use crate::setup::{TestServer, file};
 
 /// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is
@@ -54,6 +54,7 @@ async fn assert_repeatable_after_kill(args: &[&str], key: Key, requests: usize) 
         for done in [false, true] {
             let server = TestServer::of("shop");
             run_and_kill(&server, args, at, done).await;
+            observe(&server.cluster, &key);
             let now = spec_and_annotations(&object(&server.cluster, &key));
             let context = format!("{args:?} killed at request {at}, done: {done}");
             assert!(

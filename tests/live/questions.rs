@@ -4,7 +4,7 @@ use harness::{Output, Run};
 use simcluster::Key;
 use simcluster::resource::DEPLOYMENTS;
 
-use crate::changes::{object, web};
+use crate::changes::{agent, db, object, observe, web};
 use crate::setup::TestServer;
 
 fn patches(server: &TestServer) -> usize {
@@ -72,6 +72,7 @@ async fn what_was_undone_just_before_is_confirmed() {
     let server = TestServer::of("broken");
     let output = server.run(args).run_async().await;
     assert!(output.stderr.starts_with(warning) && !output.stderr.contains("[y/N]"), "{}", output.stderr);
+    observe(&server.cluster, &undone);
     let output =
         at_terminal(server.run(["undo", "deployment/undone", "-n", "broken", "--to", "3"]), "").await;
     assert_eq!(output.exit, 0, "the user chose the revision: {}", output.stderr);
@@ -82,6 +83,7 @@ async fn what_was_undone_just_before_is_confirmed() {
 async fn a_revision_without_a_ready_pod_is_confirmed() {
     let server = TestServer::of("broken");
     assert_eq!(server.run(["undo", "deployment/crash", "-n", "broken"]).run_async().await.exit, 0);
+    observe(&server.cluster, &Key::new(&DEPLOYMENTS, "broken", "crash"));
     let output =
         at_terminal(server.run(["undo", "deployment/crash", "-n", "broken", "--to", "2"]), "n\n").await;
     assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
@@ -92,14 +94,16 @@ async fn a_revision_without_a_ready_pod_is_confirmed() {
 /// A restart has a receipt too. kubectl prints none.
 #[tokio::test]
 async fn the_receipt_takes_a_restart_back() {
-    for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
+    for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
         let server = TestServer::of("shop");
         let output = server.run(["restart", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
         assert!(command.starts_with(&format!("undo {target} -n shop --to sha256:")), "{}", output.stderr);
+        observe(&server.cluster, &key);
         let back = server.run(command.split(' ')).run_async().await;
         assert!(back.stdout.ends_with(" rolled back\n"), "{}", back.transcript);
+        observe(&server.cluster, &key);
         for silent in ["--dry-run", "--dry-run=server", "--compat"] {
             let output = server.run(["restart", target, silent]).run_async().await;
             assert!(!output.stderr.contains("to take this back"), "{silent}: {}", output.stderr);
@@ -110,12 +114,13 @@ async fn the_receipt_takes_a_restart_back() {
 /// The receipt also works after the rollback got another number.
 #[tokio::test]
 async fn the_receipt_takes_the_rollback_back() {
-    for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
+    for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
         let server = TestServer::of("shop");
         let output = server.run(["undo", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
         assert!(command.starts_with(&format!("undo {target} -n shop --to hash:")), "{}", output.stderr);
+        observe(&server.cluster, &key);
         let again = server.run(command.split(' ')).run_async().await;
         assert_eq!(again.exit, 0, "{}", again.stderr);
         assert!(again.stdout.ends_with(" rolled back\n"), "{}", again.transcript);
@@ -126,9 +131,11 @@ async fn the_receipt_takes_the_rollback_back() {
     let before = template(&server);
     let output = server.run(["undo", "deployment/web"]).run_async().await;
     assert_ne!(template(&server), before);
+    observe(&server.cluster, &web());
     let command = output.stderr.lines().last().unwrap().split_once("rollout2 ").unwrap().1;
     assert_eq!(server.run(command.split(' ')).run_async().await.exit, 0);
     assert_eq!(template(&server), before);
+    observe(&server.cluster, &web());
     let dry = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
     assert!(!dry.stderr.contains("to take this back"), "{}", dry.stderr);
 }

@@ -6,7 +6,7 @@ use crate::history_output::history;
 use crate::objects::{Workload, count};
 use crate::setup::ScenarioCluster;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_daemon_set_is_updated_and_rolled_back() {
     let cluster = ScenarioCluster::new("node-by-node").await;
     let agent = Workload::agent(&cluster, &json!({})).await;
@@ -24,7 +24,7 @@ async fn a_daemon_set_is_updated_and_rolled_back() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_daemon_set_with_on_delete_is_held() {
     let cluster = ScenarioCluster::new("ds-on-delete").await;
     let agent = Workload::agent(&cluster, &json!({ "updateStrategy": { "type": "OnDelete" } })).await;

@@ -6,7 +6,7 @@ use crate::history_output::history;
 use crate::objects::{Workload, is_past_deadline};
 use crate::setup::ScenarioCluster;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_missing_image_is_reported_and_rolled_back() {
     let cluster = ScenarioCluster::new("bad-image").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3, "progressDeadlineSeconds": 2 })).await;
@@ -26,7 +26,7 @@ async fn a_missing_image_is_reported_and_rolled_back() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_crash_loop_is_reported_and_rolled_back() {
     let cluster = ScenarioCluster::new("crash-loop").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 1 })).await;

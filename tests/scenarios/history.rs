@@ -6,7 +6,7 @@ use crate::history_output::{history, kubectl_history, wait_for_kubectl_history};
 use crate::objects::Workload;
 use crate::setup::ScenarioCluster;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_history_is_limited() {
     let cluster = ScenarioCluster::new("limit").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 1, "revisionHistoryLimit": 1 })).await;
@@ -23,7 +23,7 @@ async fn the_history_is_limited() {
 
 /// A rollback gives the old revision the next number. It keeps its change-cause and age, unless the annotation of the
 /// Deployment differs.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_rollback_gives_the_old_revision_a_new_number() {
     let cluster = ScenarioCluster::new("renumbering").await;
     let spec = json!({ "replicas": 1 });
@@ -48,7 +48,7 @@ async fn a_rollback_gives_the_old_revision_a_new_number() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_old_template_can_return_during_a_rollout() {
     let cluster = ScenarioCluster::new("comes-back").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 2 })).await;

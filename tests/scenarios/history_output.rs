@@ -1,8 +1,7 @@
 //! The output of `history`, reduced to lines without generated names and ages.
 
-use std::time::Instant;
-
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::setup::{POLL_INTERVAL, ScenarioCluster, WAIT_TIMEOUT};
 

@@ -32,7 +32,7 @@ async fn two_revisions(cluster: &ScenarioCluster) -> Workload<'_> {
     web
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_rollout_is_inspected_and_undone() {
     let cluster = ScenarioCluster::new("users-undo").await;
     let web = two_revisions(&cluster).await;
@@ -59,7 +59,7 @@ async fn a_rollout_is_inspected_and_undone() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deployment_is_paused_and_resumed() {
     let cluster = ScenarioCluster::new("users-pause").await;
     let web = two_revisions(&cluster).await;
@@ -89,7 +89,7 @@ async fn a_deployment_is_paused_and_resumed() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_of_several_files_has_no_workload() {
     let cluster = ScenarioCluster::new("users-files").await;
     two_revisions(&cluster).await;

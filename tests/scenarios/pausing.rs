@@ -6,7 +6,7 @@ use crate::history_output::history;
 use crate::objects::Workload;
 use crate::setup::ScenarioCluster;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_change_of_a_paused_deployment_is_rolled_out_after_resume() {
     let cluster = ScenarioCluster::new("pause").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3 })).await;

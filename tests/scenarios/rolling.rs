@@ -6,7 +6,7 @@ use crate::history_output::{history, kubectl_history};
 use crate::objects::Workload;
 use crate::setup::ScenarioCluster;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_rolling_update_completes() {
     let cluster = ScenarioCluster::new("roll-forward").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3 })).await;
@@ -23,7 +23,7 @@ async fn a_rolling_update_completes() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_recreate_update_completes() {
     let cluster = ScenarioCluster::new("recreate").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 2, "strategy": { "type": "Recreate" } })).await;

@@ -6,7 +6,7 @@ use crate::history_output::history;
 use crate::objects::{Workload, count};
 use crate::setup::ScenarioCluster;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn scaling_during_a_rollout_keeps_the_proportion() {
     let cluster = ScenarioCluster::new("scale").await;
     let rolling = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 3, "maxUnavailable": 2 } });

@@ -1,15 +1,17 @@
 //! The environment of a scenario: a separate namespace on the simulated cluster or on a real one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use harness::{Output, Run};
+use harness::test_cluster::START;
+use harness::{Output, Run, TestCluster};
 use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Value, json};
-use simcluster::{Clock, Controllers, Finalization, KubeletTiming, Served, SimCluster};
+use simcluster::{Controllers, KubeletTiming, SimCluster};
+use tokio::time::Instant;
 
 /// The environment variable with the path of the kubeconfig of a real cluster.
 const REAL_KUBECONFIG: &str = "ROLLOUT2_TEST_KUBECONFIG";
@@ -23,24 +25,28 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// A cluster, a namespace in it, and a connection.
 pub(crate) struct ScenarioCluster {
     pub(crate) namespace: String,
-    kubeconfig: PathBuf,
     client: Client,
-    /// The server of the simulated cluster, which stops with the scenario.
-    _served: Option<Served>,
+    /// The kubeconfig of the real cluster.
+    kubeconfig: Option<PathBuf>,
+    /// The simulated cluster, whose controllers stop with the scenario.
+    _simulated: Option<TestCluster>,
 }
 
 impl ScenarioCluster {
     /// Creates the namespace of a scenario and waits until the cluster is ready.
     pub(crate) async fn new(scenario: &str) -> Self {
-        let (kubeconfig, served) = match std::env::var_os(REAL_KUBECONFIG) {
-            Some(real) => (PathBuf::from(real), None),
-            None => simulated(scenario),
+        let kubeconfig = std::env::var_os(REAL_KUBECONFIG).map(PathBuf::from);
+        let (client, simulated) = if let Some(kubeconfig) = &kubeconfig {
+            tokio::time::resume();
+            let read = Kubeconfig::read_from(kubeconfig).unwrap();
+            let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.unwrap();
+            (Client::try_from(config).unwrap(), None)
+        } else {
+            let cluster = simulated();
+            (Client::new(cluster.sim.service(), "default"), Some(cluster))
         };
-        let read = Kubeconfig::read_from(&kubeconfig).unwrap();
-        let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await.unwrap();
         let namespace = unique(scenario);
-        let cluster =
-            Self { namespace, kubeconfig, client: Client::try_from(config).unwrap(), _served: served };
+        let cluster = Self { namespace, client, kubeconfig, _simulated: simulated };
         let namespace = json!({ "metadata": { "name": cluster.namespace } });
         cluster.send("POST", "/api/v1/namespaces", "application/json", &namespace).await;
         cluster
@@ -110,7 +116,10 @@ impl ScenarioCluster {
     /// Runs one of our commands in the namespace.
     pub(crate) async fn rollout2(&self, args: &[&str]) -> Output {
         let run = Run::of(args.iter().copied()).arg("-n").arg(&self.namespace);
-        run.env("KUBECONFIG", &self.kubeconfig).run_async().await
+        match &self.kubeconfig {
+            Some(kubeconfig) => run.env("KUBECONFIG", kubeconfig).run_async().await,
+            None => run.at(START.parse().unwrap()).run_against(self.client.clone()).await,
+        }
     }
 
     /// Deletes the namespace.
@@ -125,21 +134,11 @@ impl ScenarioCluster {
     }
 }
 
-/// Starts a simulated cluster with three nodes and its controllers, in real time.
-fn simulated(scenario: &str) -> (PathBuf, Option<Served>) {
-    let cluster = SimCluster::builder()
-        .clock(Clock::System)
-        .finalization(Finalization::ByControllers)
-        .nodes(3)
-        .history(10_000)
-        .build();
+/// Starts a simulated cluster with three nodes and quick kubelets.
+fn simulated() -> TestCluster {
     let quick = Duration::from_millis(50);
     let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
-    tokio::spawn(Controllers::new().kubelet_timing(pace).run(cluster.clone()));
-    let served = cluster.serve().unwrap();
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique(scenario));
-    served.write_kubeconfig(&path, "default").unwrap();
-    (path, Some(served))
+    TestCluster::from_builder(SimCluster::builder().nodes(3), Controllers::new().kubelet_timing(pace))
 }
 
 /// Returns a name that no other scenario uses.

@@ -15,7 +15,7 @@ fn has_updated(updated: i64) -> impl Fn(&Value) -> bool {
     move |db| count(db, "updatedReplicas") == updated && count(db, "readyReplicas") == 3
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_partition_updates_a_canary() {
     let cluster = ScenarioCluster::new("canary").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3, "updateStrategy": rolling(3) })).await;
@@ -40,7 +40,7 @@ async fn a_partition_updates_a_canary() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_broken_pod_blocks_the_update() {
     let cluster = ScenarioCluster::new("broken-pod").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3 })).await;
@@ -68,7 +68,7 @@ async fn a_broken_pod_blocks_the_update() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stateful_set_with_on_delete_is_held() {
     let cluster = ScenarioCluster::new("sts-on-delete").await;
     let db =

@@ -31,7 +31,7 @@ fn print_output(title: &str, output: &harness::Output) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_plan_completes() {
     let cluster = ScenarioCluster::new("step-all").await;
     let db = paused(&cluster, "app:2.0").await;
@@ -83,7 +83,7 @@ async fn failed<'g>(cluster: &'g ScenarioCluster, on_failure: &[&str]) -> Worklo
     db
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failed_second_batch_is_held_and_then_undone() {
     if ScenarioCluster::is_real() {
         return; // simulated nodes read the image of a pod only once
@@ -107,7 +107,7 @@ async fn a_failed_second_batch_is_held_and_then_undone() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
     if ScenarioCluster::is_real() {
         return; // simulated nodes read the image of a pod only once
@@ -120,7 +120,7 @@ async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_template_is_detected() {
     let cluster = ScenarioCluster::new("step-other").await;
     let db = paused(&cluster, "app:2.0").await;
@@ -136,7 +136,7 @@ async fn another_template_is_detected() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
     let cluster = ScenarioCluster::new("step-undo").await;
     let db = paused(&cluster, "app:2.0-crash").await;
@@ -150,7 +150,7 @@ async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_manifest_that_sets_the_strategy_is_detected() {
     let cluster = ScenarioCluster::new("step-applied").await;
     let db = paused(&cluster, "app:2.0").await;

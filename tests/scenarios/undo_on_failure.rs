@@ -17,7 +17,7 @@ async fn image(cluster: &ScenarioCluster, workload: &Workload<'_>) -> String {
     object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failed_rollout_is_rolled_back() {
     let cluster = ScenarioCluster::new("undoing-bad").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 4 })).await;
@@ -32,7 +32,7 @@ async fn a_failed_rollout_is_rolled_back() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced() {
     let cluster = ScenarioCluster::new("undoing-stuck").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3 })).await;
@@ -46,7 +46,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_restart_is_rolled_back() {
     let cluster = ScenarioCluster::new("undoing-restart").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 2 })).await;
@@ -60,7 +60,7 @@ async fn a_restart_is_rolled_back() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_rollout_of_another_client_is_not_rolled_back() {
     let cluster = ScenarioCluster::new("undoing-colleague").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 4 })).await;
@@ -84,7 +84,7 @@ async fn a_rollout_of_another_client_is_not_rolled_back() {
     cluster.delete_namespace().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn only_the_failed_target_of_two_is_rolled_back() {
     let cluster = ScenarioCluster::new("undoing-two").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3 })).await;

@@ -4,7 +4,7 @@ use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 
-use crate::setup::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, replicas_on, run_of};
 
 /// Steps five pods with a partition of 3 to 100%. The third batch is below the partition, and its check fails.
 async fn run_with_failing_check(on_failure: &str) -> (TestCluster, Key, harness::Output) {
@@ -24,7 +24,7 @@ fn original_partition() -> Value {
 
 #[track_caller]
 fn assert_strategy_and_pods_are_restored(cluster: &TestCluster, db: &Key, transcript: &str) {
-    let set = object(cluster, db);
+    let set = cluster.object(db);
     assert_eq!(set["spec"]["updateStrategy"], original_partition()["updateStrategy"], "{transcript}");
     assert_eq!(set["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null, "{transcript}");
     assert_eq!(replicas_on(cluster, db, "app:2.0"), 0, "{transcript}");

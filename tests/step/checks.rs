@@ -4,7 +4,7 @@ use harness::Output;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 
-use crate::setup::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, replicas_on, run_of};
 
 const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
 
@@ -72,7 +72,7 @@ async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
     let check = "true hunter2";
     let first = run_in_shell(&cluster, &["step", "statefulset/db", "--check", check]).await;
     assert_eq!(first.exit, 0, "{}", first.transcript);
-    let held = object(&cluster, &db);
+    let held = cluster.object(&db);
     let text = held.pointer(HELD).and_then(Value::as_str).unwrap();
     // printf %s 'true hunter2' | sha256sum
     assert!(text.contains(DIGEST) && !text.contains("hunter2"), "{text}");

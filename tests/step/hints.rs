@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::CONTROLLERREVISIONS;
 
-use crate::setup::{changed, object, replicas_on, run_of};
+use crate::setup::{changed, replicas_on, run_of};
 
 /// Returns the hints in the order of the output.
 fn hints(transcript: &str) -> Vec<&str> {
@@ -63,7 +63,7 @@ async fn the_original_partition_is_reported_with_a_hint() {
     assert_eq!(hints(&output.transcript), [below]);
     let output = cluster.run("step statefulset/db --to 100%").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    assert_eq!(object(&cluster, &db)["spec"]["updateStrategy"], spec["updateStrategy"]);
+    assert_eq!(cluster.object(&db)["spec"]["updateStrategy"], spec["updateStrategy"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,7 +78,7 @@ async fn resume_removes_a_hold_that_another_client_ended() {
     let resume = "remove the annotation of the hold that another client ended: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!((output.exit, hints(&output.transcript)), (0, vec![resume]), "{}", output.transcript);
     assert_eq!(cluster.run("resume statefulset/db").await.exit, 0);
-    assert_eq!(object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+    assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +107,7 @@ async fn a_pause_without_outdated_pods_is_ended_by_resume() {
     let hint = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default\n";
     assert_eq!((output.exit, output.stderr.as_str()), (0, hint), "{}", output.transcript);
     assert_eq!(cluster.run("resume statefulset/db").await.exit, 0);
-    assert_eq!(object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+    assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +123,7 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
     assert_eq!((output.exit, output.stderr.as_str()), (0, hint.as_str()), "{}", output.transcript);
     assert!(output.stdout.contains("there is nothing to step"), "{}", output.transcript);
     assert_eq!(cluster.run("resume statefulset/db --release-all").await.exit, 0);
-    let db = object(&cluster, &db);
+    let db = cluster.object(&db);
     assert_eq!(db["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
     assert_eq!(db["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default(), 0);
 }
@@ -163,7 +163,7 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(5).await;
     assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
-    let held = object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
+    let held = cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
     let from = serde_json::from_str::<Value>(held.as_str().unwrap()).unwrap()["plan"]["from"].clone();
     let from = from.as_str().unwrap();
     cluster.editor().delete(&Key::new(&CONTROLLERREVISIONS, "default", from));
@@ -190,14 +190,14 @@ async fn a_workload_that_is_being_deleted_is_not_stepped() {
     cluster.editor().patch(&db, &json!({"metadata": {"finalizers": ["example.com/backup"]}}));
     cluster.editor().delete(&db);
     cluster.advance(5).await;
-    let before = object(&cluster, &db);
+    let before = cluster.object(&db);
     for args in ["statefulset/db --all", "statefulset/db --dry-run"] {
         let output = cluster.run(&format!("step {args}")).await;
         assert_eq!(output.exit, 1, "{}", output.transcript);
         let message = "error: statefulset/db is being deleted, so its controller ignores changes; nothing was written\n";
         assert_eq!(output.transcript, message);
     }
-    assert_eq!(object(&cluster, &db), before);
+    assert_eq!(cluster.object(&db), before);
 }
 
 #[tokio::test(start_paused = true)]

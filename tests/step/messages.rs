@@ -9,7 +9,7 @@ use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Part};
 use simcluster::{Key, Store};
 
-use crate::setup::{changed, object, run_of};
+use crate::setup::{changed, run_of};
 
 fn end_hold(editor: &Editor) {
     let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
@@ -117,7 +117,7 @@ async fn killed_during_rollback() -> TestCluster {
     cluster.editor().set_image(&db, "app:2.0-bad");
     cluster.advance(5).await;
     let goes_back = async {
-        while !object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"]
+        while !cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"]
             .to_string()
             .contains("rollingBack")
         {

@@ -8,10 +8,10 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
 use simcluster::{Key, Verb};
 
-use crate::setup::{changed, object};
+use crate::setup::changed;
 
 fn plan(cluster: &TestCluster, key: &Key) -> Value {
-    let held = object(cluster, key)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
+    let held = cluster.object(key)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
     serde_json::from_str::<Value>(held.as_str().unwrap()).unwrap()["plan"].clone()
 }
 
@@ -69,5 +69,5 @@ async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
     let output = cluster.run("step statefulset/db --new-plan").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(output.stdout.contains("stepped: every pod is updated"), "{}", output.transcript);
-    assert_eq!(object(&cluster, &db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+    assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }

@@ -26,11 +26,6 @@ pub(crate) fn replicas_on(cluster: &TestCluster, key: &Key, image: &str) -> usiz
     })
 }
 
-/// Returns an object from the store.
-pub(crate) fn object(cluster: &TestCluster, key: &Key) -> Value {
-    cluster.sim.store(|store| Value::clone(store.get(key).unwrap()))
-}
-
 /// Runs a command line with environment variables.
 pub(crate) async fn run_of(cluster: &TestCluster, args: &[&str], environment: &[(&str, &str)]) -> Output {
     let client = kube::Client::new(cluster.sim.service(), "default");

@@ -126,7 +126,7 @@ impl Terminal<'_> {
     }
 
     fn set(&self) -> Value {
-        self.cluster.sim.store(|store| Value::clone(store.find(&self.set).unwrap()))
+        self.cluster.object(&self.set)
     }
 }
 

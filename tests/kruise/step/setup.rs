@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use harness::Output;
+pub(super) use harness::ends;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, PODS};
@@ -71,7 +72,7 @@ impl Web {
     }
 
     pub(super) fn object(&self) -> Value {
-        self.cluster.sim.store(|store| Value::clone(store.find(&self.key).unwrap()))
+        self.cluster.object(&self.key)
     }
 
     pub(super) fn strategy(&self) -> Value {
@@ -83,24 +84,11 @@ impl Web {
     }
 
     pub(super) fn hold(&self) -> Option<Value> {
-        let object = self.object();
-        let text = object.pointer("/metadata/annotations/kubectl-rollout2~1held")?.as_str()?;
-        Some(serde_json::from_str(text).unwrap())
+        self.cluster.hold(&self.key)
     }
 
-    /// Returns the ready pods and all pods of each image: `1.0 6/6, 2.0 4/4`.
     pub(super) fn pods(&self) -> String {
-        let mut images = BTreeMap::<String, (usize, usize)>::new();
-        self.cluster.sim.store(|store| {
-            for (_, pod) in store.list(&PODS, Some("default")).filter(|(_, pod)| !object::is_terminating(pod))
-            {
-                let image = object::text(&pod["spec"]["containers"][0], &["image"]);
-                let (ready, all) = images.entry(image.trim_start_matches("app:").to_owned()).or_default();
-                (*ready, *all) = (*ready + usize::from(is_ready(pod)), *all + 1);
-            }
-        });
-        let words = images.iter().map(|(image, (ready, all))| format!("{image} {ready}/{all}"));
-        words.collect::<Vec<_>>().join(", ")
+        self.cluster.ready_pods()
     }
 
     /// Returns the uids of the pods by name.
@@ -113,27 +101,6 @@ impl Web {
 
     /// Returns the lowest number of ready pods since a revision of the store.
     pub(super) fn fewest_ready(&self, after: u64) -> usize {
-        let mut pods = BTreeMap::new();
-        let mut fewest = usize::MAX;
-        self.cluster.sim.store(|store| {
-            for change in store.changes_after(0).unwrap().filter(|change| change.key.resource == &PODS) {
-                let pod = change.after.as_deref().filter(|pod| !object::is_terminating(pod));
-                pods.insert(change.key.name.clone(), pod.is_some_and(is_ready));
-                if change.revision > after {
-                    fewest = fewest.min(pods.values().filter(|ready| **ready).count());
-                }
-            }
-        });
-        fewest
+        self.cluster.extremes(after, "").0
     }
-}
-
-fn is_ready(pod: &Value) -> bool {
-    let conditions = object::list(pod, &["status", "conditions"]);
-    conditions.iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
-}
-
-#[track_caller]
-pub(super) fn ends(output: &Output, exit: u8) {
-    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

@@ -1,6 +1,7 @@
 //! A cluster of six nodes in three zones, and its changes.
 
 use harness::Output;
+pub(super) use harness::ends;
 use harness::test_cluster::{Editor, TestCluster};
 use serde_json::{Value, json};
 use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
@@ -43,7 +44,7 @@ impl Nodes {
     }
 
     pub(super) fn object(&self) -> Value {
-        self.cluster.sim.store(|store| Value::clone(store.find(&self.agent).unwrap()))
+        self.cluster.object(&self.agent)
     }
 
     pub(super) fn strategy(&self) -> Value {
@@ -51,7 +52,7 @@ impl Nodes {
     }
 
     pub(super) fn is_held(&self) -> bool {
-        self.object().pointer("/metadata/annotations/kubectl-rollout2~1held").is_some()
+        self.cluster.hold(&self.agent).is_some()
     }
 
     /// Returns the node and the image of every pod that is not terminating, sorted by node.
@@ -145,9 +146,4 @@ pub(super) fn fail_node(store: &mut Store, node: &str) {
     let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
     let (on_it, author) = (on_node(store, node).unwrap(), Author::new("node-controller"));
     store.edit(&on_it, Part::Status, &author, |pod| pod["status"]["conditions"] = not_ready).unwrap();
-}
-
-#[track_caller]
-pub(super) fn ends(output: &Output, exit: u8) {
-    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

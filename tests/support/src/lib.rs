@@ -7,6 +7,7 @@
 //! [`terminal::screens`] returns what a terminal showed. [`merged`] writes a test object as changes of another.
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
+mod cluster_state;
 pub mod golden;
 pub mod kruise;
 pub mod many_workloads;
@@ -19,6 +20,7 @@ pub mod schema;
 pub mod terminal;
 pub mod test_cluster;
 
+pub use cluster_state::{ends, is_ready};
 pub use merge::merged;
 pub use recorded::{Recorded, data};
 pub use run::{Output, Run, ignores_sighup};

@@ -1,0 +1,121 @@
+//! `diff --with-context`: two clusters.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use harness::{Output, Run};
+use serde_json::{Value, json};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::{Served, SimCluster, Verb, resource};
+use tokio::time::Instant;
+
+use super::{deployment, file, image};
+
+/// Two served clusters, and a kubeconfig with the contexts `dev` and `prod`.
+struct TwoClusters {
+    clusters: [SimCluster; 2],
+    _served: [Served; 2],
+    kubeconfig: PathBuf,
+}
+
+impl TwoClusters {
+    fn new(name: &str, templates: [&Value; 2]) -> Self {
+        let namespaces = ["shop", "shop-prod"];
+        let cluster = |index: usize| {
+            let mut object = deployment(namespaces[index], templates[index]);
+            object["metadata"]["name"] = "web".into();
+            let list = json!({"kind": "List", "items": [object]});
+            SimCluster::builder().snapshot(&list).unwrap().build()
+        };
+        let clusters = [cluster(0), cluster(1)];
+        let served = [clusters[0].serve().unwrap(), clusters[1].serve().unwrap()];
+        let mut kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "dev",
+            "clusters": [], "users": [], "contexts": []});
+        for (index, context) in ["dev", "prod"].into_iter().enumerate() {
+            let mut one = served[index].kubeconfig("admin", namespaces[index]).unwrap();
+            for (part, named) in [("clusters", 0), ("users", 0), ("contexts", 0)] {
+                one[part][named]["name"] = context.into();
+            }
+            one["contexts"][0]["context"]["cluster"] = context.into();
+            one["contexts"][0]["context"]["user"] = context.into();
+            for part in ["clusters", "users", "contexts"] {
+                kubeconfig[part].as_array_mut().unwrap().push(one[part][0].clone());
+            }
+        }
+        let kubeconfig = file(&format!("{name}.kubeconfig"), &kubeconfig.to_string());
+        Self { clusters, _served: served, kubeconfig }
+    }
+
+    async fn diff(&self, args: &[&str]) -> Output {
+        let run = Run::of(["diff", "deployment/web"].iter().chain(args)).env("KUBECONFIG", &self.kubeconfig);
+        run.run_async().await
+    }
+}
+
+#[tokio::test]
+async fn two_contexts_are_compared() {
+    let two = TwoClusters::new("two", [&image("web:1"), &image("web:2")]);
+    let output = two.diff(&["--with-context", "prod", "--stat"]).await;
+    insta::assert_snapshot!(output.stdout, @"
+    deployment.apps/web  namespace shop, live -> context prod, namespace shop-prod, live
+      sha256:0efef207c7 -> sha256:3b2a2add75
+      container web   image   web:1 -> web:2
+    ");
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    for (cluster, namespace) in two.clusters.iter().zip(["shop", "shop-prod"]) {
+        let lines: Vec<_> = cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
+        let get = format!("GET /apis/apps/v1/namespaces/{namespace}/deployments/web");
+        assert_eq!(lines, [get], "the live template needs one request");
+    }
+    let output = two.diff(&["-n", "shop", "--with-context", "prod", "--exit-code"]).await;
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("error: context prod: there is no namespace \"shop\"\n", 3),
+        "-n is the namespace in both clusters"
+    );
+    let output = two.diff(&["-n", "shop", "--with-context", "prod", "--with-namespace", "shop-prod"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_clusters_are_read_concurrently() {
+    let two = TwoClusters::new("slow", [&image("web:1"), &image("web:1")]);
+    for cluster in &two.clusters {
+        cluster.fault(Fault::on(
+            Requests::of(Verb::Get, &resource::DEPLOYMENTS),
+            FaultAction::Delay(Duration::from_secs(10)),
+        ));
+    }
+    let begun = Instant::now();
+    let output = two.diff(&["--with-context", "prod"]).await;
+    assert!(output.stdout.contains("\nequal: sha256:"), "{}", output.transcript);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
+    let two = TwoClusters::new("token", [&image("web:1"), &image("web:1")]);
+    two.clusters[0].users(|users| users.grant_token("first-only", "admin", None));
+    let output = two.diff(&["--token", "first-only", "--with-context", "prod", "--exit-code"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    let tokens =
+        two.clusters.each_ref().map(|cluster| cluster.requests()[0].header("authorization").to_owned());
+    assert_eq!(tokens, ["Bearer first-only", ""]);
+}
+
+#[tokio::test]
+async fn an_error_contains_the_context() {
+    let two = TwoClusters::new("errors", [&image("web:1"), &image("web:1")]);
+    let output = two.diff(&["--with-context", "staging", "--exit-code"]).await;
+    assert!(output.stderr.starts_with("error: context staging: "), "{}", output.stderr);
+    assert_eq!(output.stdout, "");
+    let output = two.diff(&["statefulset/web", "--with-context", "prod"]).await;
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("error: context prod: no statefulset \"web\" in namespace \"shop-prod\"\n", 1)
+    );
+    two.clusters[0].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
+    two.clusters[1].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
+    let output = two.diff(&["--with-context", "prod", "--warnings-as-errors"]).await;
+    assert!(output.stderr.ends_with("error: 2 warnings received\n"), "{}", output.stderr);
+}
