@@ -6,14 +6,13 @@ use super::Printed;
 use super::words::{detail, pace, revisions, slots, time};
 use crate::model::change::plan::Lease;
 use crate::model::follow::Now;
-use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, Beginning, PlanView, SlotState, StepReport, Stepper};
 use crate::model::workload::kind::StepBy;
 use crate::model::workload::{Workload, strategy};
 use crate::render::change::{names, pods};
 use crate::render::escape;
-use crate::render::follow::lines::{cause_in, log};
-use crate::render::status::{NameContext, RolloutStatus};
+use crate::render::follow::lines::{self, log};
+use crate::render::status::NameContext;
 
 pub use super::outcome::outcome;
 
@@ -58,11 +57,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         ),
         StepReport::FinalSoak(of) => Printed::result(format!("all batches done, soaking {}", time(*of))),
         StepReport::Cause { cause, change } => {
-            let line = stepper.observed().map(|observed| {
-                let standing = RolloutStatus { observed, verdict: &verdict(observed), causes: &[] };
-                cause_in(&standing, cause, *change, NameContext::default())
-            });
-            Printed { results: Vec::new(), notes: line.into_iter().collect() }
+            Printed::note(lines::cause(workload, cause, *change, NameContext::default()))
         }
         StepReport::Log(lines) => Printed { results: Vec::new(), notes: log(lines) },
         StepReport::RollingBack { revision } => Printed::note(format!(
