@@ -9,7 +9,6 @@ use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::verdict::{RolloutState, Verdict};
-use crate::render::escape;
 use crate::render::status::{
     NameContext, cause_line, line, needs_a_fix, rollback_command_hint, serving_line,
 };
@@ -42,8 +41,8 @@ pub fn cause(workload: &Workload, cause: &Cause, change: CauseChange, names: Nam
 /// Returns the last lines of a container's log, indented below their cause.
 #[must_use]
 pub fn log(log: &LogLines) -> Vec<String> {
-    let who = format!("    {} {}| ", log.pod, log.container);
-    log.lines.iter().map(|line| format!("{who}{}", escape::line(line))).collect()
+    let container = format!("    {} {}| ", log.pod, log.container);
+    log.lines.iter().map(|line| format!("{container}{line}")).collect()
 }
 
 /// Returns what a target waits for, if its counters do not show it.
@@ -86,7 +85,7 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
     let name = names.name(tracker.workload());
     let (revision, outcome) = match undone {
         RollbackResult::NotStarted(why) => {
-            return format!("note: {name}: not rolled back: {}", escape::line(why));
+            return format!("note: {name}: not rolled back: {why}");
         }
         RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
     };
@@ -100,9 +99,7 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
         Outcome::TimedOut(limit) => {
             format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
         }
-        Outcome::Unreadable(error) => {
-            format!("{rollback} cannot be followed: {}", escape::line(&error.sentence()))
-        }
+        Outcome::Unreadable(error) => format!("{rollback} cannot be followed: {}", error.sentence()),
         Outcome::Interrupted(_) => format!("{rollback} continues in the cluster"),
     };
     format!("error: {name} failed; {ended}")
@@ -176,9 +173,7 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
     Some(match &result.outcome {
         Outcome::Reached => return None,
         Outcome::Held => format!("note: {name} is held: outdated pods remain"),
-        Outcome::Failed(failure) => {
-            format!("error: {}", escape::line(&failed(&name, result, failure, &last)))
-        }
+        Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
         Outcome::Deleted => format!("error: object has been deleted: {name}"),
         Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
         Outcome::TimedOut(limit) => {
@@ -187,7 +182,7 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
                 go_duration::write(*limit)
             )
         }
-        Outcome::Unreadable(error) => format!("error: {name}: {}", escape::line(&error.sentence())),
+        Outcome::Unreadable(error) => format!("error: {name}: {}", error.sentence()),
         Outcome::Interrupted(stop) => {
             format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
         }
