@@ -1,6 +1,6 @@
 //! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
 
-use super::change::{ChangeOptions, DryRun, confirm, print_change};
+use super::writing_verb::{ChangeOptions, DryRun, confirm, print_change};
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};

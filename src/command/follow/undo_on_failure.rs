@@ -2,13 +2,13 @@
 
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::change::{ChangeOptions, FIELD_MANAGER};
 use crate::command::owners;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::pod_deletion::remove_pod;
 use crate::command::targets::{observe, reread};
 use crate::command::undo::notes::note_partition_rollback;
+use crate::command::writing_verb::{ChangeOptions, FIELD_MANAGER};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{PodRef, TargetTracker};
