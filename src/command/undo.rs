@@ -158,7 +158,7 @@ async fn roll_back_workload(
             PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
             PatchOutcome::Conflict(now) => now,
         };
-        let error = patch::conflict_error(&now, &observed.workload, "its rollback was prepared");
+        let error = now.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
         if now.recreated {
             return Err(error);

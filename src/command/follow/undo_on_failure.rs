@@ -41,9 +41,7 @@ pub(in crate::command) async fn undo_on_failure(
     note_partition_rollback(&undo, screen);
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
     match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, screen).await? {
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, workload, "its rollback was prepared"))
-        }
+        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
         PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| revision_gone(workload)),
     }
 }

@@ -77,8 +77,6 @@ pub(super) async fn as_kubectl(
             );
             Ok(())
         }
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, workload, "its rollback was prepared"))
-        }
+        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
     }
 }
