@@ -83,7 +83,7 @@ pub fn markdown(rows: &[Row]) -> String {
         text += &format!("| {mark} | {workload} | {result} | {serving} | {causes} |\n");
     }
     for command in rows.iter().filter_map(|row| row.rollback_hint.as_ref()) {
-        text += &format!("\nTo go back: {}\n", code(command.trim_start_matches("hint: ")));
+        text += &format!("\nTo roll back: {}\n", code(command.trim_start_matches("hint: ")));
     }
     text + "\n"
 }
