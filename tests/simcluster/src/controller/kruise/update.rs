@@ -12,12 +12,12 @@ use crate::rules::Part;
 impl Sync<'_> {
     /// Updates as many pods as can be unavailable. A pod that is unavailable already does not count.
     pub(super) fn update_pods(&mut self) {
-        let candidates = match self.kind {
-            Kind::CloneSet => self.clones_to_update(),
-            Kind::StatefulSet => self.ordinals_to_update(),
+        let missing = self.wanted() - count::of(self.staying().filter(|pod| self.is_available(pod)));
+        let (candidates, mut missing) = match self.kind {
+            Kind::CloneSet => (self.clones_to_update(), missing),
+            Kind::StatefulSet => (self.ordinals_to_update(), missing),
             Kind::DaemonSet => self.nodes_to_update(),
         };
-        let mut missing = self.wanted() - count::of(self.staying().filter(|pod| self.is_available(pod)));
         let allowed = self.max_unavailable();
         let mut left = match self.kind {
             Kind::CloneSet => {
