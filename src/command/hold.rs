@@ -59,16 +59,13 @@ pub async fn run(
     source: &Source,
     by: Option<&str>,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
+) -> Result<CommandOutcome> {
     let verb = match request.verb {
         HoldVerb::Pause => &PAUSE,
         HoldVerb::Resume { .. } => &RESUME,
     };
     let (workloads, mut results) =
-        match select_targets(&request.scope, verb, &request.options, source, screen).await {
-            Ok(selected) => selected,
-            Err(error) => return error.into(),
-        };
+        select_targets(&request.scope, verb, &request.options, source, screen).await?;
     for workload in workloads {
         let done = match request.verb {
             HoldVerb::Pause => pause_workload(workload, by, request, source, screen).await,
@@ -78,7 +75,7 @@ pub async fn run(
         };
         results.record(done);
     }
-    results.outcome(screen)
+    Ok(results.outcome(screen))
 }
 
 async fn pause_workload(

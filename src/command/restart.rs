@@ -37,18 +37,15 @@ pub async fn run(
     source: &Source,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
+) -> Result<CommandOutcome> {
     let (workloads, mut results) =
-        match select_targets(&request.scope, &VERB, &request.options, source, screen).await {
-            Ok(selected) => selected,
-            Err(error) => return error.into(),
-        };
+        select_targets(&request.scope, &VERB, &request.options, source, screen).await?;
     let mut written = Vec::new();
     for workload in workloads {
         let done = restart_workload(workload, request, source, screen).await;
         results.record(done.map(|workload| written.push(workload)));
     }
-    follow::after_change(results, written, &request.options, source, signals, screen).await
+    Ok(follow::after_change(results, written, &request.options, source, signals, screen).await)
 }
 
 /// Restarts one workload and returns the object that the API server stored.

@@ -6,7 +6,7 @@ mod wait_observed;
 
 use self::notes::note_rollback;
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, Output, TargetResults, WritingVerb, select_targets};
+use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use super::follow;
 use super::owners;
 use crate::cluster::source::Source;
@@ -59,20 +59,12 @@ pub async fn run(
     source: &Source,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
-    let (workloads, mut results): (Vec<Workload>, TargetResults) =
-        match select_targets(&request.scope, &VERB, &request.options, source, screen).await {
-            Ok(selected) => selected,
-            Err(error) => return error.into(),
-        };
-    if let Err(error) = confirm_several(&workloads, request, screen) {
-        return error.into();
-    }
+) -> Result<CommandOutcome> {
+    let (workloads, mut results) =
+        select_targets(&request.scope, &VERB, &request.options, source, screen).await?;
+    confirm_several(&workloads, request, screen)?;
     let mut written = Vec::new();
-    let mut reader = match read_ahead(&workloads, request, source, screen).await {
-        Ok(reader) => reader,
-        Err(error) => return error.into(),
-    };
+    let mut reader = read_ahead(&workloads, request, source, screen).await?;
     for workload in workloads {
         let done = if screen.is_compat() {
             compat::as_kubectl(
@@ -95,7 +87,7 @@ pub async fn run(
         };
         results.record(done);
     }
-    follow::after_change(results, written, &request.options, source, signals, screen).await
+    Ok(follow::after_change(results, written, &request.options, source, signals, screen).await)
 }
 
 /// Lists several workloads and asks whether to roll all of them back, unless each one is confirmed.

@@ -120,9 +120,7 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
         Outcome::Unreadable(error) => {
             format!("{rollback} cannot be followed: {}", escape::line(&error.sentence()))
         }
-        Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp => {
-            format!("{rollback} continues in the cluster")
-        }
+        Outcome::Interrupted(_) => format!("{rollback} continues in the cluster"),
     };
     format!("error: {name} failed; {ended}")
 }
@@ -207,9 +205,9 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
             )
         }
         Outcome::Unreadable(error) => format!("error: {name}: {}", escape::line(&error.sentence())),
-        Outcome::Interrupted => format!("interrupted; the rollout of {name} continues in the cluster{last}"),
-        Outcome::Terminated => format!("terminated; the rollout of {name} continues in the cluster{last}"),
-        Outcome::HungUp => format!("hung up; the rollout of {name} continues in the cluster{last}"),
+        Outcome::Interrupted(stop) => {
+            format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
+        }
     })
 }
 

@@ -125,7 +125,7 @@ impl Severity {
         match tracker.result().map(|result| &result.outcome) {
             Some(Outcome::Reached) => Self::Complete,
             Some(Outcome::Held) => Self::Held,
-            Some(Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp) | None => match state {
+            Some(Outcome::Interrupted(_)) | None => match state {
                 _ if is_broken => Self::Broken,
                 Some(RolloutState::Failed) => Self::Broken,
                 Some(RolloutState::Complete) => Self::Complete,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Closing;
 use crate::model::change::plan::{Batches, Pace};
-use crate::model::follow::{Now, StopSignal};
+use crate::model::follow::Now;
 use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanView, RollbackOutcome, SlotState,
     StepOutcome, StepReport, Stepper, StopReason,
@@ -198,9 +198,7 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
         StepOutcome::Stopped(_) => "stopped",
         StepOutcome::Failed { .. } => "failed",
         StepOutcome::TimedOut(_) => "timed-out",
-        StepOutcome::Interrupted(StopSignal::Interrupted) => "interrupted",
-        StepOutcome::Interrupted(StopSignal::Terminated) => "terminated",
-        StepOutcome::Interrupted(StopSignal::HungUp) => "hung-up",
+        StepOutcome::Interrupted(stop) => stop.word(),
         StepOutcome::Gone { recreated: false } => "deleted",
         StepOutcome::Gone { recreated: true } => "recreated",
         StepOutcome::Error(_) => "error",

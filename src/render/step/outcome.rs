@@ -4,7 +4,6 @@ use super::hints;
 use super::words::{slots, time};
 use super::{Closing, Printed};
 use crate::model::change::plan::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
-use crate::model::follow::StopSignal;
 use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
     StopReason,
@@ -36,13 +35,8 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
             let line = format!("error: {name}: timed out after {}; {}", time(*limit), left_behind(closing));
             cut_short(closing, &line)
         }
-        StepOutcome::Interrupted(signal) => {
-            let how = match signal {
-                StopSignal::Interrupted => "interrupted",
-                StopSignal::Terminated => "terminated",
-                StopSignal::HungUp => "hung up",
-            };
-            cut_short(closing, &format!("{how}: {name}: {}", left_behind(closing)))
+        StepOutcome::Interrupted(stop) => {
+            cut_short(closing, &format!("{}: {name}: {}", stop.words(), left_behind(closing)))
         }
         StepOutcome::Gone { recreated: false } => {
             Printed::note(format!("error: object has been deleted: {name}"))
