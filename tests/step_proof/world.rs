@@ -90,7 +90,7 @@ fn place_of(pod: &Value) -> Option<i64> {
     let terms =
         "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
     let meant = pod.pointer(&format!("{terms}/0/matchFields/0/values/0"));
-    node_number(pod["spec"]["nodeName"].as_str().or(meant?.as_str())?)
+    node_number(pod["spec"]["nodeName"].as_str().or_else(|| meant?.as_str())?)
 }
 
 /// The number in the name of a node.

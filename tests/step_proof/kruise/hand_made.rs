@@ -211,7 +211,7 @@ fn surplus_ordinals_are_not_updated_pods() {
 #[test]
 fn recreated_pods_of_a_daemon_set_are_not_released() {
     let mut story = Story::new();
-    story.draw.kind = Kind::DaemonSet;
+    (story.draw.kind, story.draw.words.max_unavailable) = (Kind::DaemonSet, Some(Share::Pods(2)));
     let web = Arc::make_mut(&mut story.now.web);
     (web["kind"], web["status"]) = ("DaemonSet".into(), json!({"desiredNumberScheduled": 4}));
     story.now.pods.retain(|name, _| name != "pod-2" && name != "pod-3");
