@@ -36,12 +36,17 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
     let may_stay = workload.kind().pod_update_policy.is_some();
-    let how = view.update.as_ref().map(|update| pod_update::of_plan(update, may_stay)).unwrap_or_default();
+    for (number, update) in &view.batch_updates {
+        spans.push(Span::plain(format!("  batch {number}: {}\n", pod_update::of_plan(update, may_stay))));
+    }
+    let alike = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
+    let how = alike.map(|update| pod_update::of_plan(update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
-        Some(value) => format!("; held by {field}: {value}"),
-        None => format!("; held by {field}"),
+        Some(value) => format!("held by {field}: {value}"),
+        None => format!("held by {field}"),
     });
-    spans.push(Span::plain(format!("  {how}{}\n", by.collect::<String>())));
+    let line: Vec<String> = how.into_iter().chain(by).collect();
+    spans.push(Span::plain(format!("  {}\n", line.join("; "))));
     if let Some(command) = &view.end_by_hand {
         spans.push(Span::plain(format!("  to end the hold without this program: {command}\n")));
     }
