@@ -1,53 +1,28 @@
 //! The oracle finds what it is for: histories made by hand, a good one and what is wrong with others.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use harness::random::Dice;
 use serde_json::{Value, json};
 use simcluster::Verb;
 
-use super::generator::Draw;
-use super::history::{By, Moment};
-use super::oracle::{check_write, judge, verdict};
-use crate::command::{Batches, Share};
+use super::generator::Deployment;
+use super::oracle::{check_write, judge};
 use crate::kill_switch::Death;
-use crate::world::Pod;
+use crate::seeded::history::By;
+use crate::seeded::oracle::verdict;
+use crate::seeded::story::{self, pod};
 
-/// Four pods that are stepped by two without surge, while one may be missing.
-struct Story {
-    draw: Draw,
-    now: Moment,
-    history: Vec<Moment>,
-}
+type Story = story::Story<Deployment>;
 
 impl Story {
     fn new() -> Self {
-        let mut draw = Draw::of(&mut Dice::new(1));
-        draw.deeds.clear();
-        (draw.replicas, draw.image, draw.is_paused_first) = (4, "app:2.0", true);
-        draw.words.batches = Batches::By(Share::Pods(2));
-        (draw.words.max_unavailable, draw.words.soak, draw.words.no_canary) = (Some(Share::Pods(1)), 5, true);
         let strategy =
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
         let web = json!({"metadata": {"annotations": {}}, "spec": {
             "replicas": 4, "paused": true, "strategy": strategy,
             "template": {"spec": {"containers": [{"image": "app:2.0"}]}},
         }});
-        let pods = (0..4).map(|number| (format!("old-{number}"), pod("app:1.0", Some(0))));
-        let pods: BTreeMap<_, _> = pods.collect();
-        let now = Moment { revision: 0, at: 1_000_000, by: By::Cluster, web: Arc::new(web), pods };
-        Self { draw, history: vec![now.clone()], now }
-    }
-
-    fn push(&mut self, by: By) {
-        self.now.revision += 1;
-        self.now.by = by;
-        self.history.push(self.now.clone());
-    }
-
-    fn pass(&mut self, seconds: i64) {
-        self.now.at += seconds * 1000;
+        Self::of(Deployment, web, "old")
     }
 
     /// A process writes the hold, with the last pod of a batch.
@@ -89,17 +64,6 @@ impl Story {
         web["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = unavailable;
         self.push(By::Step);
     }
-
-    #[track_caller]
-    fn is_wrong(&self, words: &str) {
-        let wrong = judge(&self.draw, &self.history);
-        assert!(wrong.iter().any(|wrong| wrong.contains(words)), "{wrong:#?}");
-    }
-}
-
-fn pod(image: &str, ready: Option<i64>) -> Pod {
-    let started = ready.unwrap_or_default();
-    Pod { place: -1, image: image.to_owned(), is_leaving: false, ready, started, has_terminated: false }
 }
 
 /// Two batches of two, each walked one by one.

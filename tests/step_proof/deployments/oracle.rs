@@ -1,15 +1,14 @@
 //! What must hold at every moment. It knows what the rules say and nothing of the engine.
 
 use serde_json::{Map, Value};
-use simcluster::{RecordedRequest, Route, Verb};
+use simcluster::Verb;
 
-use super::generator::Draw;
-use super::history::{By, Moment, OWN, count};
-use crate::command::{Batches, Share};
+use super::generator::Deployment;
+use crate::seeded::history::{By, Moment, OWN, count};
+use crate::seeded::oracle::{self, check_least, end_of_batch, resolved};
 use crate::world::Millis;
 
-/// How old a state may be on which a process decides: the time of its reads.
-const DECIDED_WITHIN: Millis = 3_000;
+type Draw = crate::seeded::draw::Draw<Deployment>;
 
 /// What is tested before each change.
 const TESTED: [&str; 7] = [
@@ -42,25 +41,15 @@ struct Plan {
 
 /// Returns what is wrong with a history.
 pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
-    let (mut plan, mut wrong) = (Plan::default(), Vec::new());
-    for (index, pair) in history.windows(2).enumerate() {
-        let [before, now] = pair else { continue };
-        let views: Vec<&Moment> = history[..=index]
-            .iter()
-            .rev()
-            .take_while(|view| view.revision == before.revision || view.at >= now.at - DECIDED_WITHIN)
-            .collect();
+    let mut plan = Plan::default();
+    oracle::judge(history, |before, now, views| {
         plan.follow_scaling(before, now);
-        let checks = [
-            plan.follow(draw, before, now, &views),
-            plan.check_floor(draw, before, now, &views),
+        [
+            plan.follow(draw, before, now, views),
+            plan.check_floor(draw, before, now, views),
             plan.check_number(before, now),
-        ];
-        wrong.extend(
-            checks.into_iter().filter_map(Result::err).map(|why| format!("at {}: {why}", now.revision)),
-        );
-    }
-    wrong
+        ]
+    })
 }
 
 impl Plan {
@@ -155,15 +144,7 @@ impl Plan {
             // The controller may still have to create pods that were released before.
             let updated =
                 updated.max(if self.batch.0 > 0 { self.batch.1 * wanted / self.of.max(1) } else { 0 });
-            let most = match &draw.words.batches {
-                _ if is_canary => 1,
-                Batches::By(share) => updated + share.of(wanted),
-                Batches::Until(goals) => {
-                    let goals = goals.iter().map(|goal: &Share| goal.of(wanted));
-                    goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
-                }
-            };
-            goal <= most.min(wanted)
+            goal <= end_of_batch(&draw.words.batches, is_canary, updated, wanted)
         };
         if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch ends at {goal} pods")) }
     }
@@ -210,8 +191,8 @@ impl Plan {
         let had = available(before, true) + available(before, false);
         let has = available(now, true) + available(now, false);
         let least = floor(draw, original, now.wanted());
-        if draw.is_quiet() && draw.is_paused_first && has < had && has < least && now.by == By::Cluster {
-            return Err(format!("{has} available pods, and at least {least} have to be"));
+        if draw.is_quiet() && draw.is_paused_first && now.by == By::Cluster {
+            return check_least(had, has, least);
         }
         Ok(())
     }
@@ -246,12 +227,8 @@ fn floor(draw: &Draw, original: &Map<String, Value>, wanted: i64) -> i64 {
 
 /// `maxUnavailable` as the controller rounds it.
 fn unavailable(strategy: &Value, wanted: i64) -> i64 {
-    let resolved = |name: &str, up: i64| {
-        let limit = &strategy["rollingUpdate"][name];
-        let percent = limit.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
-        percent.map_or(limit.as_i64().unwrap_or_default(), |percent| (percent * wanted + up) / 100)
-    };
-    match (resolved("maxSurge", 99), resolved("maxUnavailable", 0)) {
+    let limit = |name: &str, up| resolved(&strategy["rollingUpdate"][name], wanted, up);
+    match (limit("maxSurge", 99), limit("maxUnavailable", 0)) {
         (0, 0) => 1,
         (_, unavailable) => unavailable.min(wanted),
     }
@@ -262,52 +239,6 @@ fn number_of(slot: Option<&Value>) -> i64 {
 }
 
 /// Every write of ours is one JSON Patch of the Deployment that begins with its tests.
-pub(super) fn requests(requests: &[RecordedRequest]) -> Vec<String> {
-    let ours =
-        requests.iter().filter(|one| one.user.as_deref().is_some_and(|user| user.starts_with("step-")));
-    let reads = [Some(Verb::Get), Some(Verb::List), Some(Verb::Watch)];
-    let writes = ours.filter(|one| !reads.contains(&one.verb()) && matches!(one.route, Route::Resource(_)));
-    writes.filter_map(|write| check_write(write.verb(), &write.body).err()).collect()
-}
-
 pub(super) fn check_write(verb: Option<Verb>, body: &[u8]) -> Result<(), String> {
-    let operations: Vec<Value> = serde_json::from_slice(body).unwrap_or_default();
-    if verb != Some(Verb::Patch) || operations.is_empty() {
-        return Err(format!("a write that is none of ours: {verb:?} {}", String::from_utf8_lossy(body)));
-    }
-    let tests: Vec<&Value> = operations.iter().take_while(|one| one["op"] == "test").collect();
-    let is_tested = |place: &&&str| {
-        tests.iter().any(|test| {
-            let path = test["path"].as_str().unwrap_or_default();
-            path == **place || test["value"].is_null() && place.starts_with(&format!("{path}/"))
-        })
-    };
-    match TESTED.iter().find(|place| !is_tested(place)) {
-        None => Ok(()),
-        Some(place) => Err(format!("{place} is not tested: {}", String::from_utf8_lossy(body))),
-    }
-}
-
-/// Whether a run ended as the rules say.
-pub(super) fn verdict(draw: &Draw, exit: u8, end: Option<&Moment>) -> Result<(), String> {
-    let Some(end) = end.filter(|_| draw.is_quiet()) else { return Ok(()) };
-    let (new, old) = (count(end.on(draw.image, true)), count(end.on(draw.image, false)));
-    let ready = end.available(draw.image, true, 0, end.at);
-    match exit {
-        0 if !draw.is_broken() && end.hold().is_none() && (ready, old) == (end.wanted(), 0) => Ok(()),
-        4 if draw.is_broken() && draw.words.is_undone && end.hold().is_none() && new == 0 => Ok(()),
-        4 if draw.is_broken() && !draw.words.is_undone && end.hold().is_some() => Ok(()),
-        // The process that rolled back was killed after its last write. No plan is left that the next one could report.
-        0 if draw.is_broken()
-            && draw.words.is_undone
-            && !draw.deaths.is_empty()
-            && end.hold().is_none()
-            && (new, old) == (0, end.wanted()) =>
-        {
-            Ok(())
-        }
-        // The rollout ran, and was broken before it was held, or over before it was stepped.
-        0 | 4 | 5 if !draw.is_paused_first && draw.is_broken() => Ok(()),
-        exit => Err(format!("exit {exit}, {new} new pods, {ready} ready, {old} old ones: {end}")),
-    }
+    oracle::check_patch(verb, body, &TESTED)
 }

@@ -1,50 +1,26 @@
 //! The oracle finds what it is for: histories made by hand, a good one and what is wrong with others.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use harness::random::Dice;
 use serde_json::{Value, json};
 use simcluster::Verb;
 
-use super::generator::{Draw, Kind};
+use super::generator::Kruise;
 use super::oracle::{check_write, judge};
-use crate::command::{Batches, Share};
-use crate::deployments::history::{By, Moment};
+use crate::command::Share;
+use crate::seeded::history::By;
+use crate::seeded::story::{self, pod};
 use crate::world::Pod;
 
-/// Four pods that are stepped by two, while one may be unavailable.
-struct Story {
-    draw: Draw,
-    now: Moment,
-    history: Vec<Moment>,
-}
+type Story = story::Story<Kruise>;
 
 impl Story {
     fn new() -> Self {
-        let mut draw = Draw::of(Kind::CloneSet, &mut Dice::new(1));
-        draw.deeds.clear();
-        (draw.pods, draw.image, draw.is_paused_first) = (4, "app:2.0", true);
-        draw.words.batches = Batches::By(Share::Pods(2));
-        (draw.words.max_unavailable, draw.words.soak, draw.words.no_canary) = (Some(Share::Pods(1)), 5, true);
         let web = json!({"kind": "CloneSet", "metadata": {"annotations": {}}, "spec": {
             "replicas": 4, "updateStrategy": strategy(&json!("0%"), true),
             "template": {"spec": {"containers": [{"image": "app:2.0"}]}},
         }});
-        let pods: BTreeMap<_, _> =
-            (0..4).map(|number| (format!("pod-{number}"), pod("app:1.0", Some(0)))).collect();
-        let now = Moment { revision: 0, at: 1_000_000, by: By::Cluster, web: Arc::new(web), pods };
-        Self { draw, history: vec![now.clone()], now }
-    }
-
-    fn push(&mut self, by: By) {
-        self.now.revision += 1;
-        self.now.by = by;
-        self.history.push(self.now.clone());
-    }
-
-    fn pass(&mut self, seconds: i64) {
-        self.now.at += seconds * 1000;
+        Self::of(Kruise::CloneSet, web, "pod")
     }
 
     /// A process writes a partition, with the last slot of a batch.
@@ -79,12 +55,6 @@ impl Story {
         web["spec"]["updateStrategy"] = strategy(partition, true);
         self.push(By::Step);
     }
-
-    #[track_caller]
-    fn is_wrong(&self, words: &str) {
-        let wrong = judge(&self.draw, &self.history);
-        assert!(wrong.iter().any(|wrong| wrong.contains(words)), "{wrong:#?}");
-    }
 }
 
 fn strategy(partition: &Value, is_paused: bool) -> Value {
@@ -93,11 +63,6 @@ fn strategy(partition: &Value, is_paused: bool) -> Value {
         limits["paused"] = true.into();
     }
     json!({"type": "RollingUpdate", "rollingUpdate": limits})
-}
-
-fn pod(image: &str, ready: Option<i64>) -> Pod {
-    let started = ready.unwrap_or_default();
-    Pod { place: -1, image: image.to_owned(), is_leaving: false, ready, started, has_terminated: false }
 }
 
 /// Two batches of two, each walked one by one.
@@ -195,7 +160,7 @@ fn fewer_available_pods_than_allowed() {
 #[test]
 fn surplus_ordinals_are_not_updated_pods() {
     let mut story = Story::new();
-    story.draw.kind = Kind::StatefulSet;
+    story.draw.kind = Kruise::StatefulSet;
     Arc::make_mut(&mut story.now.web)["kind"] = "StatefulSet".into();
     story.now.pods = (0..6).map(|number| (format!("web-{number}"), ordinal("app:1.0", number))).collect();
     for number in [4, 5] {
@@ -211,7 +176,7 @@ fn surplus_ordinals_are_not_updated_pods() {
 #[test]
 fn recreated_pods_of_a_daemon_set_are_not_released() {
     let mut story = Story::new();
-    (story.draw.kind, story.draw.words.max_unavailable) = (Kind::DaemonSet, Some(Share::Pods(2)));
+    (story.draw.kind, story.draw.words.max_unavailable) = (Kruise::DaemonSet, Some(Share::Pods(2)));
     let web = Arc::make_mut(&mut story.now.web);
     (web["kind"], web["status"]) = ("DaemonSet".into(), json!({"desiredNumberScheduled": 4}));
     story.now.pods.retain(|name, _| name != "pod-2" && name != "pod-3");

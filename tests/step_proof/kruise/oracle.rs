@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use simcluster::{RecordedRequest, Route, Verb};
+use simcluster::Verb;
 
-use super::generator::{Draw, Kind};
-use crate::command::{Batches, Share};
-use crate::deployments::history::{By, Moment, count};
+use super::generator::Kruise;
+use crate::command::Share;
+use crate::seeded::history::{By, Moment, count};
+use crate::seeded::oracle::{self, check_least, end_of_batch, resolved};
 use crate::world::{Millis, Pod};
 
-/// How old a state may be on which a process decides: the time of its reads.
-const DECIDED_WITHIN: Millis = 3_000;
+type Draw = crate::seeded::draw::Draw<Kruise>;
 
 /// What is tested before each change.
 const TESTED: [&str; 4] = [
@@ -38,26 +38,16 @@ struct Plan {
 
 /// Returns what is wrong with a history.
 pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
-    let (mut plan, mut wrong) = (Plan::default(), Vec::new());
-    for (index, pair) in history.windows(2).enumerate() {
-        let [before, now] = pair else { continue };
-        let views: Vec<&Moment> = history[..=index]
-            .iter()
-            .rev()
-            .take_while(|view| view.revision == before.revision || view.at >= now.at - DECIDED_WITHIN)
-            .collect();
-        let checks = [
-            plan.follow(draw, before, now, &views),
-            plan.check_partition(draw, before, now, &views),
+    let mut plan = Plan::default();
+    oracle::judge(history, |before, now, views| {
+        [
+            plan.follow(draw, before, now, views),
+            plan.check_partition(draw, before, now, views),
             check_floor(draw, before, now),
             plan.check_number(draw, before, now),
             check_selected(draw, before, now),
-        ];
-        wrong.extend(
-            checks.into_iter().filter_map(Result::err).map(|why| format!("at {}: {why}", now.revision)),
-        );
-    }
-    wrong
+        ]
+    })
 }
 
 impl Plan {
@@ -170,7 +160,7 @@ impl Plan {
     /// The controller never updates more pods than the plan says. A pod of a DaemonSet that is deleted comes back updated.
     fn check_number(&self, draw: &Draw, before: &Moment, now: &Moment) -> Result<(), String> {
         let is_under_way = is_in_force(now) && now.plan().is_some() && self.batch.0 > 0;
-        let is_exact = draw.is_quiet() || draw.kind != Kind::DaemonSet;
+        let is_exact = draw.is_quiet() || draw.kind != Kruise::DaemonSet;
         if !is_under_way
             || now.by == By::Step
             || !is_exact
@@ -215,15 +205,7 @@ fn check_batch(draw: &Draw, size: i64, is_canary: bool, views: &[&Moment]) -> Re
         let (wanted, updated) = (view.wanted(), updated(view));
         // The controller may still have to update pods that were released before.
         let updated = updated.max(if is_in_force(view) { wanted - kept(draw, view) } else { 0 });
-        let most = match &draw.words.batches {
-            _ if is_canary => 1,
-            Batches::By(share) => updated + share.of(wanted),
-            Batches::Until(goals) => {
-                let goals = goals.iter().map(|goal: &Share| goal.of(wanted));
-                goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
-            }
-        };
-        updated + size <= most.min(wanted)
+        updated + size <= end_of_batch(&draw.words.batches, is_canary, updated, wanted)
     };
     if views.iter().any(fits) { Ok(()) } else { Err(format!("a batch has {size} pods")) }
 }
@@ -237,11 +219,7 @@ fn check_floor(draw: &Draw, before: &Moment, now: &Moment) -> Result<(), String>
     let available = |moment: &Moment| {
         [true, false].iter().map(|is_on| moment.available(now.image(), *is_on, seconds, now.at)).sum::<i64>()
     };
-    let (had, has, least) = (available(before), available(now), now.wanted() - unavailable(draw, now));
-    if has < had && has < least {
-        return Err(format!("{has} available pods, and at least {least} have to be"));
-    }
-    Ok(())
+    check_least(available(before), available(now), now.wanted() - unavailable(draw, now))
 }
 
 fn strategy(moment: &Moment) -> &Value {
@@ -285,11 +263,11 @@ fn kept(draw: &Draw, moment: &Moment) -> i64 {
     kept_by(draw.kind, &strategy(moment)["rollingUpdate"]["partition"], moment.wanted())
 }
 
-fn kept_by(kind: Kind, partition: &Value, wanted: i64) -> i64 {
+pub(super) fn kept_by(kind: Kruise, partition: &Value, wanted: i64) -> i64 {
     let percent = partition.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     let kept = match (percent, kind) {
         (None, _) => partition.as_i64().unwrap_or_default(),
-        (Some(percent), Kind::CloneSet) => {
+        (Some(percent), Kruise::CloneSet) => {
             ((percent * wanted + 99) / 100).min(if wanted > 1 { wanted - 1 } else { wanted })
         }
         (Some(percent), _) => percent * wanted / 100,
@@ -300,16 +278,12 @@ fn kept_by(kind: Kind, partition: &Value, wanted: i64) -> i64 {
 /// The own `maxUnavailable` and surge, as each controller rounds.
 fn own(draw: &Draw, moment: &Moment) -> (i64, i64) {
     let wanted = moment.wanted();
-    let limit = |name: &str, up: i64| {
-        let limit = &strategy(moment)["rollingUpdate"][name];
-        let percent = limit.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
-        percent.map_or(limit.as_i64().unwrap_or_default(), |percent| (percent * wanted + up) / 100)
-    };
+    let limit = |name: &str, up| resolved(&strategy(moment)["rollingUpdate"][name], wanted, up);
     let surge = limit("maxSurge", 99);
     match draw.kind {
-        Kind::CloneSet if surge > 0 => (limit("maxUnavailable", 0), surge),
-        Kind::CloneSet | Kind::DaemonSet => (limit("maxUnavailable", 99).max(1), surge),
-        Kind::StatefulSet => (limit("maxUnavailable", 0).max(1), 0),
+        Kruise::CloneSet if surge > 0 => (limit("maxUnavailable", 0), surge),
+        Kruise::CloneSet | Kruise::DaemonSet => (limit("maxUnavailable", 99).max(1), surge),
+        Kruise::StatefulSet => (limit("maxUnavailable", 0).max(1), 0),
     }
 }
 
@@ -356,59 +330,11 @@ fn recreated(moment: &Moment) -> i64 {
 }
 
 /// Every write of ours is one JSON Patch of the workload that begins with its tests, or deletes one pod by its uid.
-pub(super) fn requests(requests: &[RecordedRequest]) -> Vec<String> {
-    let ours =
-        requests.iter().filter(|one| one.user.as_deref().is_some_and(|user| user.starts_with("step-")));
-    let reads = [Some(Verb::Get), Some(Verb::List), Some(Verb::Watch)];
-    let writes = ours.filter(|one| !reads.contains(&one.verb()) && matches!(one.route, Route::Resource(_)));
-    writes.filter_map(|write| check_write(write.verb(), &write.body).err()).collect()
-}
-
 pub(super) fn check_write(verb: Option<Verb>, body: &[u8]) -> Result<(), String> {
-    let shown = || String::from_utf8_lossy(body).into_owned();
-    if verb == Some(Verb::Delete) {
-        let options: Value = serde_json::from_slice(body).unwrap_or_default();
-        let has_uid = options["preconditions"]["uid"].is_string();
-        return if has_uid { Ok(()) } else { Err(format!("a deletion without a uid: {}", shown())) };
+    if verb != Some(Verb::Delete) {
+        return oracle::check_patch(verb, body, &TESTED);
     }
-    let operations: Vec<Value> = serde_json::from_slice(body).unwrap_or_default();
-    if verb != Some(Verb::Patch) || operations.is_empty() {
-        return Err(format!("a write that is none of ours: {verb:?} {}", shown()));
-    }
-    let tests: Vec<&Value> = operations.iter().take_while(|one| one["op"] == "test").collect();
-    let is_tested = |place: &&&str| {
-        tests.iter().any(|test| {
-            let path = test["path"].as_str().unwrap_or_default();
-            path == **place || test["value"].is_null() && place.starts_with(&format!("{path}/"))
-        })
-    };
-    match TESTED.iter().find(|place| !is_tested(place)) {
-        None => Ok(()),
-        Some(place) => Err(format!("{place} is not tested: {}", shown())),
-    }
-}
-
-/// Whether a run ended as the rules say.
-pub(super) fn verdict(draw: &Draw, exit: u8, end: Option<&Moment>) -> Result<(), String> {
-    let Some(end) = end.filter(|_| draw.is_quiet()) else { return Ok(()) };
-    let (new, old) = (count(end.on(draw.image, true)), count(end.on(draw.image, false)));
-    let ready = end.available(draw.image, true, 0, end.at);
-    let own = kept_by(draw.kind, &draw.spec["updateStrategy"]["rollingUpdate"]["partition"], end.wanted());
-    match exit {
-        0 if !draw.is_broken() && end.hold().is_none() && (ready, old) == (end.wanted() - own, own) => Ok(()),
-        4 if draw.is_broken() && draw.words.is_undone && end.hold().is_none() && new == 0 => Ok(()),
-        4 if draw.is_broken() && !draw.words.is_undone && end.hold().is_some() => Ok(()),
-        // The process that rolled back was killed after its last write. No plan is left that the next one could report.
-        0 if draw.is_broken()
-            && draw.words.is_undone
-            && !draw.deaths.is_empty()
-            && end.hold().is_none()
-            && (new, old) == (0, end.wanted()) =>
-        {
-            Ok(())
-        }
-        // The rollout ran, and was broken before it was held, or over before it was stepped.
-        0 | 4 | 5 if !draw.is_paused_first && draw.is_broken() => Ok(()),
-        exit => Err(format!("exit {exit}, {new} new pods, {ready} ready, {old} old ones: {end}")),
-    }
+    let options: Value = serde_json::from_slice(body).unwrap_or_default();
+    let has_uid = options["preconditions"]["uid"].is_string();
+    if has_uid { Ok(()) } else { Err(format!("a deletion without a uid: {}", String::from_utf8_lossy(body))) }
 }

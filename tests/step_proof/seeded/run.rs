@@ -5,11 +5,9 @@ use std::time::Duration;
 use harness::Run;
 use harness::random::Dice;
 use harness::test_cluster::{START, TestCluster};
-use serde_json::Value;
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Controllers, Key, KubeletTiming, Order, SimCluster, User};
+use simcluster::{Controllers, Key, KubeletTiming, Order, User};
 
-use super::generator::Draw;
+use super::draw::{Draw, Kind};
 use super::history::{Moment, history};
 use super::oracle;
 use crate::external_changes::{Deed, Others, command};
@@ -19,8 +17,8 @@ use crate::kill_switch::{Death, Mortal};
 const PATIENCE: usize = 40;
 
 /// What came of a run.
-pub(super) struct Played {
-    pub(super) draw: Draw,
+pub(super) struct Played<K> {
+    pub(super) draw: Draw<K>,
     /// The exit code of the last command; 1 when there is no end.
     pub(super) exit: u8,
     pub(super) transcript: String,
@@ -29,19 +27,19 @@ pub(super) struct Played {
 }
 
 /// Plays the run of a seed on a runtime of its own.
-pub(super) fn play(seed: u64) -> Played {
+pub(super) fn play<K: Kind>(kind: K, seed: u64) -> Played<K> {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
-    tokio::task::LocalSet::new().block_on(&runtime, one(seed))
+    tokio::task::LocalSet::new().block_on(&runtime, one(kind, seed))
 }
 
-async fn one(seed: u64) -> Played {
-    let draw = Draw::of(&mut Dice::new(seed));
+async fn one<K: Kind>(kind: K, seed: u64) -> Played<K> {
+    let draw = kind.draw(&mut Dice::new(seed));
     let pace = KubeletTiming { spread: draw.spread, ..KubeletTiming::default() };
-    let builder = SimCluster::builder().without_managed_fields().nodes(3).seed(seed);
+    let builder = kind.builder(draw.pods).without_managed_fields().seed(seed);
     let cluster =
         TestCluster::from_builder(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
-    let web = cluster.editor().create_workload(&DEPLOYMENTS, "web", &draw.spec);
+    let web = cluster.editor().create_workload(kind.resource(), "web", &draw.spec);
     cluster.advance(300).await;
     let (others, from) = (Others::default(), cluster.revision());
     if draw.is_paused_first {
@@ -61,15 +59,15 @@ async fn one(seed: u64) -> Played {
     let mut transcript = String::new();
     let exit = step_to_the_end(&cluster, &web, &draw.line(), &draw.deaths, &mut transcript).await;
     cluster.advance(300).await;
-    let history = history(&cluster.sim, &DEPLOYMENTS, from, &others.revisions());
-    let mut wrong = oracle::judge(&draw, &history);
-    wrong.extend(oracle::requests(&cluster.sim.requests()));
+    let history = history(&cluster.sim, kind.resource(), from, &others.revisions());
+    let mut wrong = K::judge(&draw, &history);
+    wrong.extend(oracle::requests::<K>(&cluster.sim.requests()));
     wrong.extend(oracle::verdict(&draw, exit, history.last()).err());
     Played { draw, exit, transcript, history, wrong }
 }
 
 /// Types `step` until the end, the first time with words; each death is of one process.
-pub(crate) async fn step_to_the_end(
+async fn step_to_the_end(
     cluster: &TestCluster,
     web: &Key,
     line: &str,
@@ -79,7 +77,7 @@ pub(crate) async fn step_to_the_end(
     let (mut words, mut refusals) = (line.to_owned(), 0);
     let mut again = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     for number in 0..PATIENCE {
-        let has_begun = object(cluster, web).to_string().contains("\\\"reason\\\":\\\"plan\\\"");
+        let has_begun = cluster.object(web).to_string().contains("\\\"reason\\\":\\\"plan\\\"");
         if has_begun && number > 0 && refusals == 0 {
             words.clone_from(&again);
         }
@@ -90,7 +88,7 @@ pub(crate) async fn step_to_the_end(
             continue;
         };
         *transcript += &format!("--- {words}: exit {exit}\n{printed}");
-        let is_held = object(cluster, web)["metadata"]["annotations"]["kubectl-rollout2/held"].is_string();
+        let is_held = cluster.object(web)["metadata"]["annotations"]["kubectl-rollout2/held"].is_string();
         if line.contains(" --node-selector ")
             && is_held
             && (exit == 0 || printed.contains("that --node-selector selects"))
@@ -139,8 +137,4 @@ async fn step(
         output = run.run_against(client) => Some((output.exit, output.transcript)),
         () = service.died() => None,
     }
-}
-
-fn object(cluster: &TestCluster, web: &Key) -> Value {
-    cluster.sim.store(|store| Value::clone(store.find(web).unwrap()))
 }

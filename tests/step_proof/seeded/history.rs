@@ -1,4 +1,4 @@
-//! The states of a Deployment and its pods, one after the other, as the cluster stored them.
+//! The states of a workload and its pods, one after the other, as the cluster stored them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,8 +10,8 @@ use simcluster::{Resource, SimCluster};
 
 use crate::world::{Millis, Pod};
 
-/// The fields of `spec` that a plan replaces.
-pub(super) const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
+/// The fields of a Deployment's `spec` that a plan replaces.
+pub(crate) const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
 
 /// Who wrote a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Moment {
     }
 
     /// The fields that a plan replaces, as far as they are present.
-    pub(super) fn own(&self) -> Map<String, Value> {
+    pub(crate) fn own(&self) -> Map<String, Value> {
         let spec = &self.web["spec"];
         OWN.iter().filter_map(|name| Some(((*name).to_owned(), spec.get(*name)?.clone()))).collect()
     }
