@@ -87,6 +87,10 @@ pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
                 format!("warning: revision {label} was replaced by an earlier one, revision {current}{was}")
             }
         }
+        Doubt::NotStable { stable } => {
+            let stable = stable.label();
+            format!("warning: the stable revision is {stable}, not {label}; --to {stable} rolls back to it")
+        }
     }
 }
 
