@@ -6,9 +6,9 @@ mod wait_observed;
 
 use self::notes::note_rollback;
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use super::follow;
 use super::owners;
+use super::writing_verb::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use crate::cluster::source::Source;
 use crate::command::diff::with_history_hint;
 use crate::command::patch;
@@ -101,7 +101,7 @@ fn confirm_several(workloads: &[Workload], request: &Request, screen: &mut Scree
     }
     screen.notes(workloads.iter().map(|workload| format!("  {}", workload.target())));
     let question = format!("roll these {} workloads back?", workloads.len());
-    change::confirm_on_terminal(&question, &request.options, screen)
+    writing_verb::confirm_on_terminal(&question, &request.options, screen)
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -154,7 +154,7 @@ async fn roll_back_workload(
             notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
             note_rollback(&observed.workload, screen);
             let workload = observed.workload;
-            change::replace_stuck_pods_if_requested(
+            writing_verb::replace_stuck_pods_if_requested(
                 &workload,
                 workload.object(),
                 &request.options,
@@ -169,7 +169,7 @@ async fn roll_back_workload(
             PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
             PatchOutcome::Conflict(now) => now,
         };
-        let error = patch::conflict_error(&now, &observed.workload, "its rollback was prepared");
+        let error = now.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
         if now.recreated {
             return Err(error);
@@ -210,21 +210,28 @@ async fn write(
     owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
-        change::print_change(&observed.workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        writing_verb::print_change(
+            &observed.workload,
+            operation,
+            undo.patch.after(),
+            &undo.patch,
+            options,
+            screen,
+        );
         return Ok(PatchOutcome::Applied(observed.workload.object().clone()));
     }
     let question = format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label());
     if is_doubtful && !request.yes && !options.interactive {
-        change::confirm_on_terminal(&question, options, screen)?;
+        writing_verb::confirm_on_terminal(&question, options, screen)?;
     }
-    change::confirm(&question, options, screen)?;
+    writing_verb::confirm(&question, options, screen)?;
     let object =
         match patch::apply(&undo.patch, &PatchTarget::of(&observed.workload), options, source, screen).await?
         {
             PatchOutcome::Applied(object) => object,
             conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
         };
-    change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
+    writing_verb::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
     screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
@@ -232,7 +239,8 @@ async fn write(
     if options.dry_run == DryRun::None {
         screen.notes(render::receipt(observed).as_slice());
     }
-    change::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen).await?;
+    writing_verb::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen)
+        .await?;
     Ok(PatchOutcome::Applied(object))
 }
 

@@ -54,7 +54,7 @@ pub async fn run(
 }
 
 fn unsupported_message(type_: &ResourceType, name: &str) -> String {
-    super::change::unsupported(type_, name, "stepping")
+    super::writing_verb::unsupported(type_, name, "stepping")
 }
 
 async fn step(

@@ -126,6 +126,9 @@ fn plan_facts(view: &PlanView) -> Value {
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
         "podUpdate": view.update.as_ref().map(pod_update::json_of_plan),
+        "batchPodUpdates": view.batch_updates.iter().map(|(number, update)| {
+            json!({"batch": number, "podUpdate": pod_update::json_of_plan(update)})
+        }).collect::<Vec<_>>(),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),

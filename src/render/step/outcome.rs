@@ -12,7 +12,6 @@ use crate::model::workload::Workload;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy;
 use crate::render::change::names;
-use crate::render::escape;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
@@ -47,9 +46,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
         StepOutcome::Error(_) => Printed::default(),
     };
     let hints = hints::of(workload, view, outcome);
-    let printed = hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")));
-    let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
-    Printed { results: safe(printed.results), notes: safe(printed.notes) }
+    hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")))
 }
 
 /// Returns the line of a command that ended early. During a rollback it also contains the failure.
