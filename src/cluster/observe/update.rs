@@ -84,7 +84,7 @@ impl StoredObject {
             ParsedObject::Workload(Box::new(Workload::of(object)?))
         } else {
             let kind = index.get(*targets.first()?)?.kind;
-            ParsedObject::Revision(Arc::new(Revision::read(kind, &object)))
+            ParsedObject::Revision(Arc::new(Revision::read(kind, object)))
         };
         Some(Self { name, version, targets, parsed })
     }
@@ -101,7 +101,7 @@ impl StoredObject {
         } else {
             let owner = object.controller()?;
             let kind = KindSpec::of(owner.kind, owner.api_version)?;
-            ParsedObject::Revision(Arc::new(Revision::read(kind, &object)))
+            ParsedObject::Revision(Arc::new(Revision::read(kind, object)))
         };
         Some(Self { name, version, targets: Vec::new(), parsed })
     }
