@@ -55,6 +55,8 @@ pub(super) struct StoredObject {
 #[derive(Clone, Debug)]
 pub(super) enum ParsedObject {
     Workload(Box<Workload>),
+    /// A workload whose state the store has emitted. Only its version and its targets are needed later.
+    EmittedWorkload,
     Revision(Arc<Revision>),
     Pod(Arc<Pod>),
     Event(Box<Event>),
