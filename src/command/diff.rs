@@ -66,7 +66,7 @@ pub enum Output {
 }
 
 /// Prints the differences between two templates. `other_source` has the other workload if it is not in `source`.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     other_source: Option<&Source>,

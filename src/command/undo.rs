@@ -57,7 +57,7 @@ const VERB: WritingVerb = WritingVerb {
 };
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,
