@@ -54,7 +54,7 @@ const RESUME: WritingVerb = WritingVerb {
 };
 
 /// Pauses or resumes the workloads one after another.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     by: Option<&str>,

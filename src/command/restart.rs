@@ -32,7 +32,7 @@ const VERB: WritingVerb = WritingVerb {
 };
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,

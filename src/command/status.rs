@@ -61,7 +61,7 @@ pub enum Output {
 }
 
 /// Shows the rollouts one after another, or follows all of them with `--watch`.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,

@@ -10,12 +10,15 @@ use super::follow;
 use super::owners;
 use super::writing_verb::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use crate::cluster::source::Source;
+use crate::command::diff::with_history_hint;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, TargetScope, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::plan::have_same_plan;
-use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, change_cause_patch, is_live, undo};
+use crate::model::change::undo::{
+    TargetRevision, Undo, UndoOptions, blocked_rollback, change_cause_patch, is_live, undo,
+};
 use crate::model::revision::Revision;
 use crate::model::revision::diff::SecretValues;
 use crate::model::status::observation::Observation;
@@ -54,7 +57,7 @@ const VERB: WritingVerb = WritingVerb {
 };
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,
@@ -136,7 +139,15 @@ async fn roll_back_workload(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let target = request.to_revision.find(&observed)?.clone();
+    let blocked = blocked_rollback(&observed)
+        .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
+    let target = match blocked {
+        Some(current) => current.clone(),
+        None => {
+            let found = request.to_revision.find(&observed);
+            found.map_err(|error| with_history_hint(error, &observed.workload))?.clone()
+        }
+    };
     for _ in 0..MAX_CONFLICTS {
         owners::warn_before_an_undo(&observed.workload, screen);
         if is_live(&observed, &target) {
@@ -234,12 +245,13 @@ async fn write(
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a client's dry
-/// run. They go to stderr if stdout is a document.
+/// run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
 fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, screen: &mut Screen<'_>) {
-    let is_wanted = request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
-    if is_wanted {
+    let is_for_stdout =
+        request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
+    if is_for_stdout || screen.can_ask() {
         let preview = render::preview(observed, undo, request.secrets);
-        if request.options.output == Output::Text {
+        if is_for_stdout && request.options.output == Output::Text {
             screen.styled(&preview);
         } else {
             screen.styled_notes(&preview);

@@ -35,7 +35,7 @@ use self::executor::Executor;
 use self::reporter::{PlanFrames, PlanLineReporter, print};
 
 /// Steps one workload, or prints its plan.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     caller: &Caller,

@@ -109,6 +109,26 @@ pub struct Counters {
     pub writes_zero_available: bool,
 }
 
+impl Counters {
+    /// The names in most kinds.
+    pub(super) const REPLICAS: Self = Self {
+        total: "replicas",
+        updated: "updatedReplicas",
+        ready: "readyReplicas",
+        available: "availableReplicas",
+        writes_zero_available: false,
+    };
+
+    /// The names in DaemonSets.
+    pub(super) const NODES: Self = Self {
+        total: "currentNumberScheduled",
+        updated: "updatedNumberScheduled",
+        ready: "numberReady",
+        available: "numberAvailable",
+        writes_zero_available: false,
+    };
+}
+
 impl RevisionStore {
     /// Returns the type of the objects.
     #[must_use]

@@ -77,8 +77,13 @@ fn unknown_of(tracker: &TargetTracker) -> Vec<&'static str> {
 }
 
 fn document(event: &str, elapsed: Duration) -> Value {
-    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": milliseconds})
+    let elapsed = milliseconds(elapsed);
+    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": elapsed})
+}
+
+/// Returns a duration in whole milliseconds.
+pub(in crate::render) fn milliseconds(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn revision(tracker: &TargetTracker) -> Value {

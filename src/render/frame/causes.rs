@@ -47,7 +47,7 @@ fn lines_of(
     let style = cause_style(cause);
     let words = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
     let words = wrapped(&words, INDENT, width, usize::MAX, LongWord::Keep);
-    let cause_on = |line: &String| FrameLine::default().with(style, line);
+    let cause_on = |line: &String| FrameLine::styled(style, line);
     let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
     if let ([only], Some(evidence)) = (words.as_slice(), &evidence) {
         let both = cause_on(only).with(Style::Plain, format!("   {evidence}"));

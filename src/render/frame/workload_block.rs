@@ -97,7 +97,7 @@ impl WorkloadBlock {
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
         let hidden = body.len().saturating_sub(room);
         let more = (room < whole).then(|| format!("  and {}", plural(hidden, "more line")));
-        let more = more.map(|more| FrameLine::default().with(Style::Dim, more));
+        let more = more.map(|more| FrameLine::styled(Style::Dim, more));
         let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
         let body = body.map(|(_, (_, line))| line.clone()).chain(more);
         self.header.iter().take(height).cloned().chain(body).collect()
@@ -201,7 +201,7 @@ fn body(
 fn in_short(cause: &Cause) -> FrameLine {
     let mark = crate::render::status::mark(cause);
     let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-    FrameLine::default().with(cause_style(cause), format!("{mark} {container}{}", cause.summary))
+    FrameLine::styled(cause_style(cause), format!("{mark} {container}{}", cause.summary))
 }
 
 /// Returns the progress of a workload: `6/10 updated, 10 available`.

@@ -59,7 +59,7 @@ pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
 
 /// Returns the row of a rollout.
 pub(super) fn row(rollout: &ListedRollout, options: TableOptions, width: CellWidth) -> ListRow {
-    let state = FrameLine::default().with(state_style(rollout), rollout.state().word());
+    let state = FrameLine::styled(state_style(rollout), rollout.state().word());
     row_with(rollout, options, width, state)
 }
 
@@ -124,7 +124,7 @@ fn available(rollout: &ListedRollout) -> FrameLine {
     let style = if rollout.available == Some(0) && wanted > 0 { Style::Bad } else { Style::Plain };
     let available =
         rollout.available.map_or_else(|| "-".to_owned(), |available| format!("{available}/{wanted}"));
-    FrameLine::default().with(style, if rollout.is_outage { available + " outage" } else { available })
+    FrameLine::styled(style, if rollout.is_outage { available + " outage" } else { available })
 }
 
 fn state_style(rollout: &ListedRollout) -> Style {
@@ -140,14 +140,14 @@ fn state_style(rollout: &ListedRollout) -> Style {
 /// a failure, a hold and a change that the controller has not observed have the line of their verdict.
 fn cause(rollout: &ListedRollout) -> FrameLine {
     match (rollout.causes.as_slice(), rollout.state()) {
-        ([], RolloutState::Failed) => FrameLine::default().with(Style::Bad, &rollout.verdict.line),
+        ([], RolloutState::Failed) => FrameLine::styled(Style::Bad, &rollout.verdict.line),
         ([], RolloutState::Unobserved | RolloutState::Held) => FrameLine::of(&rollout.verdict.line),
         ([], _) => FrameLine::default(),
         ([first, others @ ..], _) => {
             let container = first.container.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
             let more =
                 if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-            FrameLine::default().with(cause_style(first), format!("{container}{}{more}", first.summary))
+            FrameLine::styled(cause_style(first), format!("{container}{}{more}", first.summary))
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
     StopReason,
 };
+use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy;
@@ -172,10 +173,9 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
             })
         }
         StopReason::Unhealthy { pods, allowed } => {
-            let count =
-                if pods.len() == 1 { "1 pod is".to_owned() } else { format!("{} pods are", pods.len()) };
+            let (count, are) = (plural(pods.len(), "pod"), if pods.len() == 1 { "is" } else { "are" });
             let line =
-                format!("held: {name}: {count} not available, {allowed} may be, so no pod is released");
+                format!("held: {name}: {count} {are} not available, {allowed} may be, so no pod is released");
             pods.iter().fold(Printed::note(line), |printed, (pod, why)| match why.as_str() {
                 "" => printed.and_note(format!("  ! {pod}")),
                 why => printed.and_note(format!("  ! {pod}  {why}")),
@@ -188,7 +188,7 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
             "held: {name}: no node that --node-selector selects has an outdated pod, {others} other nodes have one"
         )),
         StopReason::OnUnreadyNodes(nodes) => {
-            let count = if nodes.len() == 1 { "1 pod".to_owned() } else { format!("{} pods", nodes.len()) };
+            let count = plural(nodes.len(), "pod");
             Printed::note(format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes)))
         }
         StopReason::OnUnreadyNode { pod, node } => Printed::note(format!(
