@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
 use crate::command::CommonOptions;
-use crate::command::access::{Access, SnapshotPath};
+use crate::command::access::{Access, InputPath};
 use crate::error::{Error, Result};
 use crate::model::api::name;
 use crate::render::appearance::Color;
@@ -61,10 +61,7 @@ enum ColorArg {
 impl CommonArgs {
     /// Lowers the flags. `compat` comes from the flag and the environment together.
     pub(super) fn lower(self, compat: bool) -> Result<CommonOptions> {
-        let snapshot = self.from.map(|path| match path.to_str() {
-            Some("-") => SnapshotPath::Stdin,
-            _ => SnapshotPath::Path(path),
-        });
+        let snapshot = self.from.map(InputPath::from);
         let color = match self.color {
             ColorArg::Auto => Color::Auto,
             ColorArg::Always => Color::Always,

@@ -9,117 +9,106 @@ use super::duration::{count, seconds_or_duration};
 use crate::command::access::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::error::{Error, Result};
 
+/// The heading of the connection flags.
+pub(super) const CONNECTION_OPTIONS: &str = "Connection options, as in kubectl";
+
 /// The connection flags, which override the kubeconfig.
 ///
-/// kubectl lists them under `kubectl options`. Here `--help` shows them and `-h` does not.
+/// kubectl lists them under `kubectl options`. Here `help options` shows them, and the help of a verb does not.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Connection options, as in kubectl")]
+#[command(next_help_heading = CONNECTION_OPTIONS)]
 pub(super) struct ConnectionArgs {
     /// Read this kubeconfig instead of $KUBECONFIG or ~/.kube/config
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true)]
     kubeconfig: Option<PathBuf>,
 
     /// Use this context of the kubeconfig
-    #[arg(
-        hide_short_help = true,
-        hide_long_help = true,
-        long = "context",
-        value_name = "NAME",
-        global = true
-    )]
+    #[arg(long = "context", value_name = "NAME", global = true)]
     kube_context: Option<String>, // `diff` has another argument named `context`
 
     /// Use this cluster of the kubeconfig
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true)]
     cluster: Option<String>,
 
     /// Use this user of the kubeconfig
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true)]
     user: Option<String>,
 
     /// The address of the API server
-    #[arg(hide_short_help = true, hide_long_help = true, short, long, value_name = "URL", global = true)]
+    #[arg(short, long, value_name = "URL", global = true)]
     server: Option<String>,
 
     /// The file with the certificates of the API server's certificate authority
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true)]
     certificate_authority: Option<PathBuf>,
 
     /// Do not verify the API server's certificate, which makes the connection insecure
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     insecure_skip_tls_verify: Option<bool>,
 
     /// The name that the API server's certificate is checked against
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true)]
     tls_server_name: Option<String>,
 
     /// Request uncompressed responses
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     disable_compression: Option<bool>,
 
     /// Send credentials over plain HTTP too, if the server has a loopback address
     ///
     /// Otherwise a server with an http:// address gets no credentials, and no credential plugin is run.
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     insecure_loopback_credentials: Option<bool>,
 
     /// A bearer token
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "TOKEN", global = true)]
+    #[arg(long, value_name = "TOKEN", global = true)]
     token: Option<String>,
 
     /// A user name for basic authentication
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true)]
     username: Option<String>,
 
     /// The password for basic authentication
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "PASSWORD", global = true)]
+    #[arg(long, value_name = "PASSWORD", global = true)]
     password: Option<String>,
 
     /// The file with the client certificate
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true)]
     client_certificate: Option<PathBuf>,
 
     /// The file with the key of the client certificate
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true)]
     client_key: Option<PathBuf>,
 
     /// Impersonate this user
-    #[arg(hide_short_help = true, hide_long_help = true, long = "as", value_name = "USER", global = true)]
+    #[arg(long = "as", value_name = "USER", global = true)]
     as_user: Option<String>,
 
     /// Impersonate this group; may be repeated
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "GROUP", global = true)]
+    #[arg(long, value_name = "GROUP", global = true)]
     as_group: Vec<String>,
 
     /// Impersonate the user with this uid
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "UID", global = true)]
+    #[arg(long, value_name = "UID", global = true)]
     as_uid: Option<String>,
 
     /// An extra field of the impersonated user; may be repeated
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "KEY=VALUE", global = true)]
+    #[arg(long, value_name = "KEY=VALUE", global = true)]
     as_user_extra: Vec<String>,
 
     /// The time limit of a request with its retries: 30s, 2m, or a number of seconds
     ///
     /// By default, and with 0, the limits are 10s for a connection, 30s for the next byte of a response, and
     /// 1m for a read with its retries.
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "DURATION", global = true, value_parser = seconds_or_duration)]
+    #[arg(long, value_name = "DURATION", global = true, value_parser = seconds_or_duration)]
     request_timeout: Option<Duration>,
 
     /// The log level; from 6 on, every request is logged
-    #[arg(
-        hide_short_help = true,
-        hide_long_help = true,
-        short,
-        long = "v",
-        value_name = "LEVEL",
-        global = true,
-        value_parser = count::<i32>
-    )]
+    #[arg(short, long = "v", value_name = "LEVEL", global = true, value_parser = count::<i32>)]
     verbosity: Option<i32>,
 
     /// Fail when the server sent a warning
-    #[arg(hide_short_help = true, hide_long_help = true, long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     warnings_as_errors: Option<bool>,
 
     #[command(flatten)]

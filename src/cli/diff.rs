@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use super::diff_format::DiffFormatArgs;
 use super::output_form::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
-use crate::command::access::SnapshotPath;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
+use crate::command::targets::manifest::check_stdin_once;
 use crate::command::targets::target_words::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::api::name;
@@ -22,9 +22,10 @@ use crate::model::revision::RevisionWord;
 /// volumes and similar lists are compared by name, so a different order is not a change. Values of env
 /// variables whose names look secret are shown as ***.
 ///
-/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the namespace in the template's metadata and without generated
-/// fields: the metadata that servers write, hash labels, and the annotation of `kubectl rollout restart`. A
-/// file is compared without the API server's defaults too.
+/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the
+/// namespace in the template's metadata and without generated fields: the metadata that servers write, hash
+/// labels, and the annotation of `kubectl rollout restart`. A file is compared without the API server's
+/// defaults too.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
@@ -141,14 +142,11 @@ impl DiffArgs {
         namespace.as_deref().map_or(Ok(()), name::check_namespace)?;
         let origin = match (&self.with_context, &self.with_file) {
             (Some(name), _) => ElsewhereOrigin::Context(name.clone()),
-            (None, Some(path)) if path.as_os_str() == "-" => ElsewhereOrigin::File(SnapshotPath::Stdin),
-            (None, Some(path)) => ElsewhereOrigin::File(SnapshotPath::Path(path.clone())),
+            (None, Some(path)) => ElsewhereOrigin::File(path.clone().into()),
             (None, None) => ElsewhereOrigin::Same,
         };
-        if origin == ElsewhereOrigin::File(SnapshotPath::Stdin)
-            && common.access.snapshot == Some(SnapshotPath::Stdin)
-        {
-            return Err(Error::usage("standard input cannot be used for multiple arguments"));
+        if let ElsewhereOrigin::File(path) = &origin {
+            check_stdin_once(common.access.snapshot.iter().chain([path]))?;
         }
         if workload.is_some() || namespace.is_some() || origin != ElsewhereOrigin::Same {
             return Ok(Some(Elsewhere { workload, namespace, origin }));

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::builder::StyledStr;
 use clap::{Args, Command};
 
-use super::connection::ConnectionArgs;
+use super::connection::{CONNECTION_OPTIONS, ConnectionArgs};
 use crate::render::appearance::Color;
 
 /// The line in every help text that replaces the connection options.
@@ -14,8 +14,12 @@ const OPTIONS_LINE: &str = "Connection options, as in kubectl: kubectl rollout2 
 /// The indentation of the text of an option in the long help.
 const DETAILS: &str = "          ";
 
-/// Adds the line about connection options before the text below the flags of each verb.
+/// Hides the connection options in the help of each verb, and adds the line about them below the flags.
 pub(super) fn with_options_line(program: Command) -> Command {
+    let program = program.mut_args(|option| match option.get_help_heading() {
+        Some(CONNECTION_OPTIONS) => option.hide_short_help(true).hide_long_help(true),
+        _ => option,
+    });
     let program = program.mut_subcommands(|verb| {
         let with_line = |after: &StyledStr| format!("{OPTIONS_LINE}\n\n{after}");
         let (short, long) = (verb.get_after_help(), verb.get_after_long_help());
@@ -47,7 +51,6 @@ pub(super) fn asks_for_options(args: &[OsString]) -> bool {
 /// Returns the list of connection options.
 pub(super) fn options() -> String {
     let list = ConnectionArgs::augment_args(Command::new("options"))
-        .mut_args(|option| option.hide_short_help(false).hide_long_help(false))
         .disable_help_flag(true)
         .max_term_width(100)
         .help_template("Every verb takes these options.\n\n{all-args}\n");

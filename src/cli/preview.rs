@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 
 use super::diff_format::DiffFormatArgs;
 use crate::command::CommonOptions;
-use crate::command::access::SnapshotPath;
 use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
 use crate::command::targets::TargetScope;
+use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
 
 /// Preview what applying manifests would do to rollouts
@@ -111,10 +111,8 @@ impl PreviewArgs {
     fn applied(self, common: &CommonOptions) -> Result<AppliedObjects> {
         let snapshot = common.access.snapshot.as_ref();
         if let Some(path) = self.applied {
-            let path = if path.as_os_str() == "-" { SnapshotPath::Stdin } else { SnapshotPath::Path(path) };
-            if path == SnapshotPath::Stdin && snapshot == Some(&SnapshotPath::Stdin) {
-                return Err(Error::usage("standard input cannot be used for multiple arguments"));
-            }
+            let path = path.into();
+            check_stdin_once(snapshot.into_iter().chain([&path]))?;
             return Ok(AppliedObjects::Recorded { path, stdin: Ok(Vec::new()) });
         }
         if self.files.is_empty() && self.kustomize.is_none() {

@@ -3,9 +3,8 @@
 use clap::Args;
 
 use crate::command::CommonOptions;
-use crate::command::access::SnapshotPath;
 use crate::command::targets::TargetScope;
-use crate::command::targets::manifest::Manifests;
+use crate::command::targets::manifest::{Manifests, check_stdin_once};
 use crate::command::targets::target_words::read_targets;
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
@@ -66,9 +65,7 @@ impl ScopeArgs {
             self.refuse_targets()?;
             Vec::new()
         };
-        if manifests.use_stdin() && common.access.snapshot == Some(SnapshotPath::Stdin) {
-            return Err(Error::usage("standard input cannot be used for multiple arguments"));
-        }
+        check_stdin_once(manifests.origins.iter().chain(&common.access.snapshot))?;
         let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let namespace = common.access.namespace.clone().filter(|_| !self.all_namespaces);
         Ok(TargetScope {

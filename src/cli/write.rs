@@ -6,9 +6,9 @@ use super::output_form::{OutputForm, OutputFormParser};
 use super::parse_error::unknown_flag;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
-use crate::command::access::SnapshotPath;
-use crate::command::change::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
+use crate::command::access::InputPath;
 use crate::command::targets::TargetScope;
+use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
 
 /// The heading of the arguments about writing in help.
@@ -72,7 +72,7 @@ impl WriteArgs {
                     .hint("add --dry-run=client"));
             }
         };
-        if self.interactive && common.access.snapshot == Some(SnapshotPath::Stdin) {
+        if self.interactive && common.access.snapshot == Some(InputPath::Stdin) {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
         let scope = self.scope.lower(common)?;

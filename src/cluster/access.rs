@@ -8,20 +8,35 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The snapshot to read instead of a cluster.
-    pub snapshot: Option<SnapshotPath>,
+    pub snapshot: Option<InputPath>,
     /// The namespace of `-n`.
     pub namespace: Option<String>,
     /// The flags that override the kubeconfig.
     pub overrides: Overrides,
 }
 
-/// The value of `--from`.
+/// A path on the command line to read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SnapshotPath {
-    /// A file, or a directory of files.
+pub enum InputPath {
+    /// A file, a directory, or a pattern.
     Path(PathBuf),
     /// `-`: standard input.
     Stdin,
+}
+
+impl From<PathBuf> for InputPath {
+    fn from(path: PathBuf) -> Self {
+        if path.as_os_str() == "-" { Self::Stdin } else { Self::Path(path) }
+    }
+}
+
+impl fmt::Display for InputPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(formatter),
+            Self::Stdin => formatter.write_str("standard input"),
+        }
+    }
 }
 
 /// kubectl's connection flags. Each one overrides the kubeconfig.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::document::{STDIN, index, parse};
+use super::document::{index, parse};
 use super::files::{files_in, text_of, text_on};
 use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use super::record::Record;
-use crate::cluster::access::SnapshotPath;
+use crate::cluster::access::InputPath;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
@@ -36,19 +36,19 @@ impl Snapshot {
     ///
     /// # Errors
     /// When a file cannot be read, is neither JSON nor YAML, or contains no objects.
-    pub fn read(path: &SnapshotPath, stdin: &mut dyn Read) -> Result<Self> {
+    pub fn read(path: &InputPath, stdin: &mut dyn Read) -> Result<Self> {
         let mut budget = MemoryBudget::new(ALL_OBJECTS);
-        let (origin, records) = match path {
-            SnapshotPath::Stdin => (STDIN.to_owned(), index(text_on(stdin)?, STDIN, &mut budget)?),
-            SnapshotPath::Path(path) => {
+        let origin = path.to_string();
+        let mut records = Vec::new();
+        match path {
+            InputPath::Stdin => records = index(text_on(stdin)?, &origin, &mut budget)?,
+            InputPath::Path(path) => {
                 let files = if path.is_dir() { files_of(path)? } else { vec![path.clone()] };
-                let mut records = Vec::new();
                 for file in files {
                     records.extend(index(text_of(&file)?, &file.display().to_string(), &mut budget)?);
                 }
-                (path.display().to_string(), records)
             }
-        };
+        }
         if records.is_empty() {
             return Err(
                 Error::new(ErrorKind::File, format!("{origin} contains no objects")).hint(HOW_TO_RECORD)

@@ -71,26 +71,7 @@ pub async fn run(
     other_source: Option<&Source>,
     environment: &Environment,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
-    match compare(request, source, other_source, environment, screen).await {
-        Ok(differs) if differs && request.exit_code => Exit::Differs.into(),
-        Ok(_) => Exit::Done.into(),
-        Err(error) => error.into(),
-    }
-}
-
-/// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.
-pub(super) fn diff_exit(exit: Exit) -> Exit {
-    if exit == Exit::Error { Exit::CompareError } else { exit }
-}
-
-async fn compare(
-    request: &Request,
-    source: &Source,
-    other_source: Option<&Source>,
-    environment: &Environment,
-    screen: &mut Screen<'_>,
-) -> Result<bool> {
+) -> Result<CommandOutcome> {
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
             let sides = SidesToCompare { from: &request.from, to: &request.to, secrets: request.secrets };
@@ -110,7 +91,13 @@ async fn compare(
             show_lines(&comparison.diff, &comparison.workload, sides, *context, environment, screen).await?;
         }
     }
-    Ok(!comparison.diff.is_empty())
+    let differs = request.exit_code && !comparison.diff.is_empty();
+    Ok(if differs { Exit::Differs } else { Exit::Done }.into())
+}
+
+/// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.
+pub(super) fn diff_exit(exit: Exit) -> Exit {
+    if exit == Exit::Error { Exit::CompareError } else { exit }
 }
 
 async fn compare_revisions(

@@ -45,11 +45,8 @@ pub enum Output {
 }
 
 /// Shows the history of each workload, one after another.
-pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) -> CommandOutcome {
-    let found = match find_workloads(&request.scope, unsupported_message, source, screen).await {
-        Ok(found) => found,
-        Err(error) => return error.into(),
-    };
+pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) -> Result<CommandOutcome> {
+    let found = find_workloads(&request.scope, unsupported_message, source, screen).await?;
     if !screen.is_compat() {
         screen.notes(&found.nothing_found); // kubectl's history prints nothing
     }
@@ -57,7 +54,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     let details = Details { pods: request.shows_pods(screen), revisions: request.revision_content(screen) };
     let mut reader = match BulkReader::read(&request.scope, &found.workloads, details, source).await {
         Ok(reader) => reader,
-        Err(error) => return CommandOutcome { exit, errors: found.errors }.and(error.into()),
+        Err(error) => return Ok(CommandOutcome { exit, errors: found.errors }.and(error.into())),
     };
     let mut errors = found.errors;
     let mut histories = Vec::new();
@@ -73,7 +70,7 @@ pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) ->
     if request.shows_facts(screen) && !all_failed {
         screen.exact(&render::json_list(&histories));
     }
-    CommandOutcome { exit, errors }
+    Ok(CommandOutcome { exit, errors })
 }
 
 /// Returns kubectl's message for a type without a history.

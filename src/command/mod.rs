@@ -3,7 +3,6 @@
 //! `cli` parses the command line into the plain requests that are defined here. `render` formats the
 //! output.
 
-pub mod change;
 pub mod complete;
 pub mod diff;
 mod external_diff;
@@ -25,6 +24,7 @@ mod stuck_pods;
 pub mod targets;
 pub mod template_file;
 pub mod undo;
+pub mod writing_verb;
 
 pub use crate::cluster::access;
 use crate::cluster::access::Access;
@@ -139,7 +139,7 @@ pub async fn run_on(
     let for_summary = environment.clone();
     let by = identity::user_at_host(&environment, world.host.as_deref());
     let mut screen = Screen::with(messages, world, common.color, common.compat);
-    let mut outcome = match &source {
+    let ran = match &source {
         Ok(source) => match &command.verb {
             Verb::List(request) => Box::pin(list::run(request, source, signals, &mut screen)).await,
             Verb::History(request) => Box::pin(history::run(request, source, &mut screen)).await,
@@ -160,8 +160,9 @@ pub async fn run_on(
                 Box::pin(step::run(request, source, &caller, &mut screen)).await
             }
         },
-        Err(error) => error.clone().into(),
+        Err(error) => Err(error.clone()),
     };
+    let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     if let (Ok(source), true) = (&source, common.access.overrides.warnings_as_errors) {
         let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
         outcome.errors.extend(warnings_error(warnings));

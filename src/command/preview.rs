@@ -15,14 +15,13 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::diff::show_lines;
-use super::follow::stop_signals::StopSignals;
+use super::follow::stop_signals::{self, StopSignals};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::source::Source;
 use crate::command::targets::{BulkReader, Details, TargetScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::change::preview::{Preview, PreviewWarning};
-use crate::model::follow::StopSignal;
 use crate::model::revision::diff::SecretValues;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -73,20 +72,15 @@ pub async fn run(
     source: &Source,
     context: RunContext<'_>,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
+) -> Result<CommandOutcome> {
     let mut signals = StopSignals::new(context.signals.clone());
     let stopped = tokio::select! {
         biased;
         outcome = preview(request, source, &context, screen) => return outcome,
         signal = signals.next() => signal,
     };
-    let exit = match stopped {
-        StopSignal::Interrupted => Exit::Interrupted,
-        StopSignal::Terminated => Exit::Terminated,
-        StopSignal::HungUp => Exit::HungUp,
-    };
     screen.note("stopped; nothing was written");
-    CommandOutcome { exit, errors: Vec::new() }
+    Ok(stop_signals::exit(stopped).into())
 }
 
 async fn preview(
@@ -94,11 +88,8 @@ async fn preview(
     source: &Source,
     context: &RunContext<'_>,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
-    let applied = match request.applied.read(context, screen).await {
-        Ok(applied) => applied,
-        Err(error) => return error.into(),
-    };
+) -> Result<CommandOutcome> {
+    let applied = request.applied.read(context, screen).await?;
     let mut others = BTreeMap::new();
     let mut workloads = Vec::new();
     for object in applied.objects {
@@ -130,7 +121,7 @@ async fn preview(
     errors.extend(applied.errors);
     printed.finish(&others, screen);
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
-    CommandOutcome { exit, errors }
+    Ok(CommandOutcome { exit, errors })
 }
 
 /// A workload before the change.

@@ -1,9 +1,9 @@
 //! `restart`: annotates the template, so that the controller replaces every pod.
 
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::follow;
 use super::owners;
+use super::writing_verb::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::TargetScope;
@@ -37,18 +37,15 @@ pub async fn run(
     source: &Source,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
+) -> Result<CommandOutcome> {
     let (workloads, mut results) =
-        match select_targets(&request.scope, &VERB, &request.options, source, screen).await {
-            Ok(selected) => selected,
-            Err(error) => return error.into(),
-        };
+        select_targets(&request.scope, &VERB, &request.options, source, screen).await?;
     let mut written = Vec::new();
     for workload in workloads {
         let done = restart_workload(workload, request, source, screen).await;
         results.record(done.map(|workload| written.push(workload)));
     }
-    follow::after_change(results, written, &request.options, source, signals, screen).await
+    Ok(follow::after_change(results, written, &request.options, source, signals, screen).await)
 }
 
 /// Restarts one workload and returns the object that the API server stored.
@@ -62,8 +59,8 @@ async fn restart_workload(
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
         owners::warn_of_kruise_rollout(&workload, screen);
-        if change::shows_effect(options, screen) || held_by(&workload).is_some() {
-            change::print_effect(&workload, "restart", &patch, options, source, screen).await?;
+        if writing_verb::shows_effect(options, screen) || held_by(&workload).is_some() {
+            writing_verb::print_effect(&workload, "restart", &patch, options, source, screen).await?;
         }
     }
     let question = format!("restart {}?", workload.target());
@@ -74,6 +71,6 @@ async fn restart_workload(
     if options.dry_run == DryRun::None && !screen.is_compat() {
         screen.notes(render::restart_receipt(&workload).as_slice());
     }
-    change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    writing_verb::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
     Ok(Workload::of(object).unwrap_or(workload))
 }

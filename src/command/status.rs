@@ -66,18 +66,15 @@ pub async fn run(
     source: &Source,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
+) -> Result<CommandOutcome> {
     let found =
-        find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await;
-    let (workloads, mut outcome) = match found {
-        Ok(found) => found.report(&request.scope, screen),
-        Err(error) => return error.into(),
-    };
+        find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await?;
+    let (workloads, mut outcome) = found.report(&request.scope, screen);
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
         let follow_request = request.follow_request(names, signals, screen);
         let so_far = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
-        return outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await);
+        return Ok(outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await));
     }
     let shown = if screen.is_compat() {
         workloads.iter().map(|workload| show_as_kubectl(workload, request, screen)).collect()
@@ -90,7 +87,7 @@ pub async fn run(
             Err(error) => outcome.errors.push(error),
         }
     }
-    outcome
+    Ok(outcome)
 }
 
 impl Request {
@@ -182,7 +179,8 @@ fn print_status(
     pods_at: Option<Timestamp>,
     screen: &mut Screen<'_>,
 ) {
-    let (line, state) = (render::line(status, names), status.verdict.state);
+    let (line, state) =
+        (render::line(&status.observed.workload, status.verdict, names), status.verdict.state);
     let terminal = screen.terminal();
     if state == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
@@ -193,7 +191,7 @@ fn print_status(
         screen.styled_lines(&pod_tree(status.observed, now, terminal));
     }
     for cause in status.causes {
-        let line = render::cause_line(cause, status, names, terminal);
+        let line = render::cause_line(cause, &status.observed.workload, names, terminal);
         match terminal {
             Some(_) => screen.styled(&render::colored_cause(line, cause)),
             None => screen.note(&line),

@@ -6,9 +6,9 @@ mod wait_observed;
 
 use self::notes::note_rollback;
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, Output, TargetResults, WritingVerb, select_targets};
 use super::follow;
 use super::owners;
+use super::writing_verb::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use crate::cluster::source::Source;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
@@ -59,20 +59,12 @@ pub async fn run(
     source: &Source,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
-    let (workloads, mut results): (Vec<Workload>, TargetResults) =
-        match select_targets(&request.scope, &VERB, &request.options, source, screen).await {
-            Ok(selected) => selected,
-            Err(error) => return error.into(),
-        };
-    if let Err(error) = confirm_several(&workloads, request, screen) {
-        return error.into();
-    }
+) -> Result<CommandOutcome> {
+    let (workloads, mut results) =
+        select_targets(&request.scope, &VERB, &request.options, source, screen).await?;
+    confirm_several(&workloads, request, screen)?;
     let mut written = Vec::new();
-    let mut reader = match read_ahead(&workloads, request, source, screen).await {
-        Ok(reader) => reader,
-        Err(error) => return error.into(),
-    };
+    let mut reader = read_ahead(&workloads, request, source, screen).await?;
     for workload in workloads {
         let done = if screen.is_compat() {
             compat::as_kubectl(
@@ -95,7 +87,7 @@ pub async fn run(
         };
         results.record(done);
     }
-    follow::after_change(results, written, &request.options, source, signals, screen).await
+    Ok(follow::after_change(results, written, &request.options, source, signals, screen).await)
 }
 
 /// Lists several workloads and asks whether to roll all of them back, unless each one is confirmed.
@@ -106,7 +98,7 @@ fn confirm_several(workloads: &[Workload], request: &Request, screen: &mut Scree
     }
     screen.notes(workloads.iter().map(|workload| format!("  {}", workload.target())));
     let question = format!("roll these {} workloads back?", workloads.len());
-    change::confirm_on_terminal(&question, &request.options, screen)
+    writing_verb::confirm_on_terminal(&question, &request.options, screen)
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -151,7 +143,7 @@ async fn roll_back_workload(
             notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
             note_rollback(&observed.workload, screen);
             let workload = observed.workload;
-            change::replace_stuck_pods_if_requested(
+            writing_verb::replace_stuck_pods_if_requested(
                 &workload,
                 workload.object(),
                 &request.options,
@@ -166,7 +158,7 @@ async fn roll_back_workload(
             PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
             PatchOutcome::Conflict(now) => now,
         };
-        let error = patch::conflict_error(&now, &observed.workload, "its rollback was prepared");
+        let error = now.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
         if now.recreated {
             return Err(error);
@@ -207,21 +199,28 @@ async fn write(
     owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
-        change::print_change(&observed.workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        writing_verb::print_change(
+            &observed.workload,
+            operation,
+            undo.patch.after(),
+            &undo.patch,
+            options,
+            screen,
+        );
         return Ok(PatchOutcome::Applied(observed.workload.object().clone()));
     }
     let question = format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label());
     if is_doubtful && !request.yes && !options.interactive {
-        change::confirm_on_terminal(&question, options, screen)?;
+        writing_verb::confirm_on_terminal(&question, options, screen)?;
     }
-    change::confirm(&question, options, screen)?;
+    writing_verb::confirm(&question, options, screen)?;
     let object =
         match patch::apply(&undo.patch, &PatchTarget::of(&observed.workload), options, source, screen).await?
         {
             PatchOutcome::Applied(object) => object,
             conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
         };
-    change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
+    writing_verb::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
     screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
@@ -229,7 +228,8 @@ async fn write(
     if options.dry_run == DryRun::None {
         screen.notes(render::receipt(observed).as_slice());
     }
-    change::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen).await?;
+    writing_verb::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen)
+        .await?;
     Ok(PatchOutcome::Applied(object))
 }
 

@@ -165,19 +165,17 @@ pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
     let why =
         if observed.workload.is_paused() { "it is paused" } else { "the controller has not created it" };
     let target = observed.workload.target();
-    let line = format!(
+    Some(format!(
         "note: the live template of {target} has no revision yet: {why}; its pods run revision {}",
         current.label()
-    );
-    Some(escape::line(&line).into_owned())
+    ))
 }
 
 /// Returns the note that the workload is held by a pause or a plan.
 #[must_use]
 pub fn held(observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
-    let line = format!("note: {} is {}", workload.target(), HoldSummary::of(workload)?.words(workload));
-    Some(escape::line(&line).into_owned())
+    Some(format!("note: {} is {}", workload.target(), HoldSummary::of(workload)?.words(workload)))
 }
 
 /// Returns a warning for each revision in the state `altered`: its name does not match the hash of its data.
@@ -192,7 +190,7 @@ pub fn altered(observed: &Observation) -> Vec<String> {
         )),
         Integrity::Unverifiable | Integrity::Verified => None,
     });
-    altered.map(|line| escape::line(&line).into_owned()).collect()
+    altered.collect()
 }
 
 /// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.

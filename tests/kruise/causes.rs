@@ -173,6 +173,25 @@ fn a_policy_that_keeps_pods_is_a_cause() {
     }
 }
 
+/// The controller of a `CloneSet` leaves `FailedUpdate` in place for good, whatever was wrong.
+#[test]
+fn a_complete_rollout_has_no_errors_of_its_controller() {
+    for (scenario, number) in [("master-cs-inplace", "03"), ("master-cs-recreate", "02")] {
+        let mut step = step(scenario, number);
+        let recorded = step.workload()["status"]["conditions"].to_string();
+        assert!(recorded.contains(r#""status":"True","type":"FailedUpdate""#), "{recorded}");
+        for message in [None, Some("update revision not found")] {
+            if let Some(message) = message {
+                let stale = json!({"type": "FailedUpdate", "status": "True", "message": message,
+                    "lastTransitionTime": "2036-11-22T12:00:00Z"});
+                step.object_mut("CloneSet")["status"]["conditions"] = json!([stale]);
+            }
+            let (exit, document) = status(&step);
+            assert_eq!((exit, causes(&document)), (0, Vec::new()), "{}: {document:#}", step.name);
+        }
+    }
+}
+
 #[test]
 fn the_errors_of_a_controller_are_causes() {
     for (scenario, number, type_, message) in [

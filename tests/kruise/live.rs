@@ -192,3 +192,19 @@ async fn a_workload_that_a_kruise_rollout_controls_prints_a_warning() {
         assert!(output.stderr.contains("a Kruise Rollout (canary) manages cloneset/web"), "{output:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_hint_for_a_missing_workload_names_its_group() {
+    let mut cluster = KruiseCluster::new();
+    cluster.create(&ADVANCED_STATEFULSETS);
+    for (args, hint) in [
+        (["history", "asts/wbe"], "hint: did you mean asts/web?"),
+        (["history", "asts/other"], "hint: kubectl get statefulsets.apps.kruise.io -n default"),
+        (["history", "cloneset/other"], "hint: kubectl get clonesets.apps.kruise.io -n default"),
+        (["history", "statefulset/other"], "hint: kubectl get statefulsets -n default"),
+    ] {
+        let output = cluster.run(&args).await;
+        assert_eq!(output.exit, 1, "{output:?}");
+        assert!(output.stderr.contains(hint), "{output:?}");
+    }
+}

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{has, root};
+use crate::{directory, has, root, run};
 
-const SCRIPTS: [&str; 5] =
-    [".ci/run", ".ci/regenerate", "krew/pack", "krew/render", "krew/kubectl_complete-rollout2"];
+const SCRIPTS: [&str; 6] =
+    [".ci/run", ".ci/regenerate", "krew/notes", "krew/pack", "krew/render", "krew/kubectl_complete-rollout2"];
 
 #[test]
 fn scripts_parse_and_pass_shellcheck() {
@@ -33,4 +33,32 @@ fn every_script_is_tested() {
             assert!(!is_script || SCRIPTS.contains(&name.as_str()), "{name}");
         }
     }
+}
+
+#[test]
+fn release_notes_are_the_section_of_their_version() {
+    let here = directory("notes");
+    std::fs::create_dir(here.join("krew")).unwrap();
+    std::fs::copy(root().join("krew/notes"), here.join("krew/notes")).unwrap();
+    let changelog = "# Changelog\n\n## [2.1.0] - unreleased\n\nnewest\n\n## [2.0.0] - 2027-01-31\n\n### Added\n\n- this\n\n## [1.0.0] - 2026-01-31\n\nfirst\n";
+    std::fs::write(here.join("CHANGELOG.md"), changelog).unwrap();
+    let notes = |version: &str| {
+        let mut command = Command::new(here.join("krew/notes"));
+        command.arg(version);
+        command
+    };
+    assert_eq!(run(&mut notes("2.0.0")), "\n### Added\n\n- this\n\n");
+    assert_eq!(run(&mut notes("1.0.0")), "\nfirst\n");
+    for version in ["2.1.0", "3.0.0"] {
+        let output = notes(version).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{version}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn the_changelog_has_a_section_for_the_version_of_the_package() {
+    let changelog = std::fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let heading = format!("## [{}] - ", env!("CARGO_PKG_VERSION"));
+    assert!(changelog.lines().any(|line| line.starts_with(&heading)), "{heading}");
 }

@@ -136,7 +136,8 @@ fn every_release_platform_is_built_and_attested() {
         assert!(pack.contains(&line), "krew/pack has no platform {line}");
     }
     assert_eq!(systems.len(), pack.matches(" triple=").count());
-    assert!(
-        texts(release, "uses").iter().any(|action| action.starts_with("actions/attest-build-provenance@"))
-    );
+    let attested =
+        texts(release, "uses").iter().filter(|action| action.starts_with("actions/attest@")).count();
+    assert_eq!(attested, 2, "where the archives come from, and what they contain");
+    assert_eq!(texts(release, "sbom-path").len(), 1);
 }

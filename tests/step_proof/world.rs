@@ -38,7 +38,7 @@ impl Pod {
             containers().map(|one| stamp(&one["state"]["running"]["startedAt"]).unwrap_or(Millis::MAX));
         Self {
             place: place_of(pod).unwrap_or(-1),
-            image: text(&pod["spec"]["containers"][0]["image"]),
+            image: image_of(pod),
             is_leaving: !pod["metadata"]["deletionTimestamp"].is_null(),
             ready: ready.filter(|_| runs).and_then(|one| stamp(&one["lastTransitionTime"])),
             started: started.max().unwrap_or(Millis::MAX),
@@ -64,6 +64,16 @@ impl Pod {
     }
 }
 
+/// The image that a pod runs; in the grace period before an update in place, the one that it will run.
+fn image_of(pod: &Value) -> String {
+    let grace = pod["metadata"]["annotations"]["apps.kruise.io/inplace-update-grace"].as_str();
+    let next = grace.and_then(|grace| {
+        let spec: Value = serde_json::from_str(grace).ok()?;
+        spec["containerImages"].as_object()?.values().next()?.as_str().map(str::to_owned)
+    });
+    next.unwrap_or_else(|| text(&pod["spec"]["containers"][0]["image"]))
+}
+
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
@@ -75,12 +85,12 @@ fn stamp(value: &Value) -> Option<Millis> {
 /// The ordinal in the name of a pod, or the number of the node it is on or is meant for.
 fn place_of(pod: &Value) -> Option<i64> {
     if pod["metadata"]["ownerReferences"][0]["kind"] == "StatefulSet" {
-        return pod["metadata"]["name"].as_str()?.strip_prefix("db-")?.parse().ok();
+        return pod["metadata"]["name"].as_str()?.rsplit('-').next()?.parse().ok();
     }
     let terms =
         "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
     let meant = pod.pointer(&format!("{terms}/0/matchFields/0/values/0"));
-    node_number(pod["spec"]["nodeName"].as_str().or(meant?.as_str())?)
+    node_number(pod["spec"]["nodeName"].as_str().or_else(|| meant?.as_str())?)
 }
 
 /// The number in the name of a node.

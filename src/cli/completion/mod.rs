@@ -14,7 +14,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use self::partial_line::PartialLine;
 use self::suggest::Suggestions;
 use super::common::CommonArgs;
-use crate::command::access::{Access, SnapshotPath};
+use crate::command::access::{Access, InputPath};
 use crate::command::complete::Request;
 use crate::render::completion::{CompletionClient, script};
 
@@ -95,5 +95,5 @@ fn access(flags: &[String]) -> Option<Access> {
     let words = std::iter::once("kubectl-rollout2").chain(flags.iter().map(String::as_str));
     let matches = CommonFlags::command().try_get_matches_from(words).ok()?;
     let common = CommonFlags::from_arg_matches(&matches).ok()?.common.lower(false).ok()?;
-    (common.access.snapshot != Some(SnapshotPath::Stdin)).then_some(common.access)
+    (common.access.snapshot != Some(InputPath::Stdin)).then_some(common.access)
 }

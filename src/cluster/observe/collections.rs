@@ -143,7 +143,7 @@ impl CollectionObserver {
 
     /// Whether no kind of workload can be read.
     #[must_use]
-    pub fn is_blind(&self) -> bool {
+    pub fn can_read_no_kind(&self) -> bool {
         let mut workloads = self.collections.iter().filter(|collection| collection.holds_workloads());
         workloads.all(|collection| matches!(collection.reading, Reading::Lost(_)))
     }

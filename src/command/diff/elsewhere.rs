@@ -2,7 +2,7 @@
 
 use super::comparison::{ComparedTemplates, OtherWorkload};
 use super::template_ref::{LabelledTemplate, TemplateRef};
-use crate::cluster::access::{Access, SnapshotPath};
+use crate::cluster::access::{Access, InputPath};
 use crate::cluster::listener::Listener;
 use crate::cluster::source::Source;
 use crate::command::targets::target_words::TargetWord;
@@ -35,7 +35,7 @@ pub enum ElsewhereOrigin {
     /// The cluster of another context.
     Context(String),
     /// Manifests, or recorded objects.
-    File(SnapshotPath),
+    File(InputPath),
 }
 
 impl Elsewhere {
@@ -153,8 +153,7 @@ fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: S
     let (context, file) = match &elsewhere.origin {
         ElsewhereOrigin::Same => (None, None),
         ElsewhereOrigin::Context(name) => (Some(name.clone()), None),
-        ElsewhereOrigin::File(SnapshotPath::Stdin) => (None, Some("standard input".to_owned())),
-        ElsewhereOrigin::File(SnapshotPath::Path(path)) => (None, Some(path.display().to_string())),
+        ElsewhereOrigin::File(path) => (None, Some(path.to_string())),
     };
     let [from, to] = labels(&this, &other, context.as_deref(), file.as_deref());
     ComparedTemplates {

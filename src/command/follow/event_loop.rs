@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::stop_signals;
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::WatchScope;
@@ -147,9 +148,7 @@ fn exit(outcome: &Outcome) -> Exit {
         Outcome::Failed(_) => Exit::Failed,
         Outcome::Unreadable(error) => error.exit(),
         Outcome::TimedOut(_) => Exit::Unfinished,
-        Outcome::Interrupted => Exit::Interrupted,
-        Outcome::Terminated => Exit::Terminated,
-        Outcome::HungUp => Exit::HungUp,
+        Outcome::Interrupted(signal) => stop_signals::exit(*signal),
     }
 }
 
@@ -164,10 +163,9 @@ pub(super) fn worst_exit(follower: &Follower) -> Exit {
 /// interrupted rollback counts as interrupted.
 fn exit_of(result: &TargetResult) -> Exit {
     let back = match &result.rollback {
-        Some(RollbackResult::RolledBack {
-            outcome: outcome @ (Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp),
-            ..
-        }) => exit(outcome),
+        Some(RollbackResult::RolledBack { outcome: Outcome::Interrupted(signal), .. }) => {
+            stop_signals::exit(*signal)
+        }
         _ => Exit::Done,
     };
     exit(&result.outcome).worst(back)

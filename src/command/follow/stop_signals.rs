@@ -2,6 +2,7 @@
 
 use tokio::sync::watch;
 
+use crate::exit::Exit;
 use crate::model::follow::StopSignal;
 use crate::world::Signals;
 
@@ -84,6 +85,15 @@ impl Listeners {
             _ = self.terminate.recv() => StopSignal::Terminated,
             _ = hung_up => StopSignal::HungUp,
         }
+    }
+}
+
+/// Returns the exit code of a command that a signal stopped.
+pub(in crate::command) fn exit(stop: StopSignal) -> Exit {
+    match stop {
+        StopSignal::Interrupted => Exit::Interrupted,
+        StopSignal::Terminated => Exit::Terminated,
+        StopSignal::HungUp => Exit::HungUp,
     }
 }
 

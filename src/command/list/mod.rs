@@ -27,17 +27,14 @@ pub async fn run(
     source: &Source,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
+) -> Result<CommandOutcome> {
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
         return watch::run(request, cluster, signals, screen).await;
     }
     let no_message = |_: &_, _: &_| String::new(); // only kubectl's verbs have one
     let fields = request.managed_fields();
-    let found = find_workloads_with(&request.scope, fields, no_message, source, screen).await;
-    let (workloads, mut outcome) = match found {
-        Ok(found) => found.report(&request.scope, screen),
-        Err(error) => return error.into(),
-    };
+    let found = find_workloads_with(&request.scope, fields, no_message, source, screen).await?;
+    let (workloads, mut outcome) = found.report(&request.scope, screen);
     let is_empty = workloads.is_empty();
     let mut rollouts = evaluate(workloads, request, source, screen, &mut outcome.errors).await;
     sort(&mut rollouts);
@@ -46,7 +43,7 @@ pub async fn run(
         outcome.errors.extend(print(&rollouts, request, source, screen).err());
     }
     outcome.exit = outcome.exit.worst(state_exit(&rollouts, request));
-    outcome
+    Ok(outcome)
 }
 
 /// Reads what belongs to the workloads, with one list for each type and namespace scope, and evaluates each.

@@ -9,11 +9,10 @@ use super::request::{Output, Request};
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::{CollectionObserver, CollectionScope};
 use crate::command::CommandOutcome;
-use crate::command::follow::stop_signals::StopSignals;
+use crate::command::follow::stop_signals::{self, StopSignals};
 use crate::command::targets::target_words::{TargetType, TargetWord};
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::follow::StopSignal;
 use crate::model::status::list::{ListedRollout, sort};
 use crate::model::workload::KindSpec;
 use crate::model::workload::verdict::RolloutState;
@@ -43,12 +42,8 @@ pub(super) async fn run(
     cluster: &Cluster,
     signals: Signals,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
-    let scope = match scope(request, cluster, screen).await {
-        Ok(scope) => scope,
-        Err(error) => return error.into(),
-    };
-    let observer = cluster.observe_collections(scope);
+) -> Result<CommandOutcome> {
+    let observer = cluster.observe_collections(scope(request, cluster, screen).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
     let draws = screen.can_draw() && matches!(request.output, Output::Text | Output::Wide);
@@ -68,15 +63,11 @@ pub(super) async fn run(
         outcome: Exit::Done.into(),
     };
     watch.run(StopSignals::new(signals), screen).await;
-    watch.outcome
+    Ok(watch.outcome)
 }
 
 /// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
-async fn scope(
-    request: &Request,
-    cluster: &Cluster,
-    screen: &mut Screen<'_>,
-) -> crate::error::Result<CollectionScope> {
+async fn scope(request: &Request, cluster: &Cluster, screen: &mut Screen<'_>) -> Result<CollectionScope> {
     let namespace = match &request.scope.namespace {
         _ if request.scope.all_namespaces => None,
         Some(namespace) => Some(namespace.clone()),
@@ -135,7 +126,7 @@ impl Watch<'_> {
                 biased;
                 () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => break,
                 stop = stops.next() => {
-                    self.outcome.exit = exit(stop);
+                    self.outcome.exit = stop_signals::exit(stop);
                     break;
                 }
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
@@ -145,7 +136,7 @@ impl Watch<'_> {
                 screen.errors(std::slice::from_ref(&error));
                 self.outcome.exit = Exit::Error;
             }
-            if self.observer.is_blind() {
+            if self.observer.can_read_no_kind() {
                 return;
             }
             if self.observer.is_synced() && self.is_due() {
@@ -202,7 +193,7 @@ impl Watch<'_> {
                 rows.extend(before.map(|before| (uid, before)));
                 continue;
             }
-            let is_same = before.as_ref().is_some_and(|(before, _)| rollout.looks_like(before));
+            let is_same = before.as_ref().is_some_and(|(before, _)| rollout.has_same_row(before));
             let since = if is_same { before.as_ref().and_then(|(_, since)| *since) } else { Some(begun) };
             if !is_same
                 && (self.request.shows(rollout) || before.is_some_and(|(row, _)| self.request.shows(&row)))
@@ -274,13 +265,5 @@ impl Watch<'_> {
         };
         let shown = self.rollouts.iter().filter(|rollout| self.request.shows(rollout));
         shown.map(|rollout| (rollout, is_marked(rollout))).collect()
-    }
-}
-
-fn exit(stop: StopSignal) -> Exit {
-    match stop {
-        StopSignal::Interrupted => Exit::Interrupted,
-        StopSignal::Terminated => Exit::Terminated,
-        StopSignal::HungUp => Exit::HungUp,
     }
 }

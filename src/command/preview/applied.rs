@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::apply_result::ApplyResult;
 use super::kubectl::{ApplyFlags, KubectlApply, RunContext};
-use crate::cluster::access::SnapshotPath;
+use crate::cluster::access::InputPath;
 use crate::cluster::files::{objects_of, objects_on, read_stdin};
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
@@ -23,7 +23,7 @@ pub enum AppliedObjects {
     /// Objects in the form in which that command prints them.
     Recorded {
         /// The file.
-        path: SnapshotPath,
+        path: InputPath,
         /// The objects on standard input. Filled by `read_stdin`.
         stdin: Result<Vec<Object>>,
     },
@@ -34,7 +34,7 @@ impl AppliedObjects {
     pub(super) fn read_stdin(&mut self, input: &mut dyn Read) {
         match self {
             Self::Kubectl { flags, stdin } if flags.use_stdin() => *stdin = read_stdin(input),
-            Self::Recorded { path: SnapshotPath::Stdin, stdin } => *stdin = objects_on(input),
+            Self::Recorded { path: InputPath::Stdin, stdin } => *stdin = objects_on(input),
             Self::Kubectl { .. } | Self::Recorded { .. } => {}
         }
     }
@@ -61,8 +61,8 @@ impl AppliedObjects {
                 let input = stdin.as_ref().map_err(Error::clone)?;
                 return KubectlApply::new(flags, context).run(input, screen).await;
             }
-            Self::Recorded { path: SnapshotPath::Path(path), .. } => objects_of(path)?,
-            Self::Recorded { path: SnapshotPath::Stdin, stdin } => stdin.clone()?,
+            Self::Recorded { path: InputPath::Path(path), .. } => objects_of(path)?,
+            Self::Recorded { path: InputPath::Stdin, stdin } => stdin.clone()?,
         };
         Ok(ApplyResult { objects, ..ApplyResult::default() })
     }

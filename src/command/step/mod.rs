@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use super::CommandOutcome;
 use super::follow::frame_reporter::FrameReporter;
+use super::follow::stop_signals;
 use super::identity::identity;
 use super::owners;
 use super::targets::{find_workload, observe};
@@ -23,7 +24,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::{Now, StopSignal};
+use crate::model::follow::Now;
 use crate::model::step::{StepOutcome, Stepper, preview};
 use crate::model::workload::Workload;
 use crate::render::frame::Frame;
@@ -39,34 +40,21 @@ pub async fn run(
     source: &Source,
     caller: &Caller,
     screen: &mut Screen<'_>,
-) -> CommandOutcome {
-    let found = match find_workload(&request.scope, unsupported_message, source, screen).await {
-        Ok(found) => found,
-        Err(error) => return error.into(),
-    };
-    if let Some(error) = being_deleted(&found) {
-        return error.into();
+) -> Result<CommandOutcome> {
+    let found = find_workload(&request.scope, unsupported_message, source, screen).await?;
+    if let Some(sentence) = found.deletion_sentence() {
+        return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
-    if let Err(error) = disruption_budgets::check(&request.plan, &found, source, screen).await {
-        return error.into();
-    }
+    disruption_budgets::check(&request.plan, &found, source, screen).await?;
     match source {
-        _ if request.dry_run => {
-            show_plan(request, found, source, screen).await.unwrap_or_else(CommandOutcome::from)
-        }
-        Source::Cluster(cluster) => step(request, found, cluster, caller, screen).await,
-        Source::Snapshot(_) => Error::new(ErrorKind::Refused, "a snapshot cannot be changed").into(),
+        _ if request.dry_run => show_plan(request, found, source, screen).await,
+        Source::Cluster(cluster) => Ok(step(request, found, cluster, caller, screen).await),
+        Source::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")),
     }
-}
-
-/// Returns the error for a workload that is being deleted: its controller replaces no pods, so no batch would end.
-fn being_deleted(found: &Workload) -> Option<Error> {
-    let message = found.deletion_sentence()? + "; nothing was written";
-    Some(Error::new(ErrorKind::Refused, message))
 }
 
 fn unsupported_message(type_: &ResourceType, name: &str) -> String {
-    super::change::unsupported(type_, name, "stepping")
+    super::writing_verb::unsupported(type_, name, "stepping")
 }
 
 async fn step(
@@ -164,9 +152,7 @@ fn exit(outcome: &StepOutcome) -> Exit {
         StepOutcome::Stopped(_) => Exit::Held,
         StepOutcome::Failed { .. } => Exit::Failed,
         StepOutcome::TimedOut(_) => Exit::Unfinished,
-        StepOutcome::Interrupted(StopSignal::Interrupted) => Exit::Interrupted,
-        StepOutcome::Interrupted(StopSignal::Terminated) => Exit::Terminated,
-        StepOutcome::Interrupted(StopSignal::HungUp) => Exit::HungUp,
+        StepOutcome::Interrupted(signal) => stop_signals::exit(*signal),
         StepOutcome::Gone { .. } => Exit::Error,
         StepOutcome::Error(error) => error.exit(),
     }

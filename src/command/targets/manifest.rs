@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::cluster::access::InputPath;
 use crate::cluster::files::{files_in, objects_of, objects_on};
 use crate::cluster::glob;
 use crate::command::targets::target_words::TargetType;
@@ -16,18 +17,9 @@ use crate::model::workload::table::{TypeWord, read_type};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifests {
     /// The places to read.
-    pub origins: Vec<ManifestOrigin>,
+    pub origins: Vec<InputPath>,
     /// Whether to read subdirectories (`-R`).
     pub recursive: bool,
-}
-
-/// A place that holds manifests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ManifestOrigin {
-    /// A file, a directory, or a glob pattern.
-    Path(PathBuf),
-    /// Standard input (`-`).
-    Stdin,
 }
 
 impl Manifests {
@@ -37,22 +29,24 @@ impl Manifests {
     /// When a value is a URL, which is not supported, and when standard input is given twice.
     pub fn read(words: &[String], recursive: bool) -> Result<Self> {
         let origins = words.iter().map(|word| match word.as_str() {
-            "-" => Ok(ManifestOrigin::Stdin),
             url if url.starts_with("http://") || url.starts_with("https://") => Err(no_url(url)),
-            path => Ok(ManifestOrigin::Path(PathBuf::from(path))),
+            path => Ok(PathBuf::from(path).into()),
         });
         let origins = origins.collect::<Result<Vec<_>>>()?;
-        if origins.iter().filter(|origin| **origin == ManifestOrigin::Stdin).count() > 1 {
-            return Err(Error::usage("standard input cannot be used for multiple arguments"));
-        }
+        check_stdin_once(&origins)?;
         Ok(Self { origins, recursive })
     }
+}
 
-    /// Whether one of the manifests is standard input.
-    #[must_use]
-    pub fn use_stdin(&self) -> bool {
-        self.origins.contains(&ManifestOrigin::Stdin)
+/// Checks that not more than one path is standard input.
+///
+/// # Errors
+/// When two are.
+pub fn check_stdin_once<'a>(paths: impl IntoIterator<Item = &'a InputPath>) -> Result<()> {
+    if paths.into_iter().filter(|path| **path == InputPath::Stdin).count() > 1 {
+        return Err(Error::usage("standard input cannot be used for multiple arguments"));
     }
+    Ok(())
 }
 
 /// The identity of an object in a manifest. Its other fields are ignored.
@@ -112,8 +106,8 @@ pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Ma
     let mut declared = Vec::new();
     for origin in &manifests.origins {
         match origin {
-            ManifestOrigin::Stdin => declared.extend(objects_from(objects_on(stdin), "standard input")),
-            ManifestOrigin::Path(path) => match files_at(path, manifests.recursive) {
+            InputPath::Stdin => declared.extend(objects_from(objects_on(stdin), &origin.to_string())),
+            InputPath::Path(path) => match files_at(path, manifests.recursive) {
                 Ok(files) => {
                     let objects_from =
                         |file: PathBuf| objects_from(objects_of(&file), &file.display().to_string());
@@ -184,13 +178,9 @@ mod tests {
         let manifests = Manifests::read(&words("a.yaml - dir"), true).unwrap();
         assert_eq!(
             manifests.origins,
-            [
-                ManifestOrigin::Path("a.yaml".into()),
-                ManifestOrigin::Stdin,
-                ManifestOrigin::Path("dir".into())
-            ]
+            [InputPath::Path("a.yaml".into()), InputPath::Stdin, InputPath::Path("dir".into())]
         );
-        assert!(manifests.recursive && manifests.use_stdin());
+        assert!(manifests.recursive);
         let error = Manifests::read(&words("https://x/y.yaml"), false).unwrap_err();
         assert_eq!(error.next_step(), Some("curl -sSL https://x/y.yaml | kubectl rollout2 ... -f -"));
         assert!(Manifests::read(&words("- -"), false).is_err());

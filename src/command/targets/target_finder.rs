@@ -95,19 +95,21 @@ impl TargetFinder<'_> {
             format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
         )
         .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
-        if self.is_compat || KindSpec::of_type(type_).is_none() {
+        let Some(kind) = KindSpec::of_type(type_).filter(|_| !self.is_compat) else {
             return error; // without a hint, so that no list is needed
-        }
+        };
         let everything = Selector::default();
         let names = self.source.list_as(type_, Some(namespace), &everything, |one| one.name().to_owned());
         let names = names.await.unwrap_or_default(); // the error is about the missing workload
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         match similar::get_close_matches(name, &names, 1, 0.6)[..] {
-            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.singular())),
-            [] if self.source.is_live() => error.hint(command(
-                "kubectl get {}{}",
-                [Word::name(type_.plural(), "TYPE"), Word::in_namespace(namespace)],
-            )),
+            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.typed())),
+            [] if self.source.is_live() => {
+                // kubectl reads `statefulsets` as those of `apps/v1`.
+                let types = if kind.is_built_in { type_.plural() } else { &type_.resource() };
+                let words = [Word::name(types, "TYPE"), Word::in_namespace(namespace)];
+                error.hint(command("kubectl get {}{}", words))
+            }
             [] => error,
         }
     }

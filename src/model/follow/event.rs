@@ -64,3 +64,21 @@ pub enum StopSignal {
     /// SIGHUP: the terminal was closed.
     HungUp,
 }
+
+impl StopSignal {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::Terminated => "terminated",
+            Self::HungUp => "hung-up",
+        }
+    }
+
+    /// Returns the name for text.
+    #[must_use]
+    pub fn words(self) -> String {
+        self.word().replace('-', " ")
+    }
+}

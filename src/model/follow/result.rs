@@ -1,5 +1,6 @@
 //! The outcome of a target.
 
+use super::event::StopSignal;
 use std::time::Duration;
 
 use crate::error::Error;
@@ -50,12 +51,8 @@ pub enum Outcome {
     TimedOut(Duration),
     /// The state of the rollout cannot be determined.
     Unreadable(Error),
-    /// SIGINT arrived.
-    Interrupted,
-    /// SIGTERM arrived.
-    Terminated,
-    /// SIGHUP stopped the program.
-    HungUp,
+    /// A signal asked the process to stop.
+    Interrupted(StopSignal),
 }
 
 /// Why a rollout failed.
@@ -91,9 +88,7 @@ impl Outcome {
             Self::Recreated => "recreated",
             Self::TimedOut(_) => "timed-out",
             Self::Unreadable(_) => "unreadable",
-            Self::Interrupted => "interrupted",
-            Self::Terminated => "terminated",
-            Self::HungUp => "hung-up",
+            Self::Interrupted(stop) => stop.word(),
         }
     }
 }

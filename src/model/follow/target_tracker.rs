@@ -204,13 +204,8 @@ impl TargetTracker {
 
     /// Finishes the target because the process was asked to stop.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now, reports: &mut Vec<Report>) {
-        let outcome = match stop {
-            StopSignal::Interrupted => Outcome::Interrupted,
-            StopSignal::Terminated => Outcome::Terminated,
-            StopSignal::HungUp => Outcome::HungUp,
-        };
         if self.result.is_none() {
-            self.finish(outcome, now.elapsed, reports);
+            self.finish(Outcome::Interrupted(stop), now.elapsed, reports);
         }
     }
 

@@ -9,6 +9,8 @@ pub(super) struct UpdatedSlot {
     pub(super) label: String,
     /// Whether the plan released it with the last batch.
     pub(super) is_ours: bool,
+    /// Whether its pod was created on the new revision, and not updated in place.
+    pub(super) is_created: bool,
 }
 
 /// The updated slots that are known already.
@@ -19,30 +21,47 @@ pub(super) struct AddedPods {
     /// The labels of updated slots in earlier observations. Where pods are only counted, the pods of one second change
     /// their slots.
     labels: BTreeSet<String>,
+    /// The created pods that were taken for released ones. Where pods are only counted, a pod that a scale-up adds can
+    /// fill the slot of a pod that is updated in place later.
+    taken_for_ours: Vec<String>,
 }
 
 impl AddedPods {
     /// Returns the state at the beginning: the released slots, and the labels of the updated ones.
     pub(super) fn beginning(known: BTreeSet<String>, updated: Vec<UpdatedSlot>) -> Self {
         let labels = known.iter().cloned().chain(updated.into_iter().map(|slot| slot.label)).collect();
-        Self { known, labels }
+        Self { known, labels, taken_for_ours: Vec::new() }
     }
 
     /// Returns the pods in new slots that the plan did not release.
     pub(super) fn observe(&mut self, updated: Vec<UpdatedSlot>) -> Vec<String> {
-        let new: Vec<bool> = updated
+        let is_new = |slot: &&UpdatedSlot| !self.known.contains(&slot.name);
+        let mut new: Vec<bool> = updated.iter().filter(is_new).map(|slot| slot.is_ours).collect();
+        let mut unknown: Vec<(bool, String)> = updated
             .iter()
-            .filter(|slot| self.known.insert(slot.name.clone()))
-            .map(|slot| slot.is_ours)
+            .filter(|slot| !self.labels.contains(&slot.label))
+            .map(|slot| (slot.is_created, slot.label.clone()))
             .collect();
-        let labels: Vec<String> = updated.into_iter().map(|slot| slot.label).collect();
-        let mut unknown: Vec<String> =
-            labels.iter().filter(|label| !self.labels.contains(*label)).cloned().collect();
-        self.labels.extend(labels);
+        for slot in updated {
+            self.known.insert(slot.name);
+            self.labels.insert(slot.label);
+        }
         // A pod that replaces another one in a known slot is older than those in new slots.
-        let replacements = unknown.len().saturating_sub(new.len());
-        let added = unknown.drain(replacements..).zip(new).filter(|(_, is_ours)| !is_ours);
-        added.map(|(label, _)| label).collect()
+        unknown.drain(..unknown.len().saturating_sub(new.len()));
+        if unknown.iter().any(|(is_created, _)| !is_created) {
+            unknown.sort_by_key(|(is_created, _)| *is_created); // released pods first
+            new.sort_by_key(|is_ours| !is_ours);
+        }
+        let mut added = Vec::new();
+        for ((is_created, label), is_ours) in unknown.into_iter().zip(new) {
+            match (is_created, is_ours) {
+                (true, true) => self.taken_for_ours.push(label),
+                (true, false) => added.push(label),
+                (false, true) => {}
+                (false, false) => added.extend(self.taken_for_ours.pop()),
+            }
+        }
+        added
     }
 }
 
@@ -56,6 +75,7 @@ mod tests {
             name: (index + 1).to_string(),
             label: (*pod).to_owned(),
             is_ours: index < released,
+            is_created: !pod.starts_with("in-place"),
         };
         pods.iter().enumerate().map(slot).collect()
     }
@@ -86,6 +106,21 @@ mod tests {
             (&["c", "d", "f"], 3, &[]),
         ] {
             assert_eq!(pods.observe(counted(observed, released)), added, "{observed:?}");
+        }
+    }
+    #[test]
+    fn a_pod_that_is_updated_in_place_is_not_added() {
+        let none = || AddedPods::beginning(BTreeSet::new(), Vec::new());
+        // The scale-up creates its pods before the released pod is updated, with it, or after it.
+        for (observed, added) in [
+            ([&["a", "b"][..], &["a", "b", "in-place"]], [&["b"][..], &["a"]]),
+            ([&["a", "b", "in-place"], &["a", "b", "in-place"]], [&["a", "b"], &[]]),
+            ([&["in-place"], &["in-place", "a", "b"]], [&[], &["a", "b"]]),
+        ] {
+            let mut pods = none();
+            for (observed, added) in observed.into_iter().zip(added) {
+                assert_eq!(pods.observe(counted(observed, 1)), *added, "{observed:?}");
+            }
         }
     }
 }

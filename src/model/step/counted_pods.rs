@@ -8,7 +8,9 @@
 use std::cmp::Reverse;
 
 use super::daemon_set::DaemonSets;
-use super::partition::{allowed, is_complete, lower_partition, own_partition, released_from};
+use super::partition::{
+    allowed, is_complete, lower_partition, own_node_selector, own_partition, released_from, skippable_node,
+};
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot, max_unavailable};
 use super::step_kind::{Release, StepKind};
@@ -64,10 +66,16 @@ impl StepKind for CountedPods {
             let name = index.to_string();
             let is_released = is_updated || index >= partition;
             let excluded = if is_updated { None } else { excluded(context, index < own, pod) };
+            let skipped = pod.filter(|_| !is_updated).and_then(|pod| skippable_node(context, pod));
+            let label = || match (own_pod, skipped) {
+                (Some(pod), _) => pod.name.clone(),
+                (None, Some(node)) => node.name.clone(),
+                (None, None) => format!("pod {}", place + 1),
+            };
             PodSlot {
                 is_in_last_batch: last_batch.contains(name.as_str()),
                 soaks: true, // including pods that a scale-up adds on the new revision
-                label: Some(own_pod.map_or_else(|| format!("pod {}", place + 1), |pod| pod.name.clone())),
+                label: Some(label()),
                 name,
                 pod,
                 is_updated,
@@ -75,7 +83,8 @@ impl StepKind for CountedPods {
                 is_released,
                 awaits_deletion: is_released && !is_updated,
                 excluded,
-                unready_node: context.unready_node_of(own_pod),
+                unready_node: skipped
+                    .map_or_else(|| context.unready_node_of(own_pod), |node| Some(node.name.clone())),
                 group: None,
             }
         };
@@ -103,8 +112,13 @@ impl StepKind for CountedPods {
         if is_smaller { as_count(budget.surge) } else { 0 }
     }
 
+    fn numbers_from_the_end(&self) -> bool {
+        true
+    }
+
+    /// The selector of the strategy leaves the nodes out. Outdated pods of other kinds have no known order.
     fn skips_unready_nodes(&self) -> bool {
-        false
+        true
     }
 
     fn is_complete(&self, context: &PlanContext<'_>) -> bool {
@@ -124,7 +138,8 @@ fn pods<'a>(context: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
         PodIdentity::Interchangeable => outdated.sort_by_key(|pod| pod.ready),
         PodIdentity::Ordinal => outdated.sort_by_key(|pod| Reverse(pod.ordinal)),
         PodIdentity::Node => {
-            outdated.sort_by_key(|pod| (!selects(context, pod), Reverse(&pod.node)));
+            let is_skipped = |pod: &Pod| skippable_node(context, pod).is_some();
+            outdated.sort_by_key(|pod| (!selects(context, pod), is_skipped(pod), Reverse(&pod.node)));
         }
     }
     (updated, outdated)
@@ -153,13 +168,9 @@ fn selects(context: &PlanContext<'_>, pod: &Pod) -> bool {
     if context.workload().kind().pods != PodIdentity::Node {
         return true;
     }
-    let own = || {
-        let selector = strategy::update_strategy(context.workload())?.pointer("/rollingUpdate/selector")?;
-        Selector::read(selector)
-    };
     let selector = match &context.pace().node_selector {
         Some(text) => Selector::parse(text).ok(),
-        None => own(),
+        None => own_node_selector(context).and_then(Selector::read),
     };
     let node = context.node_of(pod);
     let label = |key: &str| node.and_then(|node| node.labels.get(key)).map(String::as_str);

@@ -1,9 +1,13 @@
 //! Releasing pods by lowering a partition: of ordinals, or of a number of pods.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
 
 use super::slot::{PlanContext, PodSlot, max_unavailable};
 use super::step_kind::Release;
+use crate::model::api::node::Node;
+use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::change::plan::BatchRecord;
 use crate::model::workload::kind::PodIdentity;
@@ -33,22 +37,57 @@ pub(super) fn lower_partition(
     Some(Release::Strategy { set, slots: released })
 }
 
-/// Returns the live strategy with another partition, and with the node selector of the plan.
+/// The label of a node with its name for the selector of a strategy.
+const HOSTNAME: &str = "kubernetes.io/hostname";
+
+/// Returns the live strategy with another partition. Where pods are identified by their nodes, it has the node selector of
+/// the plan or the original one, without the nodes that are skipped.
 fn strategy_with(context: &PlanContext<'_>, kept: usize) -> Value {
     let workload = context.workload();
     let kept = i64::try_from(kept).unwrap_or(strategy::ABOVE_EVERY_POD);
     let strategy = strategy::with_partition(workload, kept);
-    let selector = context.pace().node_selector.as_deref();
-    match selector.filter(|_| workload.kind().pods == PodIdentity::Node).map(Selector::parse) {
-        Some(Ok(selector)) => {
-            let mut strategy = strategy::without_node_selector(strategy);
-            if let Some(selector) = selector.to_label_selector() {
-                strategy["rollingUpdate"]["selector"] = selector;
-            }
-            strategy
-        }
-        _ => strategy,
+    if workload.kind().pods != PodIdentity::Node {
+        return strategy;
     }
+    let skipped: BTreeSet<&str> = context
+        .observed
+        .own_pods()
+        .filter(|pod| !context.is_updated(pod))
+        .filter_map(|pod| skippable_node(context, pod)?.labels.get(HOSTNAME).map(String::as_str))
+        .collect();
+    let selector = match &context.pace().node_selector {
+        Some(text) => Selector::parse(text).ok().and_then(|selector| selector.to_label_selector()),
+        None => own_node_selector(context).cloned(),
+    };
+    let selector = if skipped.is_empty() { selector } else { Some(without_nodes(selector, &skipped)) };
+    let mut strategy = strategy::without_node_selector(strategy);
+    if let Some(selector) = selector {
+        strategy["rollingUpdate"]["selector"] = selector;
+    }
+    strategy
+}
+
+/// Returns a label selector that matches the same nodes, without those of these hostnames.
+fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
+    let mut selector = selector.unwrap_or_else(|| json!({}));
+    let others = json!({"key": HOSTNAME, "operator": "NotIn", "values": hostnames});
+    match selector["matchExpressions"].as_array_mut() {
+        Some(expressions) => expressions.push(others),
+        None => selector["matchExpressions"] = json!([others]),
+    }
+    selector
+}
+
+/// Returns the node selector of the original strategy.
+pub(super) fn own_node_selector<'a>(context: &PlanContext<'a>) -> Option<&'a Value> {
+    let selector = context.record.hold.original()?.pointer("/rollingUpdate/selector")?;
+    (!selector.is_null()).then_some(selector)
+}
+
+/// Returns the node of a pod if it is not ready and the selector of the strategy can leave it out.
+pub(super) fn skippable_node<'a>(context: &PlanContext<'a>, pod: &Pod) -> Option<&'a Node> {
+    let is_by_node = context.workload().kind().pods == PodIdentity::Node;
+    context.node_of(pod).filter(|node| is_by_node && !node.ready && node.labels.contains_key(HOSTNAME))
 }
 
 /// Returns the partition from which on the controller may update now: the lowest index, or the number of pods that it

@@ -1,6 +1,6 @@
 //! Previews a plan: what a command would begin or continue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::batches::Next;
 use super::existing::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
@@ -10,12 +10,15 @@ use super::situation::Situation;
 use super::slot::PodSlot;
 use super::state::PlanState;
 use super::timers::Timers;
-use super::view::PlanView;
+use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::plan_view;
 use crate::model::api::node::Node;
 use crate::model::follow::Now;
 use crate::model::revision::Revision;
+use crate::model::status::effect::UpdatedPods;
 use crate::model::status::observation::Observation;
+use crate::model::workload::kind::PodIdentity;
+use crate::model::workload::strategy;
 
 /// Returns the plan that a command would begin or continue.
 ///
@@ -45,7 +48,36 @@ pub fn preview(
     let timers = Timers::default();
     let state = PlanState { slots: &slots, timers: &timers };
     let update = Some(foretold_update(state.context().observed));
-    Ok(PlanView { stops: stops(&state), update, ..plan_view(&state, &BTreeMap::new()) })
+    let view = plan_view(&state, &BTreeMap::new());
+    let batch_updates = batch_updates(&state, &view.batches);
+    Ok(PlanView { stops: stops(&state), update, batch_updates, ..view })
+}
+
+/// Foretells the update of the pods of each future batch; empty if the batches are alike, or if the controller chooses
+/// the pods of a batch.
+fn batch_updates(state: &PlanState<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPods)> {
+    let observed = state.context().observed;
+    let workload = &observed.workload;
+    if strategy::partition_counts_pods(workload) && workload.kind().pods != PodIdentity::Node {
+        return Vec::new();
+    }
+    let coming = batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
+    let updates: Vec<_> = coming
+        .map(|batch| {
+            let names: BTreeSet<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
+            let slots = state.all().iter().filter(|slot| names.contains(slot.label().as_str()));
+            let pods: Vec<_> = slots.filter_map(|slot| slot.pod).collect();
+            (batch.number, UpdatedPods::of(&pods, observed, workload))
+        })
+        .collect();
+    let is_like = |one: &UpdatedPods, other: &UpdatedPods| {
+        let facts = |update: &UpdatedPods| (update.in_place > 0, update.recreated > 0);
+        facts(one) == facts(other) && one.restarted == other.restarted && one.because == other.because
+    };
+    match updates.split_first() {
+        Some(((_, first), rest)) if !rest.iter().all(|(_, other)| is_like(first, other)) => updates,
+        _ => Vec::new(),
+    }
 }
 
 /// Returns why the next batch cannot begin, if it cannot.

@@ -33,8 +33,10 @@ pub(super) struct ChangeReporter {
     has_final_soak: bool,
     /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
-    /// The batch that this process began last, with the slots that it had then.
-    begun: Option<(usize, Vec<String>)>,
+    /// The batch that this process began last, with the slots that it had then, and the number of all slots.
+    begun: Option<(usize, Vec<String>, usize)>,
+    /// The number of slots in the last observation.
+    slots: usize,
 }
 
 #[derive(Debug)]
@@ -77,12 +79,28 @@ impl ChangeReporter {
     /// Returns the new slots on the new revision that are in no batch: the controller created their pods.
     fn added(&mut self, state: &PlanState<'_>) -> Vec<String> {
         // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
+        let from_end = state.slots.kind.numbers_from_the_end();
+        let place = |name: &str, of: usize| {
+            let after = name.parse::<usize>().ok().filter(|_| from_end);
+            after
+                .and_then(|after| of.checked_sub(after + 1))
+                .map_or_else(|| name.to_owned(), |place| place.to_string())
+        };
+        self.slots = state.all().len();
         let number = state.plan().batch.as_ref().map(|batch| batch.number);
-        let last = self.begun.as_ref().filter(|(begun, _)| Some(*begun) == number).map(|(_, slots)| slots);
-        let updated = state.all().iter().filter(|slot| slot.is_updated).map(|slot| UpdatedSlot {
-            name: slot.name.clone(),
-            label: slot.label(),
-            is_ours: last.map_or(slot.is_in_last_batch, |last| last.contains(&slot.name)),
+        let last = self.begun.as_ref().filter(|(begun, ..)| Some(*begun) == number);
+        let last: Option<BTreeSet<String>> =
+            last.map(|(_, slots, of)| slots.iter().map(|name| place(name, *of)).collect());
+        let updated = state.all().iter().filter(|slot| slot.is_updated).map(|slot| {
+            let name = place(&slot.name, self.slots);
+            UpdatedSlot {
+                label: slot.label(),
+                is_ours: last.as_ref().map_or(slot.is_in_last_batch, |last| last.contains(&name)),
+                is_created: slot.pod.is_none_or(|pod| {
+                    pod.in_place_update.as_ref().is_none_or(|update| update.since.is_none())
+                }),
+                name,
+            }
         });
         // For a moment there may be more pods than the ReplicaSet wants: measured on a real control plane.
         let wanted = state.context().current().map(|current| current.replica_set_counts.wanted);
@@ -92,7 +110,7 @@ impl ChangeReporter {
             return added.observe(updated);
         }
         let released = state.all().iter().filter(|slot| slot.is_updated || slot.is_released);
-        let released = released.map(|slot| slot.name.clone()).collect();
+        let released = released.map(|slot| place(&slot.name, self.slots)).collect();
         self.added = Some(AddedPods::beginning(released, updated));
         Vec::new()
     }
@@ -128,7 +146,8 @@ impl ChangeReporter {
 
     /// Stores the slots that a batch has when it begins.
     pub(super) fn begin_batch(&mut self, record: &PlanRecord) {
-        self.begun = record.plan.batch.as_ref().map(|batch| (batch.number, batch.slots.clone()));
+        let batch = record.plan.batch.as_ref();
+        self.begun = batch.map(|batch| (batch.number, batch.slots.clone(), self.slots));
     }
 
     /// Stores the slots of the last batch for later views.

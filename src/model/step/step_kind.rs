@@ -68,6 +68,11 @@ pub(super) trait StepKind {
         false
     }
 
+    /// Whether the name of a slot is the number of slots after it, so that scaling renames the slots.
+    fn numbers_from_the_end(&self) -> bool {
+        false
+    }
+
     /// Whether a batch can skip slots on nodes that are not ready.
     fn skips_unready_nodes(&self) -> bool;
 

@@ -30,6 +30,9 @@ pub struct PlanView {
     pub holds_by: Option<(String, Option<&'static str>)>,
     /// How outdated pods are updated; only in a preview and at the beginning, because it compares templates.
     pub update: Option<UpdatedPods>,
+    /// The same for each future batch, by its number; only in a preview whose batches differ, because outdated pods run
+    /// several revisions, and only where the order of the pods is known.
+    pub batch_updates: Vec<(usize, UpdatedPods)>,
     /// The goal of the command.
     pub reach: Reach,
     /// The finished, present and future batches.

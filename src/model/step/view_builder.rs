@@ -59,6 +59,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         holds_by: strategy::step_hold(context.workload())
             .map(|(field, value)| (field.members().join("."), value)),
         update: None,
+        batch_updates: Vec::new(),
         end_by_hand: context.record.hold.end_by_hand(context.workload()),
         causes: state.timers.causes.current().cloned().collect(),
     }

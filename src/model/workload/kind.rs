@@ -62,7 +62,7 @@ pub enum HoldBy {
 impl HoldBy {
     /// Whether a hold replaces the user's strategy, which an annotation then stores.
     #[must_use]
-    pub fn is_remembered(self) -> bool {
+    pub fn needs_annotation(self) -> bool {
         match self {
             Self::Paused(_) => false,
             Self::Partition | Self::OnDelete => true,

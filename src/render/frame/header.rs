@@ -53,7 +53,7 @@ impl BlockHeader {
         };
         let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
-            name: heading(tracker.workload().reference(), tracker, names),
+            name: heading(names.name(tracker.workload())),
             revisions: FrameLine::of(
                 tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
             ),
@@ -130,17 +130,14 @@ impl SummaryRow {
         let workload = tracker.workload();
         let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
         Self {
-            name: heading(name, tracker, names),
+            name: heading(names.with_namespace(name, workload)),
             state: FrameLine::default().with(style, state),
             why: why.map(|why| FrameLine::default().with(style, why)),
         }
     }
 }
 
-/// Returns a name, with the namespace if the output has several.
-fn heading(name: String, tracker: &TargetTracker, names: NameContext) -> FrameLine {
-    let namespace = tracker.workload().object().namespace();
-    let name = if names.namespaces { format!("{name} in {namespace}") } else { name };
+fn heading(name: String) -> FrameLine {
     FrameLine::default().with(Style::Heading, name)
 }
 

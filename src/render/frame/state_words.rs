@@ -42,7 +42,7 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
         Outcome::Recreated => (Style::Bad, "deleted and created again".to_owned()),
         Outcome::TimedOut(limit) => (Style::Bad, format!("timed out after {}", lasting(*limit))),
         Outcome::Unreadable(error) => (Style::Bad, format!("cannot be read: {}", error.sentence())),
-        Outcome::Held | Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp => in_progress(state),
+        Outcome::Held | Outcome::Interrupted(_) => in_progress(state),
     }
 }
 

@@ -5,10 +5,9 @@ use super::columns::{aligned, shorten_column};
 use super::line::FrameLine;
 use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
-use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, PlanView, StepOutcome, Stepper, StopReason};
 use crate::render::change::{names, pods};
-use crate::render::status::{NameContext, RolloutStatus};
+use crate::render::status::NameContext;
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
 use crate::render::style::Style;
 
@@ -175,8 +174,9 @@ fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
 
 fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let Some(observed) = steps.stepper.observed() else { return Vec::new() };
-    let standing = RolloutStatus { observed, verdict: &verdict(observed), causes: &view.causes };
-    let (lines, more) = causes::lines(|cause| steps.logs.of(cause), &standing, NameContext::default(), width);
+    let log_of = |cause: &_| steps.logs.of(cause);
+    let (lines, more) =
+        causes::lines(&view.causes, log_of, &observed.workload, NameContext::default(), width);
     let lines =
         lines.into_iter().flat_map(|RenderedCause { cause, evidence }| cause.into_iter().chain(evidence));
     lines.chain(more).collect()

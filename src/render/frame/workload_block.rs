@@ -12,7 +12,7 @@ use crate::model::status::cause::Cause;
 use crate::model::text::plural::plural;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::verdict::RolloutState;
-use crate::render::status::{NameContext, RolloutStatus, cause_style};
+use crate::render::status::{NameContext, cause_style};
 use crate::render::style::Style;
 
 /// The lines of one workload.
@@ -121,11 +121,11 @@ impl WorkloadBlock {
 impl Severity {
     fn of(tracker: &TargetTracker, causes: &[Cause]) -> Self {
         let state = tracker.verdict().map(|verdict| verdict.state);
-        let is_broken = causes.iter().any(|cause| !cause.is_transient && !cause.id.is_hold());
+        let is_broken = causes.iter().any(Cause::needs_a_fix);
         match tracker.result().map(|result| &result.outcome) {
             Some(Outcome::Reached) => Self::Complete,
             Some(Outcome::Held) => Self::Held,
-            Some(Outcome::Interrupted | Outcome::Terminated | Outcome::HungUp) | None => match state {
+            Some(Outcome::Interrupted(_)) | None => match state {
                 _ if is_broken => Self::Broken,
                 Some(RolloutState::Failed) => Self::Broken,
                 Some(RolloutState::Complete) => Self::Complete,
@@ -182,12 +182,8 @@ fn body(
             TreeLine::Pod(line) => Some((LinePriority::Pod, line)),
         });
     }
-    let (lines, more) = causes::lines(
-        |cause| tracker.log_for(cause),
-        &RolloutStatus { observed, verdict, causes },
-        names,
-        width,
-    );
+    let (lines, more) =
+        causes::lines(causes, |cause| tracker.log_for(cause), &observed.workload, names, width);
     for (index, RenderedCause { cause, evidence }) in lines.into_iter().enumerate() {
         let ranks = if index == 0 {
             (LinePriority::FirstCause, LinePriority::FirstEvidence)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Closing;
 use crate::model::change::plan::{Batches, Pace};
-use crate::model::follow::{Now, StopSignal};
+use crate::model::follow::Now;
 use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanView, RollbackOutcome, SlotState,
     StepOutcome, StepReport, Stepper, StopReason,
@@ -126,6 +126,9 @@ fn plan_facts(view: &PlanView) -> Value {
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
         "podUpdate": view.update.as_ref().map(pod_update::json_of_plan),
+        "batchPodUpdates": view.batch_updates.iter().map(|(number, update)| {
+            json!({"batch": number, "podUpdate": pod_update::json_of_plan(update)})
+        }).collect::<Vec<_>>(),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
@@ -195,9 +198,7 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
         StepOutcome::Stopped(_) => "stopped",
         StepOutcome::Failed { .. } => "failed",
         StepOutcome::TimedOut(_) => "timed-out",
-        StepOutcome::Interrupted(StopSignal::Interrupted) => "interrupted",
-        StepOutcome::Interrupted(StopSignal::Terminated) => "terminated",
-        StepOutcome::Interrupted(StopSignal::HungUp) => "hung-up",
+        StepOutcome::Interrupted(stop) => stop.word(),
         StepOutcome::Gone { recreated: false } => "deleted",
         StepOutcome::Gone { recreated: true } => "recreated",
         StepOutcome::Error(_) => "error",

@@ -4,7 +4,6 @@ use super::hints;
 use super::words::{slots, time};
 use super::{Closing, Printed};
 use crate::model::change::plan::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
-use crate::model::follow::StopSignal;
 use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
     StopReason,
@@ -13,7 +12,6 @@ use crate::model::workload::Workload;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy;
 use crate::render::change::names;
-use crate::render::escape;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
@@ -36,13 +34,8 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
             let line = format!("error: {name}: timed out after {}; {}", time(*limit), left_behind(closing));
             cut_short(closing, &line)
         }
-        StepOutcome::Interrupted(signal) => {
-            let how = match signal {
-                StopSignal::Interrupted => "interrupted",
-                StopSignal::Terminated => "terminated",
-                StopSignal::HungUp => "hung up",
-            };
-            cut_short(closing, &format!("{how}: {name}: {}", left_behind(closing)))
+        StepOutcome::Interrupted(stop) => {
+            cut_short(closing, &format!("{}: {name}: {}", stop.words(), left_behind(closing)))
         }
         StepOutcome::Gone { recreated: false } => {
             Printed::note(format!("error: object has been deleted: {name}"))
@@ -53,9 +46,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
         StepOutcome::Error(_) => Printed::default(),
     };
     let hints = hints::of(workload, view, outcome);
-    let printed = hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")));
-    let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
-    Printed { results: safe(printed.results), notes: safe(printed.notes) }
+    hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")))
 }
 
 /// Returns the line of a command that ended early. During a rollback it also contains the failure.

@@ -6,7 +6,6 @@ use super::{Closing, Printed};
 use crate::model::step::{PlanView, StepOutcome};
 use crate::model::workload::Workload;
 use crate::render::change::names;
-use crate::render::escape;
 use crate::render::frame::batch_rows;
 use crate::render::pod_update;
 use crate::render::style::{Span, Style};
@@ -37,12 +36,17 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
     let may_stay = workload.kind().pod_update_policy.is_some();
-    let how = view.update.as_ref().map(|update| pod_update::of_plan(update, may_stay)).unwrap_or_default();
+    for (number, update) in &view.batch_updates {
+        spans.push(Span::plain(format!("  batch {number}: {}\n", pod_update::of_plan(update, may_stay))));
+    }
+    let alike = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
+    let how = alike.map(|update| pod_update::of_plan(update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
-        Some(value) => format!("; held by {field}: {value}"),
-        None => format!("; held by {field}"),
+        Some(value) => format!("held by {field}: {value}"),
+        None => format!("held by {field}"),
     });
-    spans.push(Span::plain(format!("  {how}{}\n", by.collect::<String>())));
+    let line: Vec<String> = how.into_iter().chain(by).collect();
+    spans.push(Span::plain(format!("  {}\n", line.join("; "))));
     if let Some(command) = &view.end_by_hand {
         spans.push(Span::plain(format!("  to end the hold without this program: {command}\n")));
     }
@@ -53,8 +57,8 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
 #[must_use]
 pub fn obstacles(workload: &Workload, view: &PlanView) -> Printed {
     let printed = view.lease.iter().fold(Printed::default(), |printed, lease| {
-        let line = format!("note: {}, and the next step waits for its lease", who_steps(workload, lease));
-        printed.and_note(escape::line(&line))
+        printed
+            .and_note(format!("note: {}, and the next step waits for its lease", who_steps(workload, lease)))
     });
     let Some(reason) = &view.stops else { return printed };
     let closing = Closing { workload, view: Some(view), rollback: None, holder: None };

@@ -82,6 +82,44 @@ async fn dry_run_prints_how_pods_are_updated_and_what_holds() {
     }
 }
 
+/// Pods of several old revisions: one of them cannot be updated in place.
+#[tokio::test(start_paused = true)]
+async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
+    let env = |value: &str| {
+        let container = json!({"name": "app", "image": "app:2.0", "env": [{"name": "A", "value": value}]});
+        json!({"spec": {"template": {"spec": {"containers": [container]}}}})
+    };
+    for (kind, names) in [(KINDS[1], true), (KINDS[2], true), (KINDS[0], false)] {
+        let web = Web::new(kind, 4, &json!({"partition": 2})).await;
+        web.patch(&env("1"));
+        web.cluster.advance(120).await;
+        web.patch(
+            &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": null, "paused": true}}}}),
+        );
+        let mut after = env("1");
+        after["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+        web.patch(&after);
+        web.cluster.advance(10).await;
+        assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2");
+        let plan = web.run("step --dry-run --all --by 2 --no-canary").await;
+        ends(&plan, 0);
+        let lines: Vec<&str> = plan.transcript.lines().map(str::trim).collect();
+        let of_batches = [
+            "batch 1: pods are updated in place: restarts app",
+            "batch 2: pods are recreated: spec.containers[app].env[A] cannot change in place",
+        ];
+        assert_eq!(of_batches.iter().all(|line| lines.contains(line)), names, "{}", plan.transcript);
+        let of_plan = "2 pods recreated: 2 pods in place: restarts app; spec.containers[app].env[A] cannot";
+        assert_eq!(plan.transcript.contains(of_plan), !names, "{}", plan.transcript);
+        let document = web.run("step --dry-run --all --by 2 --no-canary -o json").await;
+        let document: serde_json::Value = serde_json::from_str(&document.stdout).unwrap();
+        assert_eq!(document["podUpdate"]["kind"], "mixed");
+        let kinds: Vec<_> = document["batchPodUpdates"].as_array().unwrap().iter().collect();
+        let kinds: Vec<_> = kinds.iter().map(|one| one["podUpdate"]["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, if names { &["in-place", "recreate"][..] } else { &[] });
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_smaller_of_both_limits_counts() {
     for (own, flag, fewest) in [(json!(1), 3, 9), (json!(5), 2, 8), (json!("50%"), 3, 7)] {
@@ -163,6 +201,34 @@ async fn an_unordered_update_is_stepped_by_number_of_pods() {
     assert_eq!((web.pods().as_str(), web.partition()), ("1.0 3/3, 2.0 1/1", json!(3)));
     ends(&web.run("step --all").await, 0);
     assert_eq!(web.pods(), "2.0 4/4");
+}
+
+/// The selector of the strategy leaves out the nodes that are not ready.
+#[tokio::test(start_paused = true)]
+async fn unready_nodes_are_skipped_until_they_are_ready() {
+    let ads = (&ADVANCED_DAEMONSETS, "ads/web");
+    for own in [json!(null), json!({"matchLabels": {"kubernetes.io/os": "linux"}})] {
+        let web = Web::new(ads, 4, &json!({"rollingUpdateType": "Standard", "selector": own})).await;
+        let before = web.strategy();
+        web.pause_and_change("app:2.0").await;
+        web.node_is_ready("node-2", false);
+        let output = web.run("step --all --by 2 --no-canary --ignore-unready-nodes").await;
+        ends(&output, 5);
+        assert!(output.stderr.contains("skipped 1 pod on NotReady nodes: node-2"), "{}", output.transcript);
+        assert!(output.transcript.contains("batch 2: pod 3\n"), "{}", output.transcript);
+        assert_eq!(web.pods(), "1.0 0/1, 2.0 3/3");
+        let mut selector = if own.is_null() { json!({}) } else { own.clone() };
+        let others = json!({"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["node-2"]});
+        selector["matchExpressions"] = json!([others]);
+        assert_eq!(web.strategy()["rollingUpdate"]["selector"], selector);
+        web.node_is_ready("node-2", true);
+        web.cluster.advance(60).await;
+        let output = web.run("step --all").await;
+        ends(&output, 0);
+        assert_eq!(web.pods(), "2.0 4/4", "{}", output.transcript);
+        ends(&web.run("resume").await, 0);
+        assert_eq!(web.strategy(), before);
+    }
 }
 
 #[tokio::test(start_paused = true)]

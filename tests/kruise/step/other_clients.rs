@@ -71,3 +71,25 @@ async fn scaling_changes_the_batches() {
         assert_eq!(web.pods(), "2.0 2/2", "{}", output.transcript);
     }
 }
+
+/// A scale-up creates its pods while the released pod waits for its grace period.
+#[tokio::test(start_paused = true)]
+async fn only_created_pods_are_reported_as_created() {
+    let rolling = json!({"inPlaceUpdateStrategy": {"gracePeriodSeconds": 3}});
+    let web = Web::changed(KINDS[0], 4, &rolling, "app:2.0").await;
+    let old = web.uids();
+    let key = web.key.clone();
+    web.cluster.later(1000, move |editor| {
+        editor.patch(&key, &json!({"spec": {"replicas": 6}}));
+    });
+    let output = web.run("step --by 1").await;
+    ends(&output, 0);
+    let created: Vec<String> = web.uids().into_keys().filter(|name| !old.contains_key(name)).collect();
+    let notes: String =
+        output.transcript.lines().filter(|line| line.contains("the cluster created")).collect();
+    assert_eq!(created.len(), 2);
+    for name in old.keys() {
+        assert!(!notes.contains(name.as_str()), "{name}: {}", output.transcript);
+    }
+    assert!(created.iter().all(|name| notes.contains(name.as_str())), "{}", output.transcript);
+}

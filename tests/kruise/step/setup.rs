@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use harness::Output;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
-use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, PODS};
+use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, NODES, PODS};
+use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key, Resource, SimCluster, object};
 
 /// A workload `web` of pods that run `app:1.0`.
@@ -68,6 +69,27 @@ impl Web {
 
     pub(super) fn patch(&self, patch: &Value) {
         self.cluster.editor().patch(&self.key, patch);
+    }
+
+    /// A node becomes ready or not, and its pods with it.
+    pub(super) fn node_is_ready(&self, node: &str, is_ready: bool) {
+        let status = if is_ready { "True" } else { "Unknown" };
+        self.cluster.sim.store(|store| {
+            let author = Author::new("node-controller");
+            let set = |object: &mut Value| object["status"]["conditions"][0]["status"] = status.into();
+            store.edit(&Key::new(&NODES, "", node), Part::Status, &author, set).unwrap();
+            let pods = store.list(&PODS, None).filter(|(_, pod)| pod["spec"]["nodeName"] == *node);
+            let pods: Vec<Key> = pods.map(|(key, _)| key.clone()).collect();
+            for pod in pods {
+                let set = |pod: &mut Value| {
+                    let conditions = pod["status"]["conditions"].as_array_mut().into_iter().flatten();
+                    for condition in conditions.filter(|one| one["type"] == "Ready") {
+                        condition["status"] = if is_ready { "True" } else { "False" }.into();
+                    }
+                };
+                store.edit(&pod, Part::Status, &author, set).unwrap();
+            }
+        });
     }
 
     pub(super) fn object(&self) -> Value {

@@ -46,6 +46,13 @@ impl Moment {
         self.web["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap_or_default()
     }
 
+    /// The ordinals that should have a pod.
+    pub(crate) fn ordinals(&self) -> Vec<i64> {
+        let reserved = self.web["spec"]["reserveOrdinals"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let free = (0..).filter(|ordinal| !reserved.iter().any(|one| *one == *ordinal));
+        free.take(usize::try_from(self.wanted()).unwrap_or_default()).collect()
+    }
+
     /// The fields that a plan replaces, as far as they are present.
     pub(super) fn own(&self) -> Map<String, Value> {
         let spec = &self.web["spec"];

@@ -77,7 +77,7 @@ pub(crate) async fn step_to_the_end(
     transcript: &mut String,
 ) -> u8 {
     let (mut words, mut refusals) = (line.to_owned(), 0);
-    let again = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let mut again = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     for number in 0..PATIENCE {
         let has_begun = object(cluster, web).to_string().contains("\\\"reason\\\":\\\"plan\\\"");
         if has_begun && number > 0 && refusals == 0 {
@@ -91,6 +91,14 @@ pub(crate) async fn step_to_the_end(
         };
         *transcript += &format!("--- {words}: exit {exit}\n{printed}");
         let is_held = object(cluster, web)["metadata"]["annotations"]["kubectl-rollout2/held"].is_string();
+        if line.contains(" --node-selector ")
+            && is_held
+            && (exit == 0 || printed.contains("that --node-selector selects"))
+        {
+            again = format!("{again} --all --node-selector="); // the selected nodes are updated
+            words.clone_from(&again);
+            continue;
+        }
         match exit {
             0 if !is_held => return 0,
             0 => {}

@@ -51,6 +51,8 @@ pub(super) struct Draw {
     /// How long the rollout runs before it is stepped.
     pub(super) head_start: Duration,
     pub(super) words: Words,
+    /// The zone of `--node-selector`. Once its nodes are updated, the user types the command for all nodes.
+    pub(super) zone: Option<u64>,
     pub(super) deaths: Vec<Death>,
     /// Others, each after so many milliseconds.
     pub(super) deeds: Vec<(u64, Deed)>,
@@ -60,16 +62,20 @@ pub(super) struct Draw {
 impl Draw {
     pub(super) fn of(kind: Kind, dice: &mut Dice) -> Self {
         let pods = 1 + signed(dice.below(10));
-        let mut spec = json!({"updateStrategy": strategy(kind, dice, pods)});
+        let is_ordered = kind == Kind::StatefulSet && dice.once_in(3);
+        let mut spec = json!({"updateStrategy": strategy(kind, dice, pods, is_ordered)});
         if kind != Kind::DaemonSet {
             spec["replicas"] = pods.into();
         }
         if kind == Kind::StatefulSet {
-            spec["podManagementPolicy"] =
-                if dice.once_in(3) { "OrderedReady".into() } else { "Parallel".into() };
+            spec["podManagementPolicy"] = if is_ordered { "OrderedReady".into() } else { "Parallel".into() };
+            if dice.once_in(4) {
+                spec["reserveOrdinals"] = json!([dice.below(6), 2]);
+            }
         } else if dice.once_in(3) {
             spec["minReadySeconds"] = (*dice.one_of(&[2, 10])).into();
         }
+        let zone = (kind == Kind::DaemonSet && dice.once_in(4)).then(|| dice.below(count(pods.min(3))));
         let image = match dice.below(10) {
             0..=2 => *dice.one_of(&BROKEN),
             3 => "app:2.0-slow",
@@ -84,8 +90,9 @@ impl Draw {
             is_paused_first: !dice.once_in(3),
             head_start: Duration::from_millis(dice.below(15_000)),
             words: Words { surge: None, ..words(dice, pods) },
+            zone,
             deaths: (0..dice.below(4)).map(|_| death(dice)).collect(),
-            deeds: (0..deeds).map(|_| (dice.below(90_000), deed(kind, dice, pods))).collect(),
+            deeds: (0..deeds).map(|_| (dice.below(90_000), deed(kind, dice, pods, is_ordered))).collect(),
             spread: Duration::from_millis(dice.below(2_000)),
         }
     }
@@ -102,12 +109,13 @@ impl Draw {
 
     /// The words of the first command.
     pub(super) fn line(&self) -> String {
-        format!("step {}{}", self.kind.target(), self.words.options())
+        let selector = self.zone.map(|zone| format!(" --node-selector topology.kubernetes.io/zone=z{zone}"));
+        format!("step {}{}{}", self.kind.target(), self.words.options(), selector.unwrap_or_default())
     }
 }
 
 /// In place and recreated; limits as numbers and percentages; a partition of the user's own that keeps some pods.
-fn strategy(kind: Kind, dice: &mut Dice, pods: i64) -> Value {
+fn strategy(kind: Kind, dice: &mut Dice, pods: i64, is_ordered: bool) -> Value {
     let policy = match (kind, dice.once_in(3)) {
         (Kind::DaemonSet, true) => ("rollingUpdateType", "Standard"),
         (Kind::DaemonSet, false) => ("rollingUpdateType", "InPlaceIfPossible"),
@@ -131,18 +139,26 @@ fn strategy(kind: Kind, dice: &mut Dice, pods: i64) -> Value {
     if kind == Kind::StatefulSet && dice.once_in(3) {
         limits["minReadySeconds"] = (*dice.one_of(&[2, 10])).into();
     }
-    if limits[policy.0] == "InPlaceIfPossible" && dice.once_in(4) {
+    if kind == Kind::StatefulSet && !is_ordered && dice.once_in(4) {
+        let label =
+            json!({"key": "apps.kubernetes.io/pod-index", "operator": "In", "values": ["0", "3", "4"]});
+        let first = json!([{"weight": 5, "matchSelector": {"matchExpressions": [label]}}]);
+        limits["unorderedUpdate"] =
+            if dice.once_in(2) { json!({}) } else { json!({"priorityStrategy": {"weightPriority": first}}) };
+    }
+    let is_in_place = limits[policy.0] == "InPlaceIfPossible" && kind != Kind::DaemonSet;
+    if is_in_place && dice.once_in(4) {
         limits["inPlaceUpdateStrategy"] = json!({"gracePeriodSeconds": 3});
     }
     json!({"type": "RollingUpdate", "rollingUpdate": limits})
 }
 
-fn deed(kind: Kind, dice: &mut Dice, pods: i64) -> Deed {
+fn deed(kind: Kind, dice: &mut Dice, pods: i64, is_ordered: bool) -> Deed {
     match dice.below(12) {
         0..=3 if kind != Kind::DaemonSet => Deed::Scale((pods + signed(dice.below(13)) - 6).max(1)),
         4 => Deed::Image("app:3.0"),
         5 => Deed::Image("app:1.0"),
-        6 => Deed::Strategy(strategy(kind, dice, pods)),
+        6 => Deed::Strategy(strategy(kind, dice, pods, is_ordered)),
         7 => Deed::Pause,
         8 | 9 => Deed::Delete(dice.index(50)),
         10 => Deed::Restart(dice.index(50)),

@@ -191,6 +191,76 @@ fn fewer_available_pods_than_allowed() {
     story.is_wrong("2 available pods, and at least 3 have to be");
 }
 
+/// An Advanced `StatefulSet` that is scaled down deletes its pods one by one. Those that remain are not of the plan.
+#[test]
+fn surplus_ordinals_are_not_updated_pods() {
+    let mut story = Story::new();
+    story.draw.kind = Kind::StatefulSet;
+    Arc::make_mut(&mut story.now.web)["kind"] = "StatefulSet".into();
+    story.now.pods = (0..6).map(|number| (format!("web-{number}"), ordinal("app:1.0", number))).collect();
+    for number in [4, 5] {
+        story.now.pods.insert(format!("web-{number}"), ordinal("app:2.0", number));
+    }
+    story.history = vec![story.now.clone()];
+    story.holds(i64::from(i32::MAX), None);
+    story.holds(3, Some((1, 2)));
+    assert_eq!(judge(&story.draw, &story.history), [""; 0]);
+}
+
+/// The controller of a `DaemonSet` deleted two pods before the plan. They come back on the new revision.
+#[test]
+fn recreated_pods_of_a_daemon_set_are_not_released() {
+    let mut story = Story::new();
+    (story.draw.kind, story.draw.words.max_unavailable) = (Kind::DaemonSet, Some(Share::Pods(2)));
+    let web = Arc::make_mut(&mut story.now.web);
+    (web["kind"], web["status"]) = ("DaemonSet".into(), json!({"desiredNumberScheduled": 4}));
+    story.now.pods.retain(|name, _| name != "pod-2" && name != "pod-3");
+    story.history = vec![story.now.clone()];
+    story.holds(i64::from(i32::MAX), None);
+    story.holds(3, Some((1, 3)));
+    for number in [3, 2] {
+        story.updates(number);
+    }
+    assert_eq!(judge(&story.draw, &story.history), [""; 0]);
+    story.updates(1);
+    story.updates(0);
+    story.is_wrong("4 updated pods, and the batch ends at 3");
+}
+
+#[test]
+fn a_node_that_the_plan_does_not_select() {
+    let mut story = Story::new();
+    story.holds(i64::from(i32::MAX), None);
+    let web = Arc::make_mut(&mut story.now.web);
+    let hold = &mut web["metadata"]["annotations"]["kubectl-rollout2/held"];
+    let mut record: Value = serde_json::from_str(hold.as_str().unwrap()).unwrap();
+    record["plan"]["pace"]["nodeSelector"] = "topology.kubernetes.io/zone=z1".into();
+    *hold = record.to_string().into();
+    story.push(By::Step);
+    let updated = |place| Pod { place, ..pod("app:2.0", None) };
+    story.now.pods.insert("pod-1".to_owned(), updated(4));
+    story.push(By::Cluster);
+    assert_eq!(judge(&story.draw, &story.history), [""; 0]);
+    story.now.pods.insert("pod-2".to_owned(), updated(2));
+    story.push(By::Cluster);
+    story.is_wrong("node-2 is updated, and is not in zone z1");
+}
+
+/// In the grace period before its update in place, a pod is one of the revision that it will run.
+#[test]
+fn a_pod_in_its_grace_period() {
+    let grace = json!({"revision": "2", "containerImages": {"app": "app:2.0"}}).to_string();
+    let pod = json!({
+        "metadata": {"annotations": {"apps.kruise.io/inplace-update-grace": grace}},
+        "spec": {"containers": [{"name": "app", "image": "app:1.0"}]},
+    });
+    assert_eq!(Pod::of(&pod).image, "app:2.0");
+}
+
+fn ordinal(image: &str, place: i64) -> Pod {
+    Pod { place, ..pod(image, Some(0)) }
+}
+
 #[test]
 fn a_write_without_its_tests() {
     let patch =

@@ -1,12 +1,14 @@
 //! What must hold at every moment. It knows what the rules say and nothing of the engine.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use simcluster::{RecordedRequest, Route, Verb};
 
 use super::generator::{Draw, Kind};
 use crate::command::{Batches, Share};
 use crate::deployments::history::{By, Moment, count};
-use crate::world::Millis;
+use crate::world::{Millis, Pod};
 
 /// How old a state may be on which a process decides: the time of its reads.
 const DECIDED_WITHIN: Millis = 3_000;
@@ -49,6 +51,7 @@ pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
             plan.check_partition(draw, before, now, &views),
             check_floor(draw, before, now),
             plan.check_number(draw, before, now),
+            check_selected(draw, before, now),
         ];
         wrong.extend(
             checks.into_iter().filter_map(Result::err).map(|why| format!("at {}: {why}", now.revision)),
@@ -83,13 +86,13 @@ impl Plan {
         }
         if is_in_force(now) && !is_in_force(before) {
             self.original = Some(strategy(before).clone());
-            self.batch = (0, count(now.on(now.image(), true)));
-            (self.most, self.is_disturbed) = (self.batch.1, false);
+            self.batch = (0, updated(now));
+            (self.most, self.is_disturbed) = (updated(now) + recreated(now), false);
         }
         if is_in_force(before) && is_in_force(now) && template(before) != template(now) {
             // A new plan holds the workload as it stands; the original strategy stays.
-            self.batch = (0, count(now.on(now.image(), true)));
-            (self.most, self.is_disturbed) = (self.batch.1, false);
+            self.batch = (0, updated(now));
+            (self.most, self.is_disturbed) = (updated(now) + recreated(now), false);
         }
         if is_in_force(before) && !is_in_force(now) {
             let original = self.original.take().unwrap_or_default();
@@ -110,11 +113,11 @@ impl Plan {
             let slots = batch["slots"].as_array().map(Vec::as_slice).unwrap_or_default();
             let size = i64::try_from(slots.len()).unwrap_or_default();
             let result = check_batch(draw, size, batch["canary"] == true, views);
-            let goal = count(now.on(now.image(), true)) + size;
-            self.lowest = number_of(slots.last());
+            let goal = updated(now) + size;
+            self.lowest = partition_of(slots.last(), now);
             let soaked = if number > 1 { self.check_soaked(draw, views, now.at) } else { Ok(()) };
             (self.batch, self.is_disturbed) = ((number, goal), false);
-            self.most = goal;
+            self.most = goal + recreated(now);
             return result.and(soaked);
         }
         Ok(())
@@ -128,7 +131,7 @@ impl Plan {
         let soak = draw.words.soak * 1000;
         let soaked = |view: &&Moment| {
             let well = |since: Option<Millis>| since.is_some_and(|since| since + soak <= at + 1000);
-            count(view.on(view.image(), true).filter(|pod| well(pod.healthy_since()))) >= self.batch.1
+            count(wanted_pods(view, true).filter(|pod| well(pod.healthy_since()))) >= self.batch.1
         };
         let goal = self.batch.1;
         if views.iter().any(soaked) { Ok(()) } else { Err(format!("{goal} pods have not soaked")) }
@@ -176,7 +179,7 @@ impl Plan {
         {
             return Ok(());
         }
-        let [had, has] = [before, now].map(|moment| count(moment.on(now.image(), true)));
+        let [had, has] = [before, now].map(updated);
         // The surge replaces an updated pod that another client broke.
         let surge = if draw.is_quiet() { 0 } else { own(draw, now).1 };
         if has <= had || has <= self.most + surge {
@@ -186,10 +189,30 @@ impl Plan {
     }
 }
 
+/// Without other clients no pod of a node is updated that the plan does not select.
+fn check_selected(draw: &Draw, before: &Moment, now: &Moment) -> Result<(), String> {
+    let Some(plan) = now.plan().filter(|_| draw.is_quiet() && draw.is_paused_first && is_in_force(now))
+    else {
+        return Ok(());
+    };
+    let selector = plan["plan"]["pace"]["nodeSelector"].as_str().unwrap_or_default();
+    let Some(zone) = selector.rsplit_once("=z").and_then(|(_, zone)| zone.parse::<i64>().ok()) else {
+        return Ok(());
+    };
+    let others = |moment: &Moment| {
+        let updated = moment.on(moment.image(), true);
+        updated.filter(|pod| pod.place % 3 != zone).map(|pod| pod.place).collect::<BTreeSet<_>>()
+    };
+    match others(now).difference(&others(before)).next() {
+        Some(node) => Err(format!("node-{node} is updated, and is not in zone z{zone}")),
+        None => Ok(()),
+    }
+}
+
 /// How large a batch is.
 fn check_batch(draw: &Draw, size: i64, is_canary: bool, views: &[&Moment]) -> Result<(), String> {
     let fits = |view: &&Moment| {
-        let (wanted, updated) = (view.wanted(), count(view.on(view.image(), true)));
+        let (wanted, updated) = (view.wanted(), updated(view));
         // The controller may still have to update pods that were released before.
         let updated = updated.max(if is_in_force(view) { wanted - kept(draw, view) } else { 0 });
         let most = match &draw.words.batches {
@@ -305,9 +328,31 @@ fn allowed(draw: &Draw, moment: &Moment) -> i64 {
     if own <= both { both + surge } else { both }
 }
 
-fn number_of(slot: Option<&Value>) -> i64 {
+/// Returns the partition that releases a slot: the number in its name, or how many ordinals are below it.
+fn partition_of(slot: Option<&Value>, moment: &Moment) -> i64 {
     let name = slot.and_then(Value::as_str).unwrap_or_default();
-    name.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+    let number = |text: &str| text.parse().unwrap_or_default();
+    let Some((_, ordinal)) = name.rsplit_once('-') else { return number(name) };
+    let below = moment.ordinals().into_iter().filter(|one| *one < number(ordinal)).count();
+    i64::try_from(below).unwrap_or_default()
+}
+
+/// The pods that stay and run the live image, or another one. A pod whose ordinal is not wanted any more is about to go.
+fn wanted_pods(moment: &Moment, is_on: bool) -> impl Iterator<Item = &Pod> {
+    let ordinals = (moment.web["kind"] == "StatefulSet").then(|| moment.ordinals());
+    let is_wanted = move |pod: &&Pod| ordinals.as_ref().is_none_or(|wanted| wanted.contains(&pod.place));
+    moment.on(moment.image(), is_on).filter(is_wanted)
+}
+
+fn updated(moment: &Moment) -> i64 {
+    count(wanted_pods(moment, true))
+}
+
+/// How many missing pods come back on the new revision whatever the partition is: those of a DaemonSet.
+fn recreated(moment: &Moment) -> i64 {
+    let is_daemon_set = moment.web["kind"] == "DaemonSet";
+    let present = updated(moment) + count(wanted_pods(moment, false));
+    if is_daemon_set { (moment.wanted() - present).max(0) } else { 0 }
 }
 
 /// Every write of ours is one JSON Patch of the workload that begins with its tests, or deletes one pod by its uid.

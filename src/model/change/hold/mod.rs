@@ -6,7 +6,9 @@ mod pause;
 mod resume;
 mod summary;
 
-pub use lost_annotation::{check_not_lost, end_command, end_lost_hold, is_annotation_lost, lost_hold};
+pub use lost_annotation::{
+    end_command, end_lost_hold, is_annotation_lost, lost_hold, refuse_lost_annotation,
+};
 pub(in crate::model::change) use own_pause::end_pause;
 pub use pause::{HoldMethod, Pause, pause};
 pub(in crate::model) use pause::{hold_method, holding_partition};

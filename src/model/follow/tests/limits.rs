@@ -140,5 +140,5 @@ fn a_stop_signal_keeps_existing_results() {
     follower.apply(FollowerEvent::Stopped(StopSignal::Terminated), later);
     let results = follower.targets().iter().map(|track| track.result().unwrap());
     let results: Vec<_> = results.map(|result| (result.outcome.clone(), result.elapsed.as_secs())).collect();
-    assert_eq!(results, [(Outcome::Reached, 1), (Outcome::Terminated, 5)]);
+    assert_eq!(results, [(Outcome::Reached, 1), (Outcome::Interrupted(StopSignal::Terminated), 5)]);
 }

@@ -186,7 +186,7 @@ fn an_interrupted_rollback_is_reported_as_interrupted() {
     let moment =
         Now { elapsed: Duration::from_secs(40), server_time: "2026-11-20T13:00:40Z".parse().unwrap() };
     fixture.follower.apply(FollowerEvent::Stopped(StopSignal::Interrupted), moment);
-    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted));
+    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted(StopSignal::Interrupted)));
 }
 
 /// A watch event of the workload arrives before those of its pods, so that the pods may be older.

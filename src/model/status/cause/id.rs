@@ -1,230 +1,146 @@
 //! The stable names of the causes.
 
-/// The kind of a cause. Scripts match the names, so they do not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CauseId {
+/// Defines the causes: per cause its doc comment, variant, name, and whether it can resolve itself.
+macro_rules! causes {
+    ($($(#[$doc:meta])+ ($id:ident, $name:literal, can_resolve_itself: $can_resolve_itself:literal),)+) => {
+        /// The kind of a cause. Scripts match the names, so they do not change.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CauseId {
+            $($(#[$doc])+ $id,)+
+        }
+
+        impl CauseId {
+            /// All causes, in the order in which they are reported.
+            pub const ALL: [Self; [$(Self::$id),+].len()] = [$(Self::$id),+];
+
+            /// Returns the name for JSON and the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$id => $name,)+
+                }
+            }
+
+            /// Whether the cause can end without a change of the workload, of an object it refers to, or of
+            /// its hold. For example, a registry recovers, or a node is added.
+            #[must_use]
+            pub fn can_resolve_itself(self) -> bool {
+                match self {
+                    $(Self::$id => $can_resolve_itself,)+
+                }
+            }
+        }
+    };
+}
+
+causes! {
     /// The registry has no such image, or none for the node's platform.
-    ImageNotFound,
+    (ImageNotFound, "image-not-found", can_resolve_itself: false),
     /// The registry does not allow the node to pull the image.
-    ImageUnauthorized,
+    (ImageUnauthorized, "image-unauthorized", can_resolve_itself: false),
     /// The image has no signature that the node trusts.
-    ImageSignatureInvalid,
+    (ImageSignatureInvalid, "image-signature-invalid", can_resolve_itself: false),
     /// The image name is not valid.
-    ImageNameInvalid,
+    (ImageNameInvalid, "image-name-invalid", can_resolve_itself: false),
     /// The registry is unreachable or returns a server error.
-    RegistryUnreachable,
+    (RegistryUnreachable, "registry-unreachable", can_resolve_itself: true),
     /// The registry limits the rate of pulls.
-    RegistryRateLimit,
+    (RegistryRateLimit, "registry-rate-limit", can_resolve_itself: true),
     /// The image cannot be pulled for another reason.
-    ImagePull,
+    (ImagePull, "image-pull", can_resolve_itself: true),
     /// A ConfigMap that the container needs does not exist.
-    MissingConfigMap,
+    (MissingConfigMap, "missing-configmap", can_resolve_itself: false),
     /// A Secret that the container needs does not exist.
-    MissingSecret,
+    (MissingSecret, "missing-secret", can_resolve_itself: false),
     /// A ConfigMap or Secret lacks a key that the container needs.
-    MissingKey,
+    (MissingKey, "missing-key", can_resolve_itself: false),
     /// The container's configuration cannot be built for another reason.
-    ConfigError,
+    (ConfigError, "config-error", can_resolve_itself: false),
     /// The kubelet's cache lacks the ConfigMaps and Secrets of the pod.
-    ConfigCache,
+    (ConfigCache, "config-cache", can_resolve_itself: true),
     /// The command does not exist in the image, or is not executable.
-    CommandNotFound,
+    (CommandNotFound, "command-not-found", can_resolve_itself: false),
     /// The runtime cannot start the container.
-    ContainerStart,
+    (ContainerStart, "container-start", can_resolve_itself: true),
     /// The container's postStart hook fails, so the kubelet kills the container.
-    PostStartHook,
+    (PostStartHook, "post-start-hook", can_resolve_itself: false),
     /// The container exceeded its memory limit, or the node ran out of memory.
-    OutOfMemory,
+    (OutOfMemory, "out-of-memory", can_resolve_itself: false),
     /// An init container fails.
-    InitCrash,
+    (InitCrash, "init-crash", can_resolve_itself: false),
     /// The container crashes repeatedly.
-    CrashLoop,
+    (CrashLoop, "crash-loop", can_resolve_itself: false),
     /// The kubelet kills the container because its liveness probe fails.
-    LivenessProbe,
+    (LivenessProbe, "liveness-probe", can_resolve_itself: true),
     /// The kubelet kills the container because its startup probe fails.
-    StartupProbe,
+    (StartupProbe, "startup-probe", can_resolve_itself: true),
     /// The readiness probe fails.
-    ReadinessProbe,
+    (ReadinessProbe, "readiness-probe", can_resolve_itself: true),
     /// A condition that the pod names as a readiness gate is not true.
-    ReadinessGate,
+    (ReadinessGate, "readiness-gate", can_resolve_itself: true),
     /// The container runs and is not ready, without a known reason.
-    NotReady,
+    (NotReady, "not-ready", can_resolve_itself: true),
     /// The controller waits for the grace period before it updates a pod in place.
-    InPlaceGracePeriod,
+    (InPlaceGracePeriod, "in-place-grace-period", can_resolve_itself: true),
     /// Containers wait for kruise-daemon to restart them with changed metadata.
-    KruiseDaemon,
+    (KruiseDaemon, "kruise-daemon", can_resolve_itself: true),
     /// Pods wait for a lifecycle hook, which another client ends.
-    LifecycleHook,
+    (LifecycleHook, "lifecycle-hook", can_resolve_itself: true),
     /// The policy `InPlaceOnly` keeps pods on an old revision.
-    InPlaceOnly,
+    (InPlaceOnly, "in-place-only", can_resolve_itself: false),
     /// The controller reports an error in a condition of the workload.
-    ControllerError,
+    (ControllerError, "controller-error", can_resolve_itself: true),
     /// No node fits.
-    Unschedulable,
+    (Unschedulable, "unschedulable", can_resolve_itself: true),
     /// A scheduling gate keeps the pod from being scheduled.
-    SchedulingGated,
+    (SchedulingGated, "scheduling-gated", can_resolve_itself: true),
     /// A volume claim that the pod needs does not exist.
-    MissingClaim,
+    (MissingClaim, "missing-claim", can_resolve_itself: false),
     /// A volume claim is not bound.
-    VolumeUnbound,
+    (VolumeUnbound, "volume-unbound", can_resolve_itself: true),
     /// A volume cannot be attached or mounted.
-    VolumeMount,
+    (VolumeMount, "volume-mount", can_resolve_itself: true),
     /// The node cannot set up the pod's network or sandbox.
-    PodSandbox,
+    (PodSandbox, "pod-sandbox", can_resolve_itself: true),
     /// The pull of an image takes long.
-    ImagePulling,
+    (ImagePulling, "image-pulling", can_resolve_itself: true),
     /// The setup of the pod's volumes or network takes long.
-    ContainerCreating,
+    (ContainerCreating, "container-creating", can_resolve_itself: true),
     /// An init container runs for a long time.
-    InitRunning,
+    (InitRunning, "init-running", can_resolve_itself: true),
     /// The kubelet evicted the pod because the node lacked resources.
-    Evicted,
+    (Evicted, "evicted", can_resolve_itself: true),
     /// The kubelet rejected the pod after it was scheduled.
-    NodeRefused,
+    (NodeRefused, "node-refused", can_resolve_itself: true),
     /// The node does not answer.
-    NodeNotReady,
+    (NodeNotReady, "node-not-ready", can_resolve_itself: true),
     /// The controller waits for old pods to terminate.
-    OldPodsTerminating,
+    (OldPodsTerminating, "old-pods-terminating", can_resolve_itself: true),
     /// A pod outlives its grace period.
-    StuckTerminating,
+    (StuckTerminating, "stuck-terminating", can_resolve_itself: true),
     /// A quota refuses pods.
-    QuotaExceeded,
+    (QuotaExceeded, "quota-exceeded", can_resolve_itself: true),
     /// Admission refuses pods, or the ReplicaSet.
-    AdmissionRefused,
+    (AdmissionRefused, "admission-refused", can_resolve_itself: true),
     /// An outdated pod that is not ready blocks the update of a StatefulSet.
-    BlockedByPod,
+    (BlockedByPod, "blocked-by-pod", can_resolve_itself: false),
     /// Pods that are not available use up `maxUnavailable`.
-    MaxUnavailable,
+    (MaxUnavailable, "max-unavailable", can_resolve_itself: true),
     /// Pods are ready, but not for `minReadySeconds` yet.
-    MinReadySeconds,
+    (MinReadySeconds, "min-ready-seconds", can_resolve_itself: true),
     /// The workload is being deleted.
-    Deleting,
+    (Deleting, "deleting", can_resolve_itself: false),
     /// The Deployment is paused.
-    Paused,
+    (Paused, "paused", can_resolve_itself: false),
     /// A partition keeps pods on the old revision.
-    Partition,
+    (Partition, "partition", can_resolve_itself: false),
     /// The node selector of the update strategy keeps pods on the old revision.
-    NodeSelector,
+    (NodeSelector, "node-selector", can_resolve_itself: false),
     /// `OnDelete`: pods are updated only when a user deletes them.
-    OnDelete,
+    (OnDelete, "on-delete", can_resolve_itself: false),
 }
 
 impl CauseId {
-    /// All causes, in the order in which they are reported.
-    pub const ALL: [Self; 52] = [
-        Self::ImageNotFound,
-        Self::ImageUnauthorized,
-        Self::ImageSignatureInvalid,
-        Self::ImageNameInvalid,
-        Self::RegistryUnreachable,
-        Self::RegistryRateLimit,
-        Self::ImagePull,
-        Self::MissingConfigMap,
-        Self::MissingSecret,
-        Self::MissingKey,
-        Self::ConfigError,
-        Self::ConfigCache,
-        Self::CommandNotFound,
-        Self::ContainerStart,
-        Self::PostStartHook,
-        Self::OutOfMemory,
-        Self::InitCrash,
-        Self::CrashLoop,
-        Self::LivenessProbe,
-        Self::StartupProbe,
-        Self::ReadinessProbe,
-        Self::ReadinessGate,
-        Self::NotReady,
-        Self::InPlaceGracePeriod,
-        Self::KruiseDaemon,
-        Self::LifecycleHook,
-        Self::InPlaceOnly,
-        Self::ControllerError,
-        Self::Unschedulable,
-        Self::SchedulingGated,
-        Self::MissingClaim,
-        Self::VolumeUnbound,
-        Self::VolumeMount,
-        Self::PodSandbox,
-        Self::ImagePulling,
-        Self::ContainerCreating,
-        Self::InitRunning,
-        Self::Evicted,
-        Self::NodeRefused,
-        Self::NodeNotReady,
-        Self::OldPodsTerminating,
-        Self::StuckTerminating,
-        Self::QuotaExceeded,
-        Self::AdmissionRefused,
-        Self::BlockedByPod,
-        Self::MaxUnavailable,
-        Self::MinReadySeconds,
-        Self::Deleting,
-        Self::Paused,
-        Self::Partition,
-        Self::NodeSelector,
-        Self::OnDelete,
-    ];
-
-    /// Returns the name for JSON and the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ImageNotFound => "image-not-found",
-            Self::ImageUnauthorized => "image-unauthorized",
-            Self::ImageSignatureInvalid => "image-signature-invalid",
-            Self::ImageNameInvalid => "image-name-invalid",
-            Self::RegistryUnreachable => "registry-unreachable",
-            Self::RegistryRateLimit => "registry-rate-limit",
-            Self::ImagePull => "image-pull",
-            Self::MissingConfigMap => "missing-configmap",
-            Self::MissingSecret => "missing-secret",
-            Self::MissingKey => "missing-key",
-            Self::ConfigError => "config-error",
-            Self::ConfigCache => "config-cache",
-            Self::CommandNotFound => "command-not-found",
-            Self::ContainerStart => "container-start",
-            Self::PostStartHook => "post-start-hook",
-            Self::OutOfMemory => "out-of-memory",
-            Self::InitCrash => "init-crash",
-            Self::CrashLoop => "crash-loop",
-            Self::LivenessProbe => "liveness-probe",
-            Self::StartupProbe => "startup-probe",
-            Self::ReadinessProbe => "readiness-probe",
-            Self::ReadinessGate => "readiness-gate",
-            Self::NotReady => "not-ready",
-            Self::InPlaceGracePeriod => "in-place-grace-period",
-            Self::KruiseDaemon => "kruise-daemon",
-            Self::LifecycleHook => "lifecycle-hook",
-            Self::InPlaceOnly => "in-place-only",
-            Self::ControllerError => "controller-error",
-            Self::Unschedulable => "unschedulable",
-            Self::SchedulingGated => "scheduling-gated",
-            Self::MissingClaim => "missing-claim",
-            Self::VolumeUnbound => "volume-unbound",
-            Self::VolumeMount => "volume-mount",
-            Self::PodSandbox => "pod-sandbox",
-            Self::ImagePulling => "image-pulling",
-            Self::ContainerCreating => "container-creating",
-            Self::InitRunning => "init-running",
-            Self::Evicted => "evicted",
-            Self::NodeRefused => "node-refused",
-            Self::NodeNotReady => "node-not-ready",
-            Self::OldPodsTerminating => "old-pods-terminating",
-            Self::StuckTerminating => "stuck-terminating",
-            Self::QuotaExceeded => "quota-exceeded",
-            Self::AdmissionRefused => "admission-refused",
-            Self::BlockedByPod => "blocked-by-pod",
-            Self::MaxUnavailable => "max-unavailable",
-            Self::MinReadySeconds => "min-ready-seconds",
-            Self::Deleting => "deleting",
-            Self::Paused => "paused",
-            Self::Partition => "partition",
-            Self::NodeSelector => "node-selector",
-            Self::OnDelete => "on-delete",
-        }
-    }
-
     /// Returns the cause with this name.
     #[must_use]
     pub fn read(name: &str) -> Option<Self> {
@@ -235,66 +151,6 @@ impl CauseId {
     #[must_use]
     pub fn is_hold(self) -> bool {
         matches!(self, Self::Paused | Self::Partition | Self::NodeSelector | Self::OnDelete)
-    }
-
-    /// Whether the cause can end without a change of the workload, of an object it refers to, or of its hold.
-    /// For example, a registry recovers, or a node is added.
-    #[must_use]
-    pub fn can_resolve_itself(self) -> bool {
-        match self {
-            Self::ImageNotFound
-            | Self::ImageUnauthorized
-            | Self::ImageSignatureInvalid
-            | Self::ImageNameInvalid
-            | Self::MissingConfigMap
-            | Self::MissingSecret
-            | Self::MissingKey
-            | Self::MissingClaim
-            | Self::ConfigError
-            | Self::CommandNotFound
-            | Self::PostStartHook
-            | Self::OutOfMemory
-            | Self::InitCrash
-            | Self::CrashLoop
-            | Self::BlockedByPod
-            | Self::InPlaceOnly
-            | Self::Deleting
-            | Self::Paused
-            | Self::Partition
-            | Self::NodeSelector
-            | Self::OnDelete => false,
-            Self::RegistryUnreachable
-            | Self::RegistryRateLimit
-            | Self::ImagePull
-            | Self::ConfigCache
-            | Self::ContainerStart
-            | Self::LivenessProbe
-            | Self::StartupProbe
-            | Self::ReadinessProbe
-            | Self::ReadinessGate
-            | Self::NotReady
-            | Self::InPlaceGracePeriod
-            | Self::KruiseDaemon
-            | Self::LifecycleHook
-            | Self::ControllerError
-            | Self::Unschedulable
-            | Self::SchedulingGated
-            | Self::VolumeUnbound
-            | Self::VolumeMount
-            | Self::PodSandbox
-            | Self::ImagePulling
-            | Self::ContainerCreating
-            | Self::InitRunning
-            | Self::Evicted
-            | Self::NodeRefused
-            | Self::NodeNotReady
-            | Self::OldPodsTerminating
-            | Self::StuckTerminating
-            | Self::QuotaExceeded
-            | Self::AdmissionRefused
-            | Self::MaxUnavailable
-            | Self::MinReadySeconds => true,
-        }
     }
 }
 

@@ -91,14 +91,21 @@ pub(super) fn state(pod: &Value) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// Whether every updated container runs another image than before.
+/// Whether every updated container runs another image than before, or the image that it is to run.
 pub(super) fn is_done(pod: &Value, state: &Value) -> bool {
     let statuses = object::list(pod, &["status", "containerStatuses"]);
     let moved = |(name, last): (&String, &Value)| {
         let status = statuses.iter().find(|status| status["name"] == **name);
-        status.is_some_and(|status| status["imageID"] != last["imageID"])
+        status.is_some_and(|status| {
+            status["imageID"] != last["imageID"] || Some(&status["image"]) == image_of(pod, name)
+        })
     };
     state["lastContainerStatuses"].as_object().into_iter().flatten().all(moved)
+}
+
+fn image_of<'p>(pod: &'p Value, container: &str) -> Option<&'p Value> {
+    let mut containers = object::list(pod, &["spec", "containers"]).iter();
+    containers.find(|one| one["name"] == *container).map(|one| &one["image"])
 }
 
 /// Returns the status of the gate's condition; empty if there is none.

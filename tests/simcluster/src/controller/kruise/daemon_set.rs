@@ -1,6 +1,7 @@
 //! The pods of an Advanced `DaemonSet`: one on each node that its selector matches.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -55,21 +56,27 @@ impl Sync<'_> {
         has_scaled
     }
 
-    /// Returns the pods that can be updated, on as many selected nodes as the partition releases: first the nodes
-    /// whose pod is updated or is being replaced, then by name in descending order.
-    pub(super) fn nodes_to_update(&self) -> Vec<Value> {
+    /// Returns the pods that can be updated, on as many nodes as the partition releases: first the nodes whose pod is
+    /// updated or is being replaced, then the selected ones by name in descending order. Also returns how many of
+    /// these nodes are unavailable: an outdated pod that is unavailable does not count, and neither do other nodes.
+    pub(super) fn nodes_to_update(&self) -> (Vec<Value>, i64) {
         let pod_on = |node: &str| self.staying().find(|pod| Self::node_of(pod) == node);
         let selector = self.rolling("selector");
-        let mut nodes = self.nodes();
-        let released = count::as_len(count::of(&nodes) - self.kept_nodes());
-        nodes.retain(|name| {
+        let waits = |name: &str| pod_on(name).is_some_and(|pod| !self.is_updated(pod));
+        let is_selected = |name: &str| {
             let node = self.store.list(&NODES, None).find(|(key, _)| key.name == *name);
             selector.is_null()
                 || node.is_some_and(|(_, node)| matches_labels(selector, &node["metadata"]["labels"]))
-        });
-        nodes.sort_by_key(|name| {
-            (pod_on(name).is_some_and(|pod| !self.is_updated(pod)), Reverse(name.clone()))
-        });
-        nodes.iter().take(released).filter_map(|name| pod_on(name)).map(|pod| Value::clone(pod)).collect()
+        };
+        let mut nodes = self.nodes();
+        let released = count::as_len(count::of(&nodes) - self.kept_nodes());
+        nodes.retain(|name| !waits(name) || is_selected(name));
+        nodes.sort_by_key(|name| (waits(name), Reverse(name.clone())));
+        nodes.truncate(released);
+        let pods: Vec<&Arc<Value>> = nodes.iter().filter_map(|name| pod_on(name)).collect();
+        let unready = pods.iter().filter(|pod| self.is_updated(pod) && !self.is_available(pod)).count();
+        let unavailable = nodes.len() - pods.len() + unready;
+        let pods = pods.into_iter().map(|pod| Value::clone(pod)).collect();
+        (pods, i64::try_from(unavailable).unwrap_or(i64::MAX))
     }
 }

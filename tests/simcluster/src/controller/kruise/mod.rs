@@ -191,11 +191,11 @@ impl Sync<'_> {
         }
     }
 
-    /// Sets the images of a pod after its grace period. Returns whether it has no grace period.
+    /// Sets the images of a pod after its grace period: those of the update that began it. Returns whether it has no
+    /// grace period.
     fn has_no_grace(&mut self, pod: &Value) -> bool {
-        if object::text(pod, &["metadata", "annotations", in_place::GRACE]).is_empty() {
-            return true;
-        }
+        let text = object::text(pod, &["metadata", "annotations", in_place::GRACE]);
+        let Ok(spec) = serde_json::from_str::<Value>(text) else { return true };
         let state = in_place::state(pod).unwrap_or_default();
         let begun: Option<Timestamp> = object::text(&state, &["updateTimestamp"]).parse().ok();
         let ends =
@@ -204,17 +204,24 @@ impl Sync<'_> {
             self.plan.requeue_at(ends);
             return false;
         }
-        let template = super::revision::template_of(&self.update);
-        let image =
-            |one: &Value| (object::text(one, &["name"]).to_owned(), object::text(one, &["image"]).to_owned());
-        let images: Vec<_> = object::list(&template, &["spec", "containers"]).iter().map(image).collect();
+        let images = spec["containerImages"].as_object().into_iter().flatten();
+        let images: Vec<_> = images
+            .map(|(name, image)| (name.clone(), image.as_str().unwrap_or_default().to_owned()))
+            .collect();
         let mut changed = pod.clone();
+        in_place::record(
+            &mut changed,
+            object::text(&spec, &["revision"]),
+            &images,
+            begun.unwrap_or(self.now),
+        );
         in_place::set_images(&mut changed, &images);
         object::members(&mut changed["metadata"]["annotations"]).remove(in_place::GRACE);
         self.change(Part::Object, &changed);
         false
     }
 
+    /// Returns the grace period. An Advanced `DaemonSet` has none.
     fn grace_seconds(&self) -> i64 {
         self.rolling("inPlaceUpdateStrategy")["gracePeriodSeconds"].as_i64().unwrap_or(0)
     }

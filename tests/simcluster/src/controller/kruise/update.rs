@@ -1,6 +1,6 @@
 //! Updates of the pods: in place if the templates allow it, or by new pods.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::{Kind, Sync};
 use crate::controller::amount::{Rounding, resolve};
@@ -12,12 +12,12 @@ use crate::rules::Part;
 impl Sync<'_> {
     /// Updates as many pods as can be unavailable. A pod that is unavailable already does not count.
     pub(super) fn update_pods(&mut self) {
-        let candidates = match self.kind {
-            Kind::CloneSet => self.clones_to_update(),
-            Kind::StatefulSet => self.ordinals_to_update(),
+        let missing = self.wanted() - count::of(self.staying().filter(|pod| self.is_available(pod)));
+        let (candidates, mut missing) = match self.kind {
+            Kind::CloneSet => (self.clones_to_update(), missing),
+            Kind::StatefulSet => (self.ordinals_to_update(), missing),
             Kind::DaemonSet => self.nodes_to_update(),
         };
-        let mut missing = self.wanted() - count::of(self.staying().filter(|pod| self.is_available(pod)));
         let allowed = self.max_unavailable();
         let mut left = match self.kind {
             Kind::CloneSet => {
@@ -34,8 +34,7 @@ impl Sync<'_> {
                 }
                 continue;
             }
-            let is_under_way = in_place::gate(&pod) == "False";
-            if left <= 0 || is_under_way || (is_available && missing >= allowed) {
+            if left <= 0 || (is_available && missing >= allowed) {
                 continue;
             }
             left -= 1;
@@ -78,14 +77,18 @@ impl Sync<'_> {
         self.change(Part::Status, &changed);
         let label = self.label_of(&self.update);
         in_place::move_metadata(&mut changed, &from, &to);
-        in_place::record(&mut changed, &label, &images, self.now);
+        let has_grace = self.grace_seconds() > 0 && !images.is_empty();
+        in_place::record(&mut changed, &label, if has_grace { &[] } else { &images }, self.now);
         let labels = object::members(&mut changed["metadata"]["labels"]);
         labels.insert(crate::controller::pod::REVISION_LABEL.to_owned(), label.into());
         if self.kind != Kind::DaemonSet {
             labels.insert(in_place::LIFECYCLE.to_owned(), "Updating".into());
         }
-        if self.grace_seconds() > 0 && !images.is_empty() {
-            changed["metadata"]["annotations"][in_place::GRACE] = "{}".into();
+        if has_grace {
+            let images: Map<String, Value> =
+                images.into_iter().map(|(name, image)| (name, image.into())).collect();
+            let spec = json!({"revision": self.label_of(&self.update), "containerImages": images});
+            changed["metadata"]["annotations"][in_place::GRACE] = spec.to_string().into();
             self.plan.requeue_at(self.now);
         } else {
             in_place::set_images(&mut changed, &images);
