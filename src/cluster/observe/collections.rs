@@ -161,7 +161,7 @@ impl CollectionObserver {
                     revisions.entry(&revision.owner_uid).or_default().push(revision);
                 }
                 ParsedObject::Pod(pod) => pods.entry(&pod.owner_uid).or_default().push(pod),
-                ParsedObject::Event(_) => {}
+                ParsedObject::Event(_) | ParsedObject::EmittedWorkload => {}
             }
         }
         let (events, has_pods) = (self.events(), self.can_read(&POD));
