@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_rollout_with_another_cause_looks_different() {
         let with = |cause| rollout("w", RolloutState::Progressing, None, Some(cause));
-        assert!(with(CauseId::CrashLoop).looks_like(&with(CauseId::CrashLoop)));
-        assert!(!with(CauseId::CrashLoop).looks_like(&with(CauseId::ImageNotFound)));
+        assert!(with(CauseId::CrashLoop).has_same_row(&with(CauseId::CrashLoop)));
+        assert!(!with(CauseId::CrashLoop).has_same_row(&with(CauseId::ImageNotFound)));
     }
 }
