@@ -72,7 +72,16 @@ mod tests {
 
     #[test]
     fn the_worst_of_several_targets_wins_in_the_documented_order() {
-        let order = [Exit::Done, Exit::Held, Exit::Unfinished, Exit::Failed, Exit::Error, Exit::Interrupted];
+        let order = [
+            Exit::Done,
+            Exit::Held,
+            Exit::Unfinished,
+            Exit::Failed,
+            Exit::Error,
+            Exit::Usage,
+            Exit::Terminated,
+            Exit::Interrupted,
+        ];
         for (weaker, stronger) in order.iter().zip(&order[1..]) {
             assert_eq!(weaker.worst(*stronger), *stronger);
             assert_eq!(stronger.worst(*weaker), *stronger);

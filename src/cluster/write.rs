@@ -122,3 +122,47 @@ fn invalid(response: &ApiResponse) -> Option<Error> {
         None => error,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::HeaderMap;
+
+    use super::*;
+
+    fn response(status: StatusCode, body: &str) -> RequestError {
+        RequestError::Status(ApiResponse::new(status, HeaderMap::new(), body.as_bytes().to_vec()))
+    }
+
+    /// The server may have stored the object unless it said that it did not, or nothing was sent.
+    #[test]
+    fn a_write_is_unchanged_only_if_that_is_certain() {
+        let broken = || "the connection was reset".to_owned();
+        for (failure, outcome) in [
+            (RequestError::Transport(TransportError::ConnectionBroken(broken())), WriteOutcome::Unknown),
+            (RequestError::Transport(TransportError::Tls(broken())), WriteOutcome::Unknown),
+            (RequestError::Transport(TransportError::ConnectionRefused), WriteOutcome::Unchanged),
+            (RequestError::ReadTimeout(Duration::ZERO), WriteOutcome::Unknown),
+            (RequestError::DeadlineExceeded(Duration::ZERO), WriteOutcome::Unknown),
+            (RequestError::TooLarge(1), WriteOutcome::Unknown),
+            (response(StatusCode::OK, "<html>"), WriteOutcome::Unknown),
+            (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),
+            (response(StatusCode::INTERNAL_SERVER_ERROR, "{}"), WriteOutcome::Unknown),
+            (response(StatusCode::BAD_REQUEST, "{}"), WriteOutcome::Unchanged),
+            (response(StatusCode::TOO_MANY_REQUESTS, "{}"), WriteOutcome::RetryLater),
+        ] {
+            assert_eq!(WriteOutcome::of(&failure), outcome, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_429_with_causes_is_about_a_disruption_budget() {
+        let causes = r#"{"kind": "Status", "details": {"causes": [{"reason": "DisruptionBudget", "message": "needs 2"}]}}"#;
+        for (body, sentence) in [("{}", "explained"), (causes, "needs 2")] {
+            let failure = response(StatusCode::TOO_MANY_REQUESTS, body);
+            let failure = WriteFailure::of(failure, |_| Error::new(ErrorKind::Refused, "explained"));
+            assert_eq!(failure.error.sentence(), sentence);
+        }
+    }
+}

@@ -134,3 +134,37 @@ async fn observe_unchanged(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
+
+    fn pod(name: &str, uid: &str, ready: &str) -> Pod {
+        let pod = json!({"kind": "Pod", "metadata": {"name": name, "uid": uid,
+            "ownerReferences": [{"controller": true, "uid": "u"}]},
+            "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+        Pod::read(&Object::read(pod).unwrap())
+    }
+
+    #[test]
+    fn a_stuck_pod_waits_for_the_replacement_of_another_one_unless_it_blocks_that() {
+        let set =
+            json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u"}, "spec": {"template": {}}});
+        let workload = Workload::of_json(&set).unwrap();
+        let revisions = Revisions::of(&workload, []);
+        let mut observation = Observation { workload, revisions, pods: None, events: None };
+        let deleted = PodRef::of(&pod("db-1", "old", "False"));
+        let (lower, higher) = (pod("db-0", "0", "False"), pod("db-2", "2", "False"));
+        for (ready, uid, may_be) in
+            [("False", "new", [true, false]), ("True", "old", [true, false]), ("True", "new", [true, true])]
+        {
+            observation.pods = Some(vec![pod("db-1", uid, ready).into()]);
+            let answers = [&lower, &higher].map(|pod| may_be_deleted_after(&deleted, pod, &observation));
+            assert_eq!(answers, may_be, "{uid} {ready}");
+        }
+    }
+}

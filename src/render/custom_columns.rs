@@ -91,9 +91,8 @@ impl Column {
     /// Returns all results, separated by commas.
     fn cell(&self, document: &Value, numbers: Numbers) -> Result<String, String> {
         let found = self.path.find(document, numbers)?;
-        let is_none = found.first().is_none_or(Vec::is_empty);
-        let texts = found.iter().flatten().map(|item| go_text(item.value(), numbers));
-        Ok(is_none.then(|| "<none>".to_owned()).into_iter().chain(texts).collect::<Vec<_>>().join(","))
+        let texts: Vec<_> = found.iter().flatten().map(|item| go_text(item.value(), numbers)).collect();
+        Ok(if texts.is_empty() { "<none>".to_owned() } else { texts.join(",") })
     }
 }
 

@@ -290,3 +290,71 @@ async fn silent_watches_are_replaced_by_lists() {
     let output = cluster.status("deployment/web --timeout 150s").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
 }
+
+/// Returns how many requests of a verb arrived for a resource.
+fn request_count(cluster: &TestCluster, path: &str) -> usize {
+    cluster
+        .sim
+        .requests()
+        .iter()
+        .filter(|request| request.method == "GET" && request.path.ends_with(path))
+        .count()
+}
+
+/// Without a growing pause these would be more than a hundred requests in a minute.
+#[tokio::test(start_paused = true)]
+async fn the_pause_between_failed_requests_grows() {
+    let unavailable = || FaultAction::Refuse(Refusal::with_status(503, "the server is overloaded"));
+    let (cluster, _) = unfinished_rollout().await;
+    cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), unavailable()));
+    let output = cluster.status("deployment/web --timeout 1m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let lists = request_count(&cluster, "/pods");
+    assert!((3..30).contains(&lists), "{lists} lists");
+
+    // After the deadline everything is read again, to confirm the failure.
+    let cluster = TestCluster::new();
+    let db = cluster.stateful_set(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&db, "app:2.0-notready");
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &STATEFULSETS), unavailable()).after(1));
+    let output = cluster.status("statefulset/db --deadline 20s --timeout 2m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let reads = request_count(&cluster, "/statefulsets/db");
+    assert!((12..120).contains(&reads), "{reads} reads");
+}
+
+/// A server that restarts may refuse requests that it allowed before, while its authorizer has read nothing yet.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_forbidden_for_a_moment_is_opened_again() {
+    let (cluster, _) = unfinished_rollout().await;
+    let forbidden = FaultAction::Refuse(Refusal::with_status(403, "pods is forbidden: not yet"));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), forbidden).after(1).times(2));
+    let output = cluster.status("deployment/web --timeout 3m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let watches = cluster.sim.requests().iter().filter(|request| is_watch(request, &PODS)).count();
+    assert!(watches >= 6, "{watches}");
+}
+
+/// With several targets the watch has no selector, so that the server reports a pod that no longer belongs to one as
+/// modified.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_is_removed_from_its_workload_is_not_awaited() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(1, &json!({}));
+    cluster.stateful_set(1, &json!({}));
+    cluster.advance(30).await;
+    let old = cluster.sim.store(|store| {
+        let pods = store.list(&PODS, Some("default")).map(|(key, _)| key.clone());
+        pods.into_iter().find(|key| key.name.starts_with("web-")).unwrap()
+    });
+    cluster.editor().patch(&old, &json!({"metadata": {"finalizers": ["example.com/backup"]}}));
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.later(60_000, move |editor| {
+        editor.patch(&old, &json!({"metadata": {"labels": {"app": "debug"}, "ownerReferences": null}}));
+    });
+    let output = cluster.status("deployment/web statefulset/db --until old-gone --timeout 5m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    // The controller still counts it, and no pod is left to wait for.
+    assert!(output.stderr.contains("waiting for old pods to end"), "{}", output.transcript);
+}

@@ -143,3 +143,63 @@ async fn a_terminating_pod_is_not_deleted_again() {
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(!names(&deletions(&cluster)).contains(&"db-0"), "{}", output.transcript);
 }
+
+/// The stuck pod becomes ready before its deletion arrives, and is slow to terminate. It is not its own replacement.
+#[tokio::test(start_paused = true)]
+async fn a_deleted_pod_that_is_ready_is_not_its_own_replacement() {
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
+    cluster.later(60_000, |editor| {
+        editor.sim.store(|store| {
+            let release = |pod: &mut Value| pod["metadata"]["finalizers"] = json!([]);
+            store.edit(&pod(0), Part::Object, &Author::new("backup"), release).unwrap();
+        });
+    });
+    let output = undo_while(&cluster, |store| {
+        let keep = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
+        store.edit(&pod(0), Part::Object, &Author::new("backup"), keep).unwrap();
+        set_ready(store, 0, "True");
+    })
+    .await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(names(&deletions(&cluster)), ["db-0", "db-2"], "{}", output.transcript);
+}
+
+fn set_ready(store: &mut Store, ordinal: u8, status: &str) {
+    let edit = |pod: &mut Value| {
+        for condition in pod["status"]["conditions"].as_array_mut().unwrap() {
+            if condition["type"] == "Ready" {
+                condition["status"] = status.into();
+            }
+        }
+    };
+    store.edit(&pod(ordinal), Part::Status, &Author::new("kubelet"), edit).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_controller_no_pod_is_deleted() {
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
+    cluster.stop_controllers();
+    let output = cluster.run(UNDO).await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
+    let error = "the controller has not observed the change of statefulset/db within 30s; no pod was deleted";
+    assert!(output.stderr.contains(error), "{}", output.transcript);
+    assert_eq!(names(&deletions(&cluster)), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replacement_that_is_not_ready_in_time_is_an_error() {
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
+    let output = undo_while(&cluster, |store| {
+        let keep = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
+        store.edit(&pod(0), Part::Object, &Author::new("backup"), keep).unwrap();
+    })
+    .await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
+    let error = "error: pod db-0 was deleted, and its replacement is not ready after 300s\n\
+                 hint: kubectl rollout2 status statefulset/db -n default\n";
+    assert!(output.stderr.ends_with(error), "{}", output.transcript);
+    assert_eq!(names(&deletions(&cluster)), ["db-0"]);
+}

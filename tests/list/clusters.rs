@@ -4,7 +4,9 @@ use harness::Run;
 use harness::TestCluster;
 use harness::many_workloads::{Shape, WorkloadGenerator};
 use serde_json::{Value, json};
-use simcluster::{Rule, SimCluster, User};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::EVENTS;
+use simcluster::{Refusal, Rule, SimCluster, User, Verb};
 
 /// Deployments in three namespaces, of which every third crashes.
 fn crowd(size: usize, users: &[User]) -> SimCluster {
@@ -147,4 +149,19 @@ async fn a_forbidden_type_does_not_hide_the_others() {
     let output = run(&cluster, "gina", "list deploy,sts -A").await;
     assert_eq!((output.stdout.lines().count(), output.exit), (4, 1), "{}", output.stdout);
     assert!(output.stderr.contains("error: forbidden: User \"gina\" cannot list"), "{}", output.stderr);
+}
+
+/// Three of the nine rollouts need the events.
+#[tokio::test]
+async fn a_list_that_fails_is_one_error() {
+    let cluster = crowd(9, &[]);
+    let broken = FaultAction::Refuse(Refusal::with_status(500, "etcd is broken"));
+    cluster.fault(Fault::on(Requests::of(Verb::List, &EVENTS), broken));
+    let output = run(&cluster, "admin", "list deploy -A").await;
+    assert_eq!(
+        (output.stderr.matches("etcd is broken").count(), output.exit),
+        (1, 1),
+        "{}",
+        output.transcript
+    );
 }

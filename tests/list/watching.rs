@@ -54,6 +54,21 @@ async fn a_pipe_gets_the_table_and_then_each_change() {
     assert!(!output.stdout.contains("workloads:"), "no last line, because there is no end: {lines:#?}");
 }
 
+/// A row that leaves the selected states is printed once more. What happens to it then is not.
+#[tokio::test(start_paused = true)]
+async fn with_a_state_a_row_that_leaves_it_is_printed_once_more() {
+    let cluster = eventful().await;
+    let output = run_as(&cluster, "admin", "list deploy --watch --state complete --timeout 15s", None).await;
+    let has_left = |line: &str| line.starts_with("deployment/web") && line.contains("progressing");
+    assert!(output.stdout.lines().any(has_left), "{}", output.stdout);
+
+    let cluster = eventful().await;
+    let words = "list deploy --watch --state progressing --timeout 40s";
+    let output = run_as(&cluster, "admin", words, None).await;
+    assert!(output.stdout.lines().any(has_left), "{}", output.stdout);
+    assert!(!output.stdout.contains("deleted"), "{}", output.stdout);
+}
+
 #[tokio::test(start_paused = true)]
 async fn json_has_an_event_for_each_change() {
     let cluster = eventful().await;

@@ -124,13 +124,14 @@ async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
 async fn another_template_is_detected() {
     let cluster = ScenarioCluster::new("step-other").await;
     let db = paused(&cluster, "app:2.0").await;
-    assert_eq!(cluster.rollout2(&["step", db.name]).await.exit, 0);
+    assert_eq!(cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.exit, 0);
     db.set_image("app:3.0", "another").await;
     let changed = cluster.rollout2(&["step", db.name]).await;
     print_output("step, when another template is there", &changed);
     assert_eq!(changed.exit, 5, "{}", changed.transcript);
-    let new_plan = cluster.rollout2(&["step", db.name, "--new-plan", "--all"]).await;
-    print_output("step --new-plan --all", &new_plan);
+    let words = ["step", db.name, "--new-plan", "--all", "--by", "2", "--soak", "1s"];
+    let new_plan = cluster.rollout2(&words).await;
+    print_output(&words.join(" "), &new_plan);
     assert_eq!(new_plan.exit, 0, "{}", new_plan.transcript);
     assert_eq!(images(&cluster).await, ["app:3.0"; 5]);
     cluster.delete_namespace().await;

@@ -22,7 +22,7 @@ pub(crate) struct ApiResponse {
 
 impl ApiResponse {
     /// Wraps a response whose body was read completely.
-    pub(super) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
+    pub(in crate::cluster) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
         let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
         Self { status, headers, body, is_json }
     }

@@ -90,14 +90,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn transient_failures_are_retried_and_reported() {
-        let (mut left, mut reported) = (3, 0);
+        let (mut left, mut pauses) = (3, Vec::new());
         let deadline = Instant::now() + MINUTE;
         let attempt = async || {
             left -= 1;
             if left == 0 { Ok("done") } else { Err(broken()) }
         };
-        let done = retry_until(deadline, attempt, |_, _| reported += 1).await;
-        assert_eq!((done.ok(), reported), (Some("done"), 2));
+        let done = retry_until(deadline, attempt, |_, pause| pauses.push(pause)).await;
+        assert_eq!((done.ok(), pauses.len()), (Some("done"), 2));
+        assert!(pauses[0] <= FIRST_PAUSE && pauses[1] >= FIRST_PAUSE, "{pauses:?}");
+    }
+
+    #[test]
+    fn a_pause_is_never_shorter_than_retry_after() {
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from(30))]);
+        let response = ApiResponse::new(StatusCode::TOO_MANY_REQUESTS, headers, Vec::new());
+        assert!(backoff_after(0, &RequestError::Status(response)) >= Duration::from_secs(30));
     }
 
     #[tokio::test(start_paused = true)]

@@ -115,3 +115,24 @@ async fn list_objects(
     }
     Ok(Some(pages.kept))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_is_tried_three_times_with_growing_pauses() {
+        let failure = || RequestError::ReadTimeout(Duration::ZERO);
+        let mut attempts = Attempts::default();
+        let begun = Instant::now();
+        assert!(attempts.pause(failure()).await.is_ok());
+        let first = begun.elapsed();
+        assert!(attempts.pause(failure()).await.is_ok());
+        assert!(first <= Duration::from_millis(400) && begun.elapsed() - first >= Duration::from_millis(400));
+        assert!(attempts.pause(failure()).await.is_err());
+    }
+}

@@ -199,3 +199,71 @@ impl Store {
         KindSpec::of_type(self.type_).is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::api::pod::Pod;
+
+    fn pod(targets: &[TargetId]) -> Box<StoredObject> {
+        let object = Object::read(json!({"kind": "Pod", "metadata": {"name": "web-1"}})).unwrap();
+        Box::new(StoredObject {
+            name: "web-1".to_owned(),
+            version: "1".to_owned(),
+            targets: targets.to_vec(),
+            parsed: ParsedObject::Pod(Arc::new(Pod::read(&object))),
+        })
+    }
+
+    fn workload(version: u64, target: TargetId) -> StoredObject {
+        let object = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "uid": "u", "resourceVersion": version.to_string()}});
+        StoredObject {
+            name: "web".to_owned(),
+            version: version.to_string(),
+            targets: vec![target],
+            parsed: ParsedObject::Workload(Box::new(Workload::of_json(&object).unwrap())),
+        }
+    }
+
+    /// Returns the targets of the events that a change causes, and how many pods each has then.
+    fn pods_after(store: &mut Store, delta: Delta) -> Vec<(TargetId, usize)> {
+        let mut events = Vec::new();
+        store.apply(delta, &mut events);
+        store.flush(&mut events);
+        let pods = events.into_iter().filter_map(|event| match event {
+            FollowerEvent::Target(target, TargetEvent::Pods(Some(pods))) => Some((target, pods.len())),
+            _ => None,
+        });
+        pods.collect()
+    }
+
+    #[test]
+    fn a_pod_that_changes_its_owner_leaves_the_first_target() {
+        let [one, other] = [TargetId(0), TargetId(1)];
+        let mut store = Store::new(&POD, vec![one, other]);
+        assert_eq!(pods_after(&mut store, Delta::Changed(pod(&[one]))), [(one, 1)]);
+        assert_eq!(pods_after(&mut store, Delta::Changed(pod(&[other]))), [(one, 0), (other, 1)]);
+        assert_eq!(pods_after(&mut store, Delta::Removed("web-1".to_owned())), [(other, 0)]);
+    }
+
+    #[test]
+    fn states_that_are_older_than_a_refresh_or_known_are_no_events() {
+        let target = TargetId(0);
+        let ParsedObject::Workload(refreshed) = workload(7, target).parsed else { return };
+        let mut store = Store::new(refreshed.kind().type_(), vec![target]);
+        let count = |store: &mut Store, delta| {
+            let mut events = Vec::new();
+            store.apply(delta, &mut events);
+            events.len()
+        };
+        assert_eq!(count(&mut store, Delta::Listed(vec![workload(3, target)])), 1);
+        assert_eq!(count(&mut store, Delta::Listed(vec![workload(3, target)])), 0);
+        store.record_refresh(target, &refreshed);
+        assert_eq!(count(&mut store, Delta::Changed(Box::new(workload(5, target)))), 0);
+        assert_eq!(count(&mut store, Delta::Changed(Box::new(workload(8, target)))), 1);
+    }
+}

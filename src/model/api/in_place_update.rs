@@ -63,3 +63,26 @@ fn containers(state: &Value) -> Vec<String> {
     let last = batches.and_then(|batches| batches.last()?.get("containers")?.as_array());
     last.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The kubelet restarts a container whose image changes, and the daemon any other one.
+    #[test]
+    fn the_daemon_is_awaited_for_changed_metadata_alone() {
+        for (state, expected) in [
+            (json!({"updateEnvFromMetadata": true}), true),
+            (json!({"updateEnvFromMetadata": true, "updateImages": true}), false),
+            (json!({"updateImages": true}), false),
+        ] {
+            let pod = json!({"kind": "Pod", "metadata": {"name": "w",
+                "annotations": {"apps.kruise.io/inplace-update-state": state.to_string()}},
+                "status": {"conditions": [{"type": GATE, "status": "False"}]}});
+            let update = InPlaceUpdate::read(&Object::read(pod).unwrap()).unwrap();
+            assert_eq!(update.awaits_daemon, expected, "{state}");
+        }
+    }
+}

@@ -81,8 +81,17 @@ mod tests {
     /// A StatefulSet `db` that updates to `db-1`, with pods by ordinal, revision and readiness.
     /// `current` is the current revision in its status.
     fn stuck_names(spec: &Value, current: &str, pods: &[(i64, &str, bool)]) -> Vec<String> {
-        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u"}, "spec": spec,
-            "status": {"currentRevision": current}});
+        let observation = observation(spec, &json!({"currentRevision": current}), pods);
+        let target = observation.revisions.iter().find(|one| one.name == "db-1");
+        stuck_pods(&observation, &observation.workload, target)
+            .into_iter()
+            .map(|pod| pod.name.clone())
+            .collect()
+    }
+
+    fn observation(spec: &Value, status: &Value, pods: &[(i64, &str, bool)]) -> Observation {
+        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u", "generation": 2},
+            "spec": spec, "status": status});
         let workload = Workload::of(Object::read(object).unwrap()).unwrap();
         let revisions = [1, 5].map(|number| {
             let template = if number == 1 { json!({}) } else { json!({"metadata": {"labels": {"a": "b"}}}) };
@@ -92,17 +101,12 @@ mod tests {
         });
         let revisions = Revisions::of(&workload, revisions);
         let pods = pods.iter().map(|(ordinal, revision, ready)| {
-            let pod = json!({"kind": "Pod", "metadata": {"name": format!("db-{ordinal}"), "labels": {"controller-revision-hash": revision},
-                "ownerReferences": [{"controller": true, "uid": "u"}]},
+            let pod = json!({"kind": "Pod", "metadata": {"name": format!("db-{ordinal}"), "uid": format!("pod-{ordinal}"),
+                "labels": {"controller-revision-hash": revision}, "ownerReferences": [{"controller": true, "uid": "u"}]},
                 "status": {"conditions": [{"type": "Ready", "status": if *ready { "True" } else { "False" }}]}});
             Pod::read(&Object::read(pod).unwrap()).into()
         });
-        let observation = Observation { pods: Some(pods.collect()), revisions, events: None, workload };
-        let target = observation.revisions.iter().find(|one| one.name == "db-1");
-        stuck_pods(&observation, &observation.workload, target)
-            .into_iter()
-            .map(|pod| pod.name.clone())
-            .collect()
+        Observation { pods: Some(pods.collect()), revisions, events: None, workload }
     }
 
     #[test]
@@ -144,5 +148,34 @@ mod tests {
         ];
         assert_eq!(stuck_names(&spec, "db-5", &pods), ["db-3", "db-4"]);
         assert_eq!(stuck_names(&spec, "db-gone", &pods), ["db-4"]);
+    }
+
+    /// The controller stores the new generation before it stores the revision that it updates to.
+    #[test]
+    fn a_pod_is_deleted_after_the_controller_observed_the_template_and_the_last_pod_is_gone() {
+        let next = |deletions: &StuckPodDeletions, generation: i64, update: &str| {
+            let status = json!({"observedGeneration": generation, "updateRevision": update});
+            let pods = [(0, "db-5", false), (1, "db-5", false)];
+            let observation = observation(&json!({"template": {}}), &status, &pods);
+            deletions.next(&observation).map(|pod| pod.name.clone())
+        };
+        let mut deletions = StuckPodDeletions::default();
+        assert_eq!(next(&deletions, 1, "db-1"), None);
+        assert_eq!(next(&deletions, 2, "db-5"), None);
+        assert_eq!(next(&deletions, 2, "db-1").as_deref(), Some("db-0"));
+        deletions.record("pod-of-before");
+        assert_eq!(next(&deletions, 2, "db-1").as_deref(), Some("db-0"));
+        deletions.record("pod-0");
+        assert_eq!(next(&deletions, 2, "db-1"), None);
+    }
+
+    #[test]
+    fn a_pod_of_another_owner_is_not_stuck() {
+        let mut observation = observation(&json!({"template": {}}), &json!({}), &[(0, "db-5", false)]);
+        let target = observation.revisions.iter().find(|one| one.name == "db-1").cloned();
+        assert_eq!(stuck_pods(&observation, &observation.workload, target.as_ref()).len(), 1);
+        let pod = observation.pods.iter_mut().flatten().find_map(std::sync::Arc::get_mut);
+        pod.unwrap().owner_uid = "another".to_owned();
+        assert!(stuck_pods(&observation, &observation.workload, target.as_ref()).is_empty());
     }
 }

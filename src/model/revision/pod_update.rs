@@ -234,4 +234,15 @@ mod tests {
         );
         assert_eq!(update.word(), "recreate");
     }
+
+    #[test]
+    fn an_image_that_is_added_or_removed_does_not_change_in_place() {
+        let with =
+            Template::new(&serde_json::json!({"spec": {"containers": [{"name": "main", "image": "a:1"}]}}));
+        let without = Template::new(&serde_json::json!({"spec": {"containers": [{"name": "main"}]}}));
+        for (from, to) in [(&with, &without), (&without, &with)] {
+            let update = PodUpdate::between(from, to, PodUpdatePolicy::InPlaceIfPossible);
+            assert_eq!(update.word(), "recreate");
+        }
+    }
 }

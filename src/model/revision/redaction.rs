@@ -44,7 +44,7 @@ mod tests {
     fn object(value: &str) -> Value {
         let env = json!([{"name": "DB_PASSWORD", "value": value}, {"name": "MODE", "value": "x"}]);
         json!({"kind": "A", "metadata": {"annotations": {"a": "b", "c": 3}},
-            "spec": {"template": {"spec": {"containers": [{"env": env}]}}}})
+            "spec": {"template": {"spec": {"initContainers": [{"env": env}], "containers": [{"env": env}]}}}})
     }
 
     #[test]

@@ -280,3 +280,32 @@ fn rollback_facts(rollback: &RollbackOutcome) -> Value {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::change::plan::Check;
+
+    #[test]
+    fn a_workload_that_is_gone_was_deleted_or_recreated() {
+        for (recreated, word) in [(false, "deleted"), (true, "recreated")] {
+            assert_eq!(outcome_facts(&StepOutcome::Gone { recreated })["outcome"], word);
+        }
+    }
+
+    #[test]
+    fn a_batch_timeout_lists_the_pods_that_were_not_replaced() {
+        let pods = vec!["db-1".to_owned()];
+        let failure = BatchFailure::NotReplaced { batch: 2, after: Duration::from_secs(90), pods };
+        let facts = json!({"reason": "batch-timeout", "batch": {"number": 2}, "limitSeconds": 90.0,
+            "notReplaced": [{"name": "db-1"}]});
+        assert_eq!(failure_facts(&failure), facts);
+    }
+
+    #[test]
+    fn the_pace_has_the_timeout_of_the_check() {
+        let check = Check { digest: "ab".to_owned(), timeout: Duration::from_secs(90) };
+        let facts = pace_facts(&Pace { check: Some(check), ..Pace::default() });
+        assert_eq!((&facts["checkSha256"], &facts["checkTimeoutSeconds"]), (&json!("ab"), &json!(90.0)));
+    }
+}

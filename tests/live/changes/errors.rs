@@ -86,6 +86,17 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
     }
 }
 
+/// The server stores nothing in a dry run, so that reading the object again shows nothing.
+#[tokio::test]
+async fn a_dry_run_without_an_answer_is_an_error() {
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let output = run(&server, &["undo", "deployment/web", "--dry-run=server"]).await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
+    assert!(!output.stderr.contains("read it again"), "{}", output.stderr);
+    assert_eq!(server.lines().last().map(|line| line.starts_with("PATCH")), Some(true));
+}
+
 #[tokio::test]
 async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
     let server = TestServer::of("shop");

@@ -13,6 +13,7 @@ pub mod kruise;
 pub mod many_workloads;
 mod merge;
 pub mod random;
+mod real_time;
 mod recorded;
 pub mod replay;
 mod run;

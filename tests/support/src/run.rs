@@ -17,6 +17,8 @@ use rollout2::world::{Clock, Signals, Stream, Terminal, World};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::real_time;
+
 /// A command line and the `World` that it runs in. By default the environment and stdin are empty, there is
 /// no terminal, and the clock shows the epoch.
 ///
@@ -167,12 +169,16 @@ impl Run {
             out: Stream::new(Tee(out.clone(), both.clone()), self.terminal.filter(|_| !self.stdout_is_piped)),
             err: Stream::new(Tee(err.clone(), both.clone()), self.terminal),
         };
+        let what = format!("{:?}", self.args);
         let args = std::iter::once(OsString::from("kubectl-rollout2")).chain(self.args);
-        let exit = match cli::parse(args, &mut world) {
-            ParsedArgs::Command(command) => command::run_on(open, *command, &mut world).await,
-            ParsedArgs::Completion(request) => complete::run_on(open, *request, &mut world).await,
-            ParsedArgs::Handled(exit) => exit,
+        let command = async {
+            match cli::parse(args, &mut world) {
+                ParsedArgs::Command(command) => command::run_on(open, *command, &mut world).await,
+                ParsedArgs::Completion(request) => complete::run_on(open, *request, &mut world).await,
+                ParsedArgs::Handled(exit) => exit,
+            }
         };
+        let exit = real_time::limited(real_time::LIMIT, &what, command).await;
         Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
     }
 }

@@ -82,6 +82,11 @@ impl TestCluster {
         Self { sim, controllers }
     }
 
+    /// Stops the controllers for the rest of the test.
+    pub fn stop_controllers(&self) {
+        self.controllers.abort();
+    }
+
     /// Waits for this many seconds of the simulated time.
     pub async fn advance(&self, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;

@@ -176,6 +176,9 @@ fn progress_does_not_change_the_plan() {
         observation("StatefulSet", &json!({}), &json!({HOLD_ANNOTATION: memory.to_string()}), &[]).workload
     };
     let one = plan(&json!({}));
+    let mut other = one.object().json().clone();
+    other["spec"]["template"] = template("x:3");
+    assert!(!have_same_plan(&one, &Workload::of_json(&other).unwrap()), "another template");
     for (changes, is_same) in [
         (json!({}), true),
         (

@@ -72,6 +72,22 @@ fn the_body_has_gos_escapes() {
 }
 
 #[test]
+fn a_rebuilt_patch_has_the_same_preconditions() {
+    let mut patch = Patch::of(&object(&json!({"spec": {"template": {"x": 1}}})));
+    patch.require_unchanged(FieldPath::template());
+    patch.set(FieldPath::annotation("cause"), json!("why"));
+    let now = object(&json!({"metadata": {"annotations": {"other": "1"}}, "spec": {"template": {"x": 1}}}));
+    assert_eq!(
+        lines(&patch.rebased_on(&now))[1..],
+        [
+            r#"{"op":"test","path":"/spec/template","value":{"x":1}}"#,
+            r#"{"op":"test","path":"/metadata/annotations/cause","value":null}"#,
+            r#"{"op":"add","path":"/metadata/annotations/cause","value":"why"}"#,
+        ]
+    );
+}
+
+#[test]
 fn failed_preconditions_are_those_whose_field_changed() {
     let mut patch = Patch::of(&object(&json!({"spec": {"template": {"x": 1}}})));
     patch.set(FieldPath::template(), json!({"x": 2}));

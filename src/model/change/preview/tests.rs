@@ -155,6 +155,21 @@ fn fields_outside_of_the_template_are_listed_without_generated_annotations() {
     );
 }
 
+/// The versions of a CloneSet have the same fields in different places.
+#[test]
+fn specs_of_two_api_versions_are_not_compared() {
+    let clone_set = |version: &str, spec: &Value| {
+        let api_version = format!("apps.kruise.io/{version}");
+        let object =
+            json!({"apiVersion": api_version, "kind": "CloneSet", "metadata": {"name": "w"}, "spec": spec});
+        Workload::of_json(&object).unwrap()
+    };
+    let alpha = clone_set("v1alpha1", &json!({"updateStrategy": {"paused": true}}));
+    let beta = clone_set("v1beta1", &json!({"updateStrategy": {"rollingUpdate": {"paused": true}}}));
+    assert!(fields::changed(&alpha, &beta, SecretValues::Masked).is_empty());
+    assert!(!fields::changed(&alpha, &clone_set("v1alpha1", &json!({})), SecretValues::Masked).is_empty());
+}
+
 fn warnings(
     kind: &str,
     before: (&str, &Value),
@@ -179,6 +194,10 @@ fn unexpected_consequences_are_warnings() {
     let limit = |limit: i64| json!({"revisionHistoryLimit": limit});
     let helm = json!({"annotations": {"meta.helm.sh/release-name": "shop"}});
     let applied = json!({"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}});
+    let server_side = |manager: &str| {
+        json!({"managedFields": [{"manager": manager, "operation": "Apply", "apiVersion": "apps/v1",
+            "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {"f:spec": {}}}}}]})
+    };
     let owner = |owner: ManifestOwner| vec![PreviewWarning::Owner(owner)];
     let removes = |limit: i64, revisions: &[&str]| {
         let revisions = revisions.iter().map(|revision| (*revision).to_owned()).collect();
@@ -200,6 +219,15 @@ fn unexpected_consequences_are_warnings() {
         (("x:3", &none), ("x:4", &limit(1)), &none, removes(1, &["1", "2"])),
         (("x:3", &none), ("x:3", &limit(1)), &none, removes(1, &["1"])),
         (("x:3", &limit(1)), ("x:4", &limit(1)), &none, vec![]),
+        (("x:3", &limit(2)), ("x:4", &limit(1)), &none, removes(1, &["2"])), // the present limit removes the first one
+        (("x:3", &limit(0)), ("x:3", &limit(0)), &none, vec![]),
+        (("x:3", &none), ("x:4", &none), &server_side("kubectl-client-side-apply"), vec![]),
+        (
+            ("x:3", &none),
+            ("x:4", &none),
+            &server_side("flux"),
+            owner(ManifestOwner::ServerSideApply("flux".to_owned())),
+        ),
         (("x", &none), ("x", &none), &none, vec![PreviewWarning::MovingTag("x".to_owned())]),
         (
             ("x:3", &none),

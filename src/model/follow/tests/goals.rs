@@ -60,6 +60,7 @@ fn goals_are_reached_in_the_right_states_only() {
         (stateful_set([3, 1, 3, 3], 2), vec![Complete, OldGone], held.clone()),
         (stateful_set([3, 0, 3, 3], 3), vec![Success, Updated, Complete], held.clone()),
         (stateful_set([4, 3, 3, 3], 0), vec![Complete], None), // one pod too many after a scale-down
+        (stateful_set([4, 4, 4, 4], 0), vec![Complete], None), // one updated pod too many
         (
             Truth { observed_generation: 1, ..deployment(DONE) },
             vec![Updated, Available, Success, Complete],
@@ -99,6 +100,19 @@ fn wait_held_waits_for_the_end_of_a_hold() {
     fixture.pass(3_600);
     assert_eq!(fixture.outcome(), None);
     fixture.becomes(deployment(DONE));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+}
+
+#[test]
+fn stable_is_not_interrupted_by_a_pod_that_ended() {
+    let options = FollowOptions { stable: Duration::from_secs(30), ..FollowOptions::default() };
+    let with_pod = || deployment(DONE).with_pod("a", 2, true, &running(0));
+    let mut fixture = FollowerFixture::of(options, with_pod());
+    fixture.pass(29);
+    let mut evicted = with_pod().with_pod("evicted", 2, false, &running(0));
+    evicted.pods[1]["status"]["phase"] = "Failed".into();
+    fixture.becomes(evicted);
+    fixture.pass(2);
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 

@@ -88,6 +88,7 @@ fn events_from_before_the_rollback_are_ignored() {
     let late = broken();
     fixture.event(TargetEvent::Workload(Box::new(late.workload())));
     fixture.event(late.request_refresh());
+    assert_eq!(fixture.follower.targets()[0].workload().object().generation(), 3);
     fixture.truth = written();
     fixture.pass(300);
     assert_eq!(fixture.outcome(), None);
@@ -186,4 +187,34 @@ fn an_interrupted_rollback_is_reported_as_interrupted() {
         Now { elapsed: Duration::from_secs(40), server_time: "2026-11-20T13:00:40Z".parse().unwrap() };
     fixture.follower.apply(FollowerEvent::Stopped(StopSignal::Interrupted), moment);
     assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted(StopSignal::Interrupted)));
+}
+
+/// A watch event of the workload arrives before those of its pods, so that the pods may be older.
+#[test]
+fn a_stuck_pod_is_deleted_only_after_a_refresh() {
+    let set = |revision: i64| Truth { revision, ..stateful_set([3, 1, 2, 2], 0) };
+    let with_pods =
+        |truth: Truth| truth.with_pod("web-2", 2, false, &no_image()).with_pod("web-0", 1, true, &running(0));
+    let mut fixture =
+        FollowerFixture::of(FollowOptions { replace_stuck_pods: true, ..undoing() }, with_pods(set(2)));
+    fixture.pass(31);
+    assert_eq!(rollback_requests(&fixture), 1);
+    let written = Truth {
+        generation: 3,
+        observed_generation: 3,
+        status: serde_json::json!({"updateRevision": "web-1"}),
+        ..set(1)
+    };
+    let deletions = |fixture: &FollowerFixture| {
+        let is_deletion = |one: &&Report| matches!(one, Report::Request(FollowerRequest::DeletePod(..)));
+        fixture.reported.iter().filter(is_deletion).count()
+    };
+    fixture.in_reach = false;
+    apply_result(&mut fixture, &with_pods(written.clone()));
+    fixture.becomes(with_pods(written));
+    assert_eq!(deletions(&fixture), 0);
+    fixture.in_reach = true;
+    let refresh = fixture.truth.request_refresh();
+    fixture.event(refresh);
+    assert_eq!(deletions(&fixture), 1);
 }

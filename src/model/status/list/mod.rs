@@ -271,4 +271,11 @@ mod tests {
         assert_eq!(names, ["paused", "held", "complete-with-held-pods"]);
         assert_eq!(StateCounts::of(&rollouts[..1]).words(), "1 workload: 1 failed");
     }
+
+    #[test]
+    fn a_rollout_with_another_cause_looks_different() {
+        let with = |cause| rollout("w", RolloutState::Progressing, None, Some(cause));
+        assert!(with(CauseId::CrashLoop).has_same_row(&with(CauseId::CrashLoop)));
+        assert!(!with(CauseId::CrashLoop).has_same_row(&with(CauseId::ImageNotFound)));
+    }
 }

@@ -245,6 +245,7 @@ mod tests {
         for (pods, expected) in [
             (vec![old, (2, 50, "True", 51), (2, 52, "False", 52)], Some(50)),
             (vec![old, (2, 50, "False", 50)], Some(50)),
+            (vec![old, (2, 1, "True", 3), (2, 50, "False", 50)], Some(50)), // one pod stayed from before
             (vec![old], Some(45)), // no pod was created: the last progress
         ] {
             let observed = observation(2, true, &progress, &pods);

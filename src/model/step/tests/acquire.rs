@@ -176,6 +176,25 @@ fn a_lease_is_taken_over_after_it_was_unchanged_for_a_minute() {
     assert_eq!(third.cluster.hold().unwrap()["lease"]["holder"], "three");
 }
 
+/// The process that waits was suspended while the other one renewed its lease.
+#[test]
+fn a_lease_that_was_renewed_unseen_is_not_taken_over() {
+    let mut request = all_by(1);
+    request.pace.soak = Some(seconds(300));
+    let mut first = StepperFixture::of(request, FakeCluster::paused(3));
+    first.pass(50);
+    let mut second = first.then("two", Request::default());
+    second.pass(10);
+    let mut hold = second.cluster.hold().unwrap();
+    hold["lease"]["turn"] = (hold["lease"]["turn"].as_u64().unwrap() + 5).into();
+    second.cluster.object["metadata"]["annotations"]["kubectl-rollout2/held"] = hold.to_string().into();
+    second.cluster.seconds += 100;
+    second.pass(50);
+    assert_eq!(second.cluster.hold().unwrap()["lease"]["holder"], "one");
+    second.pass(20);
+    assert_eq!(second.cluster.hold().unwrap()["lease"]["holder"], "two");
+}
+
 #[test]
 fn a_lease_in_an_ended_hold_has_no_effect() {
     let mut first = StepperFixture::of(all_by(1), FakeCluster::paused(40));

@@ -129,6 +129,31 @@ fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
     assert_eq!(fixture.cluster.on(2), 5);
 }
 
+/// Each wave needs a refresh. A wave that is smaller than half of `--max-unavailable` waits to become larger.
+#[test]
+fn a_small_wave_of_deletions_waits_for_more_pods() {
+    let mut request = all_by(30);
+    request.pace.canary = Some(false);
+    request.pace.max_unavailable = Some(Amount::Pods(10));
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused_daemon_set(30));
+    fixture.bound = None;
+    let released = |fixture: &StepperFixture| {
+        let releases = fixture.reports.iter().filter(|one| matches!(one, StepReport::Released { .. }));
+        releases.count()
+    };
+    while released(&fixture) == 0 {
+        fixture.pass(1);
+    }
+    let now = fixture.cluster.seconds;
+    fixture.cluster.tick();
+    let new = fixture.cluster.pods.values_mut().filter(|pod| pod.revision == 2);
+    new.skip(1).for_each(|pod| pod.sick_until = now + 60);
+    fixture.pass(7);
+    assert_eq!(released(&fixture), 10);
+    fixture.pass(7);
+    assert_eq!(released(&fixture), 11);
+}
+
 #[test]
 fn a_running_rollout_is_held_first() {
     let mut cluster = FakeCluster::new(5, &json!({"type": "RollingUpdate"}));

@@ -61,6 +61,28 @@ fn an_external_change_is_detected_before_the_lease_is_renewed() {
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
 
+/// A renewal would store the pause as if this process had paused the plan.
+#[test]
+fn a_pause_is_detected_before_the_lease_is_renewed() {
+    let mut fixture = soaking(4);
+    fixture.is_away = true;
+    fixture.pass(40);
+    fixture.cluster.pause();
+    fixture.is_away = false;
+    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
+}
+
+/// The partition still holds, and the number of pods that the controller updates at a time is another one.
+#[test]
+fn a_changed_field_of_the_strategy_beside_the_partition_stops_the_plan() {
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
+    let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused_with(4, &own));
+    fixture.pass(10);
+    fixture.cluster.change("/spec/updateStrategy/rollingUpdate/maxUnavailable", json!(3));
+    let end = fixture.run();
+    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
+}
+
 /// The set of a finalizer: it stays, and its controller ignores it.
 #[test]
 fn a_deletion_stops_the_plan() {

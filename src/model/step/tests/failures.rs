@@ -6,8 +6,11 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::model::change::plan::{Amount, Batches, OnFailure, Reach};
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::change::plan::{Amount, Batches, OnFailure, Pace, Reach};
 use crate::model::follow::StopSignal;
+use crate::model::step::slot::{PodSlot, max_unavailable};
 use crate::model::step::*;
 
 pub(super) fn broken() -> FakeCluster {
@@ -86,6 +89,81 @@ fn a_failing_check_fails_the_batch() {
     }
 }
 
+fn request_with_check() -> Request {
+    let mut request = all_by(2);
+    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
+    request
+}
+
+/// Runs a plan until its first check runs, which ends only when the test says so.
+fn during_the_check() -> StepperFixture {
+    let mut fixture = StepperFixture::of(request_with_check(), FakeCluster::paused(3));
+    fixture.is_check_slow = true;
+    fixture.pass(40);
+    assert_eq!(fixture.checks, 1);
+    fixture.is_check_slow = false;
+    fixture
+}
+
+fn restart_pod(fixture: &mut StepperFixture) {
+    let now = fixture.cluster.seconds;
+    let pod = fixture.cluster.pods.get_mut(&2).unwrap();
+    (pod.restarts, pod.started) = (pod.restarts + 1, now);
+}
+
+#[test]
+fn a_check_that_passes_is_repeated_if_a_pod_restarted_during_it() {
+    let mut fixture = during_the_check();
+    restart_pod(&mut fixture);
+    fixture.pass(5);
+    fixture.see(StepEvent::Checked(CheckResult::Passed));
+    fixture.pass(10);
+    assert_eq!(fixture.checks, 2);
+}
+
+/// The server is unreachable when the check passes, so that the batch is not recorded as done.
+#[test]
+fn a_check_that_passed_is_repeated_if_a_pod_restarts_before_the_batch_is_done() {
+    let mut fixture = during_the_check();
+    fixture.is_away = true;
+    fixture.see(StepEvent::Checked(CheckResult::Passed));
+    restart_pod(&mut fixture);
+    fixture.pass(5);
+    fixture.is_away = false;
+    fixture.pass(20);
+    assert_eq!(fixture.checks, 2);
+}
+
+/// `--force` excuses the pods that are unavailable before the batch, and not the new pods of the batch.
+#[test]
+fn a_pod_excused_by_force_must_be_ready_in_its_own_batch() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.pods.get_mut(&2).unwrap().sick_until = cluster.seconds + 30;
+    cluster.crashing.insert(4);
+    cluster.tick();
+    let mut request = Request { force: true, ..Request::default() };
+    request.pace.batch_timeout = Some(seconds(60));
+    let mut fixture = StepperFixture::of(request, cluster);
+    fixture.bound = None;
+    let end = fixture.run();
+    assert!(matches!(&end, StepOutcome::Failed { .. }), "{end:?}");
+    assert_eq!(fixture.cluster.pods[&4].revision, 2);
+}
+
+#[test]
+fn a_rollback_is_done_when_its_pods_are_available_for_min_ready_seconds() {
+    let mut request = all_by(2);
+    request.pace.on_failure = Some(OnFailure::Undo);
+    let mut cluster = broken();
+    cluster.object["spec"]["minReadySeconds"] = 30.into();
+    let mut fixture = StepperFixture::of(request, cluster);
+    let end = fixture.run();
+    let (_, back) = failure(&end);
+    assert_eq!(back, Some(&RollbackOutcome::Done { revision: "1".to_owned() }));
+    let ready = fixture.cluster.pods[&4].ready.unwrap();
+    assert!(fixture.cluster.seconds >= ready + 30, "{} {ready}", fixture.cluster.seconds);
+}
+
 #[test]
 fn a_restarted_pod_restarts_the_soak() {
     let mut request = all_by(1);
@@ -102,6 +180,40 @@ fn a_restarted_pod_restarts_the_soak() {
         .filter(|event| matches!(event, StepReport::SoakRestarted { pod, .. } if pod == "db-1"));
     assert_eq!(restarted_soaks.count(), 1);
     assert_eq!(fixture.run(), StepOutcome::Complete);
+}
+
+/// The clock of the node is behind, so that its timestamps hide the restart.
+#[test]
+fn a_restart_without_a_later_timestamp_restarts_the_soak() {
+    let mut request = all_by(1);
+    request.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    fixture.pass(40);
+    fixture.cluster.pods.get_mut(&1).unwrap().restarts = 1;
+    fixture.pass(55);
+    assert_eq!(fixture.cluster.partition(), 1);
+    let restarted = StepReport::SoakRestarted { pod: "db-1".to_owned(), why: "it restarted".to_owned() };
+    assert!(fixture.reports.contains(&restarted), "{:?}", fixture.reports);
+}
+
+/// Its node was drained a moment ago.
+#[test]
+fn an_outdated_pod_that_is_starting_is_awaited() {
+    let mut cluster = FakeCluster::paused(5);
+    let now = cluster.seconds;
+    let pod = cluster.pods.get_mut(&1).unwrap();
+    (pod.created, pod.started, pod.ready, pod.sick_until) = (now, now, None, now + 20);
+    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let end = fixture.run();
+    assert!(matches!(end, StepOutcome::Reached { .. }), "{end:?}");
+}
+
+#[test]
+fn max_unavailable_is_never_all_of_several_pods() {
+    let pace = Pace { max_unavailable: Some(Amount::Pods(4)), ..Pace::default() };
+    for (wanted, allowed) in [(6, 4), (5, 4), (4, 3), (2, 1), (1, 1)] {
+        assert_eq!(max_unavailable(&pace, wanted), allowed, "{wanted}");
+    }
 }
 
 #[test]
@@ -281,4 +393,33 @@ fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
         1
     );
     assert_eq!(fixture.cluster.on(3), 5);
+}
+
+/// An update in place keeps the restarts of the outdated container.
+#[test]
+fn a_container_that_ended_before_its_update_in_place_has_not_failed() {
+    for (started, has_terminated) in [("2026-11-20T13:00:00Z", false), ("2026-11-20T13:10:05Z", true)] {
+        let state = json!({"updateTimestamp": "2026-11-20T13:10:00Z"}).to_string();
+        let container = json!({"name": "c", "restartCount": 2, "state": {"running": {"startedAt": "2026-11-20T13:11:00Z"}},
+            "lastState": {"terminated": {"exitCode": 0, "startedAt": started, "finishedAt": "2026-11-20T13:10:30Z"}}});
+        let pod = json!({"kind": "Pod", "metadata": {"name": "w-1",
+            "annotations": {"apps.kruise.io/inplace-update-state": state}},
+            "status": {"containerStatuses": [container], "conditions": [{"type": "InPlaceUpdateReady", "status": "True"}]}});
+        let pod = Pod::read(&Object::read(pod).unwrap());
+        let slot = PodSlot {
+            name: "w-1".to_owned(),
+            label: None,
+            pod: Some(&pod),
+            is_updated: true,
+            is_in_last_batch: true,
+            soaks: true,
+            is_available: true,
+            is_released: true,
+            awaits_deletion: false,
+            excluded: None,
+            unready_node: None,
+            group: None,
+        };
+        assert_eq!(slot.has_terminated(), has_terminated, "{started}");
+    }
 }

@@ -21,6 +21,8 @@ pub(super) struct StepperFixture {
     /// The results of the check, in order.
     pub(super) check: CheckResult,
     pub(super) checks: usize,
+    /// Whether the check does not end before the test applies its result.
+    pub(super) is_check_slow: bool,
     /// How many pods may be unavailable; none for no assertion.
     pub(super) bound: Option<usize>,
     /// How long the next refreshes take, in seconds.
@@ -68,6 +70,7 @@ impl StepperFixture {
             acts: 0,
             check: CheckResult::Passed,
             checks: 0,
+            is_check_slow: false,
             bound: Some(1),
             refresh_times: VecDeque::new(),
             removals: VecDeque::new(),
@@ -168,6 +171,9 @@ impl StepperFixture {
             }
             Task::RunCheck(_) => {
                 self.checks += 1;
+                if self.is_check_slow {
+                    return Vec::new();
+                }
                 vec![StepEvent::Checked(self.check)]
             }
             Task::ReadLog(_) => Vec::new(),

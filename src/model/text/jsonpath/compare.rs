@@ -67,8 +67,8 @@ fn passes(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result
         "!=" => Ok(order != Some(Ordering::Equal)),
         "<" => Ok(order == Some(Ordering::Less)),
         "<=" => Ok(matches!(order, Some(Ordering::Less | Ordering::Equal))),
-        ">" => Ok(!matches!(order, Some(Ordering::Less | Ordering::Equal))),
-        ">=" => Ok(order != Some(Ordering::Less)),
+        ">" => Ok(order == Some(Ordering::Greater)),
+        ">=" => Ok(matches!(order, Some(Ordering::Greater | Ordering::Equal))),
         other => Err(format!("unrecognized filter operator {other}")),
     }
 }

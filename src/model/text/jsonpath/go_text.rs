@@ -22,10 +22,8 @@ pub fn go_text(value: &Value, numbers: Numbers) -> String {
             format!("[{}]", joined(elements.iter().map(|element| go_text(element, numbers)).collect()))
         }
         Value::Object(members) => {
-            let mut words: Vec<_> = members.iter().collect();
-            words.sort_by_key(|(name, _)| *name);
-            let words =
-                words.into_iter().map(|(name, member)| format!("{name}:{}", go_text(member, numbers)));
+            // Sorted, as serde_json keeps them.
+            let words = members.iter().map(|(name, member)| format!("{name}:{}", go_text(member, numbers)));
             format!("map[{}]", joined(words.collect()))
         }
     }

@@ -71,6 +71,15 @@ fn members_are_visited_by_name() {
     assert_eq!(print("{.*.x}"), "2 1");
 }
 
+/// As in kubectl: an empty slice ends the evaluation, and a range without an end ends with the template.
+#[test]
+fn lists_after_an_empty_slice_are_left_out_and_the_last_range_needs_no_end() {
+    let document = json!({"a": [{"l": [1]}, {"l": [1, 2]}, {"l": [3, 4]}], "b": [{"y": 5}, {"y": 6}]});
+    let print = |template| JsonPath::parse(template).unwrap().print(&document, Numbers::Exact).unwrap();
+    assert_eq!(print("{.a[*].l[1:]}"), "");
+    assert_eq!(print("{range .a[*]}{.l[0]} {end}{range .b[*]}{.y}"), "1 1 3 56");
+}
+
 #[test]
 fn numbers_of_typed_objects_are_floats() {
     for (number, exact, float) in [
