@@ -5,12 +5,14 @@ use rollout2::world::{World, core_dump};
 #[expect(clippy::print_stderr, reason = "a panic hook has no other stream")]
 fn main() {
     core_dump::disable_core_dumps();
-    // Print only the location of a panic, since its message may contain text from the cluster.
+    // Print only the location of a panic, since its message may contain text from the cluster. The release build
+    // cannot unwind, and would abort with a signal.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         eprintln!("error: kubectl-rollout2 {} has a fault at {place}", env!("CARGO_PKG_VERSION"));
+        std::process::exit(1);
     }));
-    let exit = std::panic::catch_unwind(run).unwrap_or(1);
+    let exit = run();
     // Returning would wait for blocking tasks of the runtime, such as a DNS look-up that hangs.
     std::process::exit(exit);
 }

@@ -22,9 +22,10 @@ use crate::model::revision::RevisionWord;
 /// volumes and similar lists are compared by name, so a different order is not a change. Values of env
 /// variables whose names look secret are shown as ***.
 ///
-/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the namespace in the template's metadata and without generated
-/// fields: the metadata that servers write, hash labels, and the annotation of `kubectl rollout restart`. A
-/// file is compared without the API server's defaults too.
+/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the
+/// namespace in the template's metadata and without generated fields: the metadata that servers write, hash
+/// labels, and the annotation of `kubectl rollout restart`. A file is compared without the API server's
+/// defaults too.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,

@@ -6,8 +6,8 @@ use super::undo_on_failure::UndoOnFailureArgs;
 use super::wait::WaitArgs;
 use super::write::WriteArgs;
 use crate::command::CommonOptions;
-use crate::command::change::ChangeOptions;
 use crate::command::restart::Request;
+use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
 use crate::model::follow::FollowOptions;
 

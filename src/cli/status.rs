@@ -19,9 +19,9 @@ use crate::error::{Error, Result};
 /// standard error. A cause that needs a fix begins with !, one that may resolve without a fix with ~, and
 /// a hold with -.
 ///
-/// All workloads are followed at once, until each is complete, failed or held. Exits with 0 when all rollouts are complete, 1 when a workload was
-/// deleted or cannot be read, 3 when it timed out, 4 when a rollout failed, and 5 when one is held:
-/// paused, OnDelete, or a partition that lets no pod update.
+/// All workloads are followed at once, until each is complete, failed or held. Exits with 0 when all rollouts
+/// are complete, 1 when a workload was deleted or cannot be read, 3 when it timed out, 4 when a rollout
+/// failed, and 5 when one is held: paused, OnDelete, or a partition that lets no pod update.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StatusArgs {

@@ -6,8 +6,8 @@ use super::revision::kubectl_number;
 use super::wait::WaitArgs;
 use super::write::WriteArgs;
 use crate::command::CommonOptions;
-use crate::command::change::ChangeOptions;
 use crate::command::undo::Request;
+use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::revision::RevisionWord;
@@ -47,10 +47,14 @@ pub(super) struct UndoArgs {
     resume: bool,
 
     /// Keep a hold of pause or step
+    ///
+    /// Refused for the plan of a Deployment, whose hold is for one template.
     #[arg(long)]
     keep_hold: bool,
 
     /// Delete the pods that block a StatefulSet, lowest ordinal first, and wait for each replacement
+    ///
+    /// After an undo that they block, this completes it, and does not reverse it.
     #[arg(long)]
     replace_stuck_pods: bool,
 
@@ -61,7 +65,8 @@ pub(super) struct UndoArgs {
     /// Ask nothing on a terminal
     ///
     /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
-    /// a ready pod, or to what was undone just before. Without a terminal it never asks.
+    /// a ready pod, to what was undone just before, or past the stable revision. Without a terminal it never
+    /// asks: it warns.
     #[arg(short, long, conflicts_with = "interactive")]
     yes: bool,
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::parse_error::unknown_flag;
 use super::timeout::TimeoutArgs;
 use crate::command::CommonOptions;
-use crate::command::change::{ChangeOptions, DryRun, Output};
+use crate::command::writing_verb::{ChangeOptions, DryRun, Output};
 use crate::error::{Error, Result};
 
 /// Whether to wait for the rollout, and the time limits.

@@ -7,8 +7,8 @@ use super::parse_error::unknown_flag;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
 use crate::command::access::InputPath;
-use crate::command::change::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::command::targets::TargetScope;
+use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
 
 /// The heading of the arguments about writing in help.

@@ -6,6 +6,7 @@ mod template_ref;
 
 pub(in crate::command) use comparison::show_lines;
 pub use template_ref::TemplateRef;
+pub(in crate::command) use template_ref::with_history_hint;
 
 use self::comparison::ComparedTemplates;
 use self::elsewhere::{Elsewhere, SidesToCompare};
@@ -65,7 +66,7 @@ pub enum Output {
 }
 
 /// Prints the differences between two templates. `other_source` has the other workload if it is not in `source`.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     other_source: Option<&Source>,

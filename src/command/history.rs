@@ -45,7 +45,11 @@ pub enum Output {
 }
 
 /// Shows the history of each workload, one after another.
-pub async fn run(request: &Request, source: &Source, screen: &mut Screen<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
     let found = find_workloads(&request.scope, unsupported_message, source, screen).await?;
     if !screen.is_compat() {
         screen.notes(&found.nothing_found); // kubectl's history prints nothing

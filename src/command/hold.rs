@@ -3,14 +3,14 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::owners;
+use super::writing_verb::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::hold::{
-    Pause, Resume, check_not_lost, end_lost_hold, is_annotation_lost, pause, resume,
+    Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
 };
 use crate::model::change::patch::Patch;
 use crate::model::change::plan::{PlanRecord, have_same_plan};
@@ -54,7 +54,7 @@ const RESUME: WritingVerb = WritingVerb {
 };
 
 /// Pauses or resumes the workloads one after another.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     by: Option<&str>,
@@ -147,7 +147,7 @@ async fn resume_workload(
     if is_annotation_lost(workload) && !screen.is_compat() {
         let observed = observe_revisions(workload.clone(), source).await?;
         if !release_all {
-            return check_not_lost(&observed);
+            return refuse_lost_annotation(&observed);
         }
         return write(workload, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
     }
@@ -200,14 +200,17 @@ async fn write(
         HoldVerb::Pause => ("pause", "its pause was prepared"),
         HoldVerb::Resume { .. } => ("resume", "it was to be resumed"),
     };
-    if options.dry_run == DryRun::Client && options.output == change::Output::Text && !screen.is_compat() {
+    if options.dry_run == DryRun::Client
+        && options.output == writing_verb::Output::Text
+        && !screen.is_compat()
+    {
         // A plan releases pods batch by batch, which `step --dry-run` shows.
         let has_plan =
             Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
         let printed = if has_plan {
             Ok(())
         } else {
-            change::print_effect(workload, verb, patch, options, source, screen).await
+            writing_verb::print_effect(workload, verb, patch, options, source, screen).await
         };
         if let Err(error) = printed {
             screen.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
@@ -228,7 +231,7 @@ fn print_unchanged(
         return Err(kubectl_error(workload, &format!("is {words}")));
     }
     let patch = Patch::of(workload.object());
-    change::print_change(workload, words, workload.object().json(), &patch, &request.options, screen);
+    writing_verb::print_change(workload, words, workload.object().json(), &patch, &request.options, screen);
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 //! `cli` parses the command line into the plain requests that are defined here. `render` formats the
 //! output.
 
-pub mod change;
 pub mod complete;
 pub mod diff;
 mod external_diff;
@@ -25,6 +24,7 @@ mod stuck_pods;
 pub mod targets;
 pub mod template_file;
 pub mod undo;
+pub mod writing_verb;
 
 pub use crate::cluster::access;
 use crate::cluster::access::Access;

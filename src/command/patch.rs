@@ -1,6 +1,6 @@
 //! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
 
-use super::change::{ChangeOptions, DryRun, confirm, print_change};
+use super::writing_verb::{ChangeOptions, DryRun, confirm, print_change};
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};
@@ -97,7 +97,7 @@ pub(super) async fn write_change(
             print_change(workload, words.operation, object.json(), patch, options, screen);
             Ok(Some(object))
         }
-        PatchOutcome::Conflict(conflict) => Err(conflict_error(&conflict, workload, words.prepared)),
+        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, words.prepared)),
     }
 }
 
@@ -231,22 +231,4 @@ impl<'a> PatchTarget<'a> {
             .hint("repeat the command when the API server answers; it never applies a change twice")),
         }
     }
-}
-
-/// Returns the error of a conflict. `what` says what was being prepared: `its rollback was prepared`.
-pub(super) fn conflict_error(conflict: &Conflict, workload: &Workload, what: &str) -> Error {
-    let kind = workload.kind().type_().typed();
-    let name = workload.name();
-    if conflict.recreated {
-        return Error::new(
-            ErrorKind::Conflict,
-            format!("{kind} {name:?} was deleted and created again while {what}; nothing was written"),
-        );
-    }
-    let manager = conflict.manager.as_deref().unwrap_or("another client");
-    let error = Error::new(
-        ErrorKind::Conflict,
-        format!("{kind} {name:?} was changed by {manager} while {what}; nothing was written"),
-    );
-    if conflict.changes.is_empty() { error } else { error.caused_by(conflict.changes.join("; ")) }
 }

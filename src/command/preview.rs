@@ -67,7 +67,7 @@ impl Request {
 }
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     context: RunContext<'_>,

@@ -1,9 +1,9 @@
 //! `restart`: annotates the template, so that the controller replaces every pod.
 
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use super::follow;
 use super::owners;
+use super::writing_verb::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::TargetScope;
@@ -32,7 +32,7 @@ const VERB: WritingVerb = WritingVerb {
 };
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,
@@ -59,8 +59,8 @@ async fn restart_workload(
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
         owners::warn_of_kruise_rollout(&workload, screen);
-        if change::shows_effect(options, screen) || held_by(&workload).is_some() {
-            change::print_effect(&workload, "restart", &patch, options, source, screen).await?;
+        if writing_verb::shows_effect(options, screen) || held_by(&workload).is_some() {
+            writing_verb::print_effect(&workload, "restart", &patch, options, source, screen).await?;
         }
     }
     let question = format!("restart {}?", workload.target());
@@ -71,6 +71,6 @@ async fn restart_workload(
     if options.dry_run == DryRun::None && !screen.is_compat() {
         screen.notes(render::restart_receipt(&workload).as_slice());
     }
-    change::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    writing_verb::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
     Ok(Workload::of(object).unwrap_or(workload))
 }

@@ -61,7 +61,7 @@ pub enum Output {
 }
 
 /// Shows the rollouts one after another, or follows all of them with `--watch`.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,
@@ -179,7 +179,8 @@ fn print_status(
     pods_at: Option<Timestamp>,
     screen: &mut Screen<'_>,
 ) {
-    let (line, state) = (render::line(status, names), status.verdict.state);
+    let (line, state) =
+        (render::line(&status.observed.workload, status.verdict, names), status.verdict.state);
     let terminal = screen.terminal();
     if state == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
@@ -190,7 +191,7 @@ fn print_status(
         screen.styled_lines(&pod_tree(status.observed, now, terminal));
     }
     for cause in status.causes {
-        let line = render::cause_line(cause, status, names, terminal);
+        let line = render::cause_line(cause, &status.observed.workload, names, terminal);
         match terminal {
             Some(_) => screen.styled(&render::colored_cause(line, cause)),
             None => screen.note(&line),

@@ -6,16 +6,19 @@ mod wait_observed;
 
 use self::notes::note_rollback;
 use super::CommandOutcome;
-use super::change::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use super::follow;
 use super::owners;
+use super::writing_verb::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
 use crate::cluster::source::Source;
+use crate::command::diff::with_history_hint;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, TargetScope, observe, reread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::plan::have_same_plan;
-use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, change_cause_patch, is_live, undo};
+use crate::model::change::undo::{
+    TargetRevision, Undo, UndoOptions, blocked_rollback, change_cause_patch, is_live, undo,
+};
 use crate::model::revision::Revision;
 use crate::model::revision::diff::SecretValues;
 use crate::model::status::observation::Observation;
@@ -54,7 +57,7 @@ const VERB: WritingVerb = WritingVerb {
 };
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,
@@ -98,7 +101,7 @@ fn confirm_several(workloads: &[Workload], request: &Request, screen: &mut Scree
     }
     screen.notes(workloads.iter().map(|workload| format!("  {}", workload.target())));
     let question = format!("roll these {} workloads back?", workloads.len());
-    change::confirm_on_terminal(&question, &request.options, screen)
+    writing_verb::confirm_on_terminal(&question, &request.options, screen)
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -136,14 +139,22 @@ async fn roll_back_workload(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let target = request.to_revision.find(&observed)?.clone();
+    let blocked = blocked_rollback(&observed)
+        .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
+    let target = match blocked {
+        Some(current) => current.clone(),
+        None => {
+            let found = request.to_revision.find(&observed);
+            found.map_err(|error| with_history_hint(error, &observed.workload))?.clone()
+        }
+    };
     for _ in 0..MAX_CONFLICTS {
         owners::warn_before_an_undo(&observed.workload, screen);
         if is_live(&observed, &target) {
             notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
             note_rollback(&observed.workload, screen);
             let workload = observed.workload;
-            change::replace_stuck_pods_if_requested(
+            writing_verb::replace_stuck_pods_if_requested(
                 &workload,
                 workload.object(),
                 &request.options,
@@ -158,7 +169,7 @@ async fn roll_back_workload(
             PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
             PatchOutcome::Conflict(now) => now,
         };
-        let error = patch::conflict_error(&now, &observed.workload, "its rollback was prepared");
+        let error = now.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
         if now.recreated {
             return Err(error);
@@ -199,21 +210,28 @@ async fn write(
     owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
-        change::print_change(&observed.workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        writing_verb::print_change(
+            &observed.workload,
+            operation,
+            undo.patch.after(),
+            &undo.patch,
+            options,
+            screen,
+        );
         return Ok(PatchOutcome::Applied(observed.workload.object().clone()));
     }
     let question = format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label());
     if is_doubtful && !request.yes && !options.interactive {
-        change::confirm_on_terminal(&question, options, screen)?;
+        writing_verb::confirm_on_terminal(&question, options, screen)?;
     }
-    change::confirm(&question, options, screen)?;
+    writing_verb::confirm(&question, options, screen)?;
     let object =
         match patch::apply(&undo.patch, &PatchTarget::of(&observed.workload), options, source, screen).await?
         {
             PatchOutcome::Applied(object) => object,
             conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
         };
-    change::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
+    writing_verb::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
     screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
@@ -221,17 +239,19 @@ async fn write(
     if options.dry_run == DryRun::None {
         screen.notes(render::receipt(observed).as_slice());
     }
-    change::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen).await?;
+    writing_verb::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen)
+        .await?;
     Ok(PatchOutcome::Applied(object))
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a client's dry
-/// run. They go to stderr if stdout is a document.
+/// run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
 fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, screen: &mut Screen<'_>) {
-    let is_wanted = request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
-    if is_wanted {
+    let is_for_stdout =
+        request.diff || request.options.dry_run == DryRun::Client || screen.terminal().is_some();
+    if is_for_stdout || screen.can_ask() {
         let preview = render::preview(observed, undo, request.secrets);
-        if request.options.output == Output::Text {
+        if is_for_stdout && request.options.output == Output::Text {
             screen.styled(&preview);
         } else {
             screen.styled_notes(&preview);

@@ -13,7 +13,7 @@ use crate::model::revision::Revision;
 use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
 use crate::model::status::observation::Observation;
-use crate::model::text::plural::plural;
+use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
@@ -86,6 +86,10 @@ pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
             } else {
                 format!("warning: revision {label} was replaced by an earlier one, revision {current}{was}")
             }
+        }
+        Doubt::NotStable { stable } => {
+            let stable = stable.label();
+            format!("warning: the stable revision is {stable}, not {label}; --to {stable} rolls back to it")
         }
     }
 }
@@ -238,10 +242,7 @@ pub(super) fn names(names: &[String]) -> String {
             _ => words.push(format!("{first}..{last}")),
         }
     }
-    let more = words.len().saturating_sub(MAX_NAMES);
-    words.truncate(MAX_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", words.join(" "))
+    first_of(&words, MAX_NAMES, " ")
 }
 
 /// Returns 1 or -1 for names with consecutive ordinals, such as `db-3` and `db-4`.

@@ -9,6 +9,7 @@ use super::style::{Span, Style};
 use crate::model::revision::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
 use crate::model::revision::digest::Digest;
 use crate::model::revision::pod_update::PodUpdate;
+use crate::model::text::plural::first_of;
 use crate::model::workload::Workload;
 
 /// Returns the title line: `deployment.apps/web  revision 3 -> 5`.
@@ -95,12 +96,7 @@ pub fn unified(from: &str, to: &str, hunks: &[Hunk]) -> Vec<Span> {
 const MAX_PATHS: usize = 3;
 
 fn paths(paths: &[TemplatePath]) -> String {
-    let named: Vec<String> = paths.iter().take(MAX_PATHS).map(place).collect();
-    let more = match paths.len().saturating_sub(MAX_PATHS) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", named.join(", "))
+    first_of(&paths.iter().map(place).collect::<Vec<_>>(), MAX_PATHS, ", ")
 }
 
 fn place(path: &TemplatePath) -> String {

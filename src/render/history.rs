@@ -7,7 +7,7 @@ use super::fit_width::{LongWord, wrapped};
 use super::style::{Span, Style};
 use super::table::Table;
 use crate::model::change::hold::HoldSummary;
-use crate::model::revision::diff::{Diff, short_digests};
+use crate::model::revision::diff::{Changes, short_digests};
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::history::{History, HistoryEntry};
 use crate::model::status::observation::{Observation, Role};
@@ -145,7 +145,7 @@ fn role_name(role: Role) -> &'static str {
 /// Returns what a revision changed: `image shop/web:1.1, env MODE=prod`.
 #[must_use]
 pub fn changes(entry: &HistoryEntry<'_>) -> String {
-    match entry.diff.as_ref().map(Diff::summary) {
+    match entry.changes.as_ref().map(Changes::summary) {
         None => {
             let images: Vec<_> = entry.images.iter().map(|image| short_digests(image)).collect();
             format!("first: {}", images.join(", "))
@@ -165,19 +165,17 @@ pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
     let why =
         if observed.workload.is_paused() { "it is paused" } else { "the controller has not created it" };
     let target = observed.workload.target();
-    let line = format!(
+    Some(format!(
         "note: the live template of {target} has no revision yet: {why}; its pods run revision {}",
         current.label()
-    );
-    Some(escape::line(&line).into_owned())
+    ))
 }
 
 /// Returns the note that the workload is held by a pause or a plan.
 #[must_use]
 pub fn held(observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
-    let line = format!("note: {} is {}", workload.target(), HoldSummary::of(workload)?.words(workload));
-    Some(escape::line(&line).into_owned())
+    Some(format!("note: {} is {}", workload.target(), HoldSummary::of(workload)?.words(workload)))
 }
 
 /// Returns a warning for each revision in the state `altered`: its name does not match the hash of its data.
@@ -192,7 +190,7 @@ pub fn altered(observed: &Observation) -> Vec<String> {
         )),
         Integrity::Unverifiable | Integrity::Verified => None,
     });
-    altered.map(|line| escape::line(&line).into_owned()).collect()
+    altered.collect()
 }
 
 /// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.
@@ -236,7 +234,7 @@ fn entry_json(entry: &HistoryEntry<'_>) -> Value {
             Integrity::Altered { .. } => Some(false),
         },
         "images": entry.images,
-        "changes": entry.diff.as_ref().map(Diff::summary),
+        "changes": entry.changes.as_ref().map(Changes::summary),
         "changeCause": cause(revision),
     })
 }

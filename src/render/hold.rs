@@ -6,6 +6,7 @@ use crate::model::api::managed_fields::last_author;
 use crate::model::change::hold::{HoldMethod, step_command};
 use crate::model::change::plan::is_rolling_back;
 use crate::model::status::effect::{HeldBy, held_by};
+use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::kind::StepBy;
@@ -33,8 +34,7 @@ pub fn pause_effect(method: HoldMethod, workload: &Workload, is_dry_run: bool) -
                 "note: {target} {is_held} by OnDelete, which keeps running pods only: a deleted pod or a new node gets the new revision"
             )];
             if surging > 0 {
-                let pods =
-                    if surging == 1 { "1 surge pod".to_owned() } else { format!("{surging} surge pods") };
+                let pods = plural(surging, "surge pod");
                 lines.push(format!("warning: pausing deletes {pods} of the update that is under way"));
             }
             lines

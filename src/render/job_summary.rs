@@ -34,11 +34,15 @@ pub fn of_status(status: &RolloutStatus<'_>, names: NameContext) -> Row {
     let hint =
         rollback_command_hint(status.observed).filter(|_| status.verdict.state == RolloutState::Failed);
     Row {
-        workload: status.name(names),
+        workload: names.name(&status.observed.workload),
         is_done,
         result: status.verdict.state.word().to_owned(),
         serving: serving_line(status.observed, status.verdict.state),
-        causes: status.causes.iter().map(|cause| cause_words(cause, status, names)).collect(),
+        causes: status
+            .causes
+            .iter()
+            .map(|cause| cause_words(cause, &status.observed.workload, names))
+            .collect(),
         rollback_hint: hint,
     }
 }
@@ -48,23 +52,16 @@ fn followed(tracker: &TargetTracker, names: NameContext) -> Row {
     let is_done = matches!(outcome, Some(Outcome::Reached));
     let rollback = tracker.result().and_then(|result| result.rollback.as_ref());
     let observed = tracker.observation().zip(tracker.verdict());
-    let causes = observed.map(|(observed, verdict)| {
-        let status = RolloutStatus { observed, verdict, causes: &[] };
-        tracker.causes().map(|cause| cause_words(cause, &status, names)).collect()
-    });
+    let causes = tracker.causes().filter(|_| !is_done);
     let serving = observed.map(|(observed, verdict)| serving_line(observed, verdict.state));
     let hint = observed.and_then(|(observed, _)| rollback_command_hint(observed));
     let workload = tracker.workload();
     Row {
-        workload: if names.namespaces {
-            format!("{} in {}", workload.reference(), workload.object().namespace())
-        } else {
-            workload.reference()
-        },
+        workload: names.name(workload),
         is_done,
         result: result_words(tracker),
         serving: serving.unwrap_or_default(),
-        causes: causes.filter(|_| !is_done).unwrap_or_default(),
+        causes: causes.map(|cause| cause_words(cause, workload, names)).collect(),
         rollback_hint: hint.filter(|_| matches!(outcome, Some(Outcome::Failed(_))) && rollback.is_none()),
     }
 }
@@ -86,7 +83,7 @@ pub fn markdown(rows: &[Row]) -> String {
         text += &format!("| {mark} | {workload} | {result} | {serving} | {causes} |\n");
     }
     for command in rows.iter().filter_map(|row| row.rollback_hint.as_ref()) {
-        text += &format!("\nTo go back: {}\n", code(command.trim_start_matches("hint: ")));
+        text += &format!("\nTo roll back: {}\n", code(command.trim_start_matches("hint: ")));
     }
     text + "\n"
 }

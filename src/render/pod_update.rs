@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::model::revision::diff::TemplatePath;
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::status::effect::UpdatedPods;
-use crate::model::text::plural::plural;
+use crate::model::text::plural::{first_of, plural};
 use crate::model::workload::kind::PodUpdatePolicy;
 
 /// The most paths in one line.
@@ -85,10 +85,6 @@ fn not_in_place(paths: &[TemplatePath]) -> String {
     if paths.is_empty() {
         return "their revision is not kept".to_owned();
     }
-    let named: Vec<String> = paths.iter().take(MAX_PATHS).map(ToString::to_string).collect();
-    let more = match paths.len().saturating_sub(MAX_PATHS) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more} cannot change in place", named.join(", "))
+    let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+    format!("{} cannot change in place", first_of(&paths, MAX_PATHS, ", "))
 }

@@ -38,26 +38,26 @@ pub struct NameContext {
     pub namespaces: bool,
 }
 
-impl RolloutStatus<'_> {
+impl NameContext {
     /// Returns the name: `deployment.apps/web`, or `deployment.apps/web in shop` for several namespaces.
-    pub(super) fn name(&self, names: NameContext) -> String {
-        let workload = &self.observed.workload;
-        if names.namespaces {
-            format!("{} in {}", workload.reference(), workload.object().namespace())
-        } else {
-            workload.reference()
-        }
+    pub(super) fn name(self, workload: &Workload) -> String {
+        self.with_namespace(workload.reference(), workload)
+    }
+
+    /// Adds the namespace to a name of the workload if there are several.
+    pub(super) fn with_namespace(self, name: String, workload: &Workload) -> String {
+        if self.namespaces { format!("{name} in {}", workload.object().namespace()) } else { name }
     }
 }
 
 /// Returns kubectl's line. Its lines about StatefulSets have no name, and none has a namespace. For several
 /// workloads the name goes before such a line.
 #[must_use]
-pub fn line(status: &RolloutStatus<'_>, names: NameContext) -> String {
-    let line = &status.verdict.line;
-    let quoted = format!("{:?}", status.observed.workload.name());
+pub fn line(workload: &Workload, verdict: &Verdict, names: NameContext) -> String {
+    let line = &verdict.line;
+    let quoted = format!("{:?}", workload.name());
     if names.namespaces || (names.others && !line.contains(&quoted)) {
-        format!("{}: {line}", status.name(names))
+        format!("{}: {line}", names.name(workload))
     } else {
         line.clone()
     }
@@ -89,11 +89,11 @@ const INDENT: &str = "      ";
 #[must_use]
 pub fn cause_line(
     cause: &Cause,
-    status: &RolloutStatus<'_>,
+    workload: &Workload,
     names: NameContext,
     terminal: Option<Terminal>,
 ) -> String {
-    let line = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
+    let line = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
     let width = terminal.map(|terminal| usize::from(terminal.width));
     let wrapped_line = || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::Keep);
     let Some(evidence) = new_evidence(cause) else {
@@ -112,8 +112,8 @@ pub fn cause_line(
 }
 
 /// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
-pub(super) fn cause_words(cause: &Cause, status: &RolloutStatus<'_>, names: NameContext) -> String {
-    let mut words = format!("{} {}  ", mark(cause), whose(cause, status, names));
+pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext) -> String {
+    let mut words = format!("{} {}  ", mark(cause), whose(cause, workload, names));
     if let Some(container) = &cause.container {
         words += &format!("{container}: ");
     }
@@ -175,10 +175,10 @@ pub(super) fn mark(cause: &Cause) -> char {
 }
 
 /// Returns what a cause affects: `web-1`, `web-1 and 49 more`, or the workload. A hold affects the workload.
-fn whose(cause: &Cause, status: &RolloutStatus<'_>, names: NameContext) -> String {
+fn whose(cause: &Cause, workload: &Workload, names: NameContext) -> String {
     match cause.pods.as_slice() {
-        _ if cause.id.is_hold() => status.name(names),
-        [] => status.name(names),
+        _ if cause.id.is_hold() => names.name(workload),
+        [] => names.name(workload),
         [only] => only.clone(),
         [example, others @ ..] => format!("{example} and {} more", others.len()),
     }
@@ -192,7 +192,7 @@ pub fn colored_cause(line: String, cause: &Cause) -> Vec<Span> {
 
 /// Returns the style of a cause.
 pub(super) fn cause_style(cause: &Cause) -> Style {
-    if cause.is_transient || cause.id.is_hold() { Style::Warning } else { Style::Bad }
+    if cause.needs_a_fix() { Style::Bad } else { Style::Warning }
 }
 
 /// Returns what serves while a rollout is not complete: `  3/3 available on revision 1`.
@@ -230,9 +230,8 @@ pub fn rollback_command_hint(observed: &Observation) -> Option<String> {
 /// Whether a rollout needs a user: it failed, or it has a cause that does not resolve without a fix.
 #[must_use]
 pub fn needs_a_fix<'c>(state: RolloutState, causes: impl IntoIterator<Item = &'c Cause>) -> bool {
-    let is_fatal = |cause: &Cause| !cause.is_transient && !cause.id.is_hold();
     let is_under_way = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-    state == RolloutState::Failed || (is_under_way && causes.into_iter().any(is_fatal))
+    state == RolloutState::Failed || (is_under_way && causes.into_iter().any(Cause::needs_a_fix))
 }
 
 /// Returns the status of one workload as JSON. docs/json.md documents the fields.
@@ -253,7 +252,7 @@ pub fn json(status: &RolloutStatus<'_>) -> Value {
         "pods": pods_json(counts),
         "outage": is_outage(observed, verdict.state),
         "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
-        "unknown": unknown(status),
+        "unknown": observed.unread_types(verdict.state),
     })
 }
 
@@ -300,11 +299,6 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
         "restarts": cause.restarts,
         "evidence": cause.evidence,
     })
-}
-
-/// Returns the types that could not be read. Without them the list of causes is incomplete.
-pub(super) fn unknown(status: &RolloutStatus<'_>) -> Vec<&'static str> {
-    status.observed.unread_types(status.verdict.state)
 }
 
 #[cfg(test)]

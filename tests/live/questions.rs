@@ -1,8 +1,12 @@
 //! What `undo` asks on a terminal, and the command that takes it back.
 
+use std::time::Duration;
+
 use harness::{Output, Run};
-use simcluster::Key;
+use serde_json::Value;
 use simcluster::resource::DEPLOYMENTS;
+use simcluster::rules::{Author, Part};
+use simcluster::{Controllers, Key};
 
 use crate::changes::{object, web};
 use crate::setup::TestServer;
@@ -87,6 +91,39 @@ async fn a_revision_without_a_ready_pod_is_confirmed() {
     assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
     assert!(output.stderr.contains("roll deployment/crash back to revision 2? [y/N] "), "{}", output.stderr);
     assert_eq!(output.exit, 1);
+}
+
+/// Revision 1 of `crash` serves, revision 2 cannot start, and neither can the next one.
+#[tokio::test]
+async fn a_rollback_past_the_stable_revision_is_confirmed() {
+    let crash = Key::new(&DEPLOYMENTS, "broken", "crash");
+    for (more, asks) in [(&[][..], true), (&["--to", "stable"], false)] {
+        let server = TestServer::of("broken");
+        let release = |object: &mut Value| {
+            object["spec"]["template"]["spec"]["containers"][0]["image"] = "web:3-bad".into();
+        };
+        let author = Author::new("kubectl-set");
+        server.cluster.store(|store| store.edit(&crash, Part::Object, &author, release).map(drop).unwrap());
+        Controllers::new().run_for(&server.cluster, Duration::from_secs(30));
+        let args = ["undo", "deployment/crash", "-n", "broken"];
+        let output = at_terminal(server.run(args).args(more), "n\n").await;
+        let warning = "warning: the stable revision is 1, not 2; --to 1 rolls back to it\n";
+        assert_eq!(output.stderr.contains(warning), asks, "{}", output.transcript);
+        assert_eq!(output.stderr.contains("[y/N]"), asks, "{}", output.transcript);
+        assert_eq!(output.exit, u8::from(asks), "{}", output.transcript);
+    }
+}
+
+/// With only stdout in a pipe, the question follows the changes, on stderr.
+#[tokio::test]
+async fn the_changes_are_shown_where_the_question_is() {
+    let server = TestServer::of("broken");
+    let run = server.run(["undo", "deployment/undone", "-n", "broken"]).piped_stdout();
+    let output = at_terminal(run, "n\n").await;
+    let changes = output.stderr.find("deployment.apps/undone  revision 3 -> 2");
+    let question = output.stderr.find("[y/N]");
+    assert!(changes.is_some() && changes < question, "{}", output.transcript);
+    assert_eq!(output.stdout, "");
 }
 
 /// A restart has a receipt too. kubectl prints none.

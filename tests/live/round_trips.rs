@@ -18,13 +18,18 @@ const ROUND_TRIP: Duration = Duration::from_secs(1);
 
 /// Runs a command and returns the number of its sequential round trips and of its requests.
 async fn count_round_trips(cluster: &SimCluster, args: &str) -> (u64, usize) {
+    count_round_trips_of(Run::of(args.split_whitespace()), cluster).await
+}
+
+/// As [`count_round_trips`], for a command with more than arguments.
+async fn count_round_trips_of(run: Run, cluster: &SimCluster) -> (u64, usize) {
     cluster.clear_faults();
     cluster.fault(Fault::on(Requests::any(), FaultAction::Delay(ROUND_TRIP)));
     cluster.forget_requests();
     let client = kube::Client::new(cluster.service_for("admin"), "default");
     let begun = Instant::now();
-    let output = Run::of(args.split_whitespace()).run_against(client).await;
-    assert!(output.exit != 1 && output.exit != 2, "{args}: {}", output.transcript);
+    let output = run.run_against(client).await;
+    assert!(output.exit != 1 && output.exit != 2, "{}", output.transcript);
     (begun.elapsed().as_secs(), cluster.requests().len())
 }
 
@@ -68,6 +73,13 @@ async fn every_verb_needs_few_sequential_requests() {
         ("status deployment,statefulset,daemonset --watch=false", 2),
         ("status deployment,statefulset,daemonset", 2),
         ("undo deployment,statefulset,daemonset --dry-run=client", 2),
+        ("pause deployment/web --dry-run=client", 2),
+        ("resume TARGET --dry-run=client", 1),
+        ("step deployment/web --by 1 --all --dry-run", 2),
+        ("step statefulset/db --by 1 --all --dry-run", 2),
+        ("step daemonset/agent --by 1 --all --dry-run", 3), // the nodes are read after the pods
+        ("list", 2),
+        ("list -A -o json", 2),
     ] {
         for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
             let args = args.replace("TARGET", target);
@@ -82,6 +94,8 @@ async fn a_change_needs_a_read_and_a_write() {
     let cluster = cluster().await;
     for (args, round_trips) in [
         ("pause deployment/web", 2),
+        ("pause daemonset/agent", 3),
+        ("resume daemonset/agent", 2),
         ("resume deployment/web", 2),
         ("pause statefulset/db", 3),
         ("resume statefulset/db", 2),
@@ -93,6 +107,18 @@ async fn a_change_needs_a_read_and_a_write() {
         let (counted, requests) = count_round_trips(&cluster.sim, args).await;
         assert_eq!(counted, round_trips, "{args}: {requests} requests");
     }
+}
+
+/// `preview` knows the applied objects, so it reads the workloads, and then their revisions and pods.
+#[tokio::test(start_paused = true)]
+async fn a_preview_needs_two_round_trips() {
+    let cluster = cluster().await;
+    let key = harness::test_cluster::key(&DEPLOYMENTS, "web");
+    let observed = harness::test_cluster::observed(&cluster.sim, &key).unwrap();
+    let mut applied = observed.workload.object().json().clone();
+    applied["spec"]["template"]["spec"]["containers"][0]["image"] = "app:4.0".into();
+    let run = Run::of(["preview", "--applied", "-"]).stdin(applied.to_string());
+    assert_eq!(count_round_trips_of(run, &cluster.sim).await, (2, 3));
 }
 
 /// The objects that explain why a rollout is incomplete are read in parallel with the others.

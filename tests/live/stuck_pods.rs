@@ -141,3 +141,19 @@ async fn an_undo_to_a_revision_whose_pods_cannot_start_prints_a_warning() {
         "warning: revision 2 has pods that cannot start: db-3: ImagePullBackOff, no image db:2.0-bad\n";
     assert!(output.stderr.contains(warning), "{}", output.transcript);
 }
+
+/// Without a revision, the rollback that a pod blocks is completed and not reversed.
+#[tokio::test]
+async fn the_next_undo_completes_a_rollback_that_a_pod_blocks() {
+    let (server, mut controllers) = broken();
+    assert_eq!(server.run(["undo", "statefulset/db"]).run_async().await.exit, 0);
+    controllers.run_for(&server.cluster, Duration::from_secs(10));
+    let status = server.run(["status", "statefulset/db", "--watch=false"]).run_async().await;
+    let hint = "hint: kubectl rollout2 undo statefulset/db -n shop --to current --replace-stuck-pods\n";
+    assert!(status.stderr.ends_with(hint), "{}", status.transcript);
+    let args = ["undo", "statefulset/db", "--replace-stuck-pods"];
+    let output = with_controllers(&server, controllers, &args).await;
+    let skipped = "statefulset.apps/db skipped rollback (current template already matches revision 3)\n";
+    assert_eq!((output.stdout.as_str(), output.exit), (skipped, 0), "{}", output.stderr);
+    assert_eq!(images(&server.cluster), ["db:1.0"; 4]);
+}

@@ -291,7 +291,7 @@ const BAD_INPUTS: &[BadInput] = &[
         2,
         &[
             r#"error: "x?" is not a revision"#,
-            r#"hint: use a number, current, previous, -N, the name of its object, hash:HASH or sha256:DIGEST"#,
+            r#"hint: use a number from kubectl rollout2 history, current, previous, -N, the name of its object, hash:HASH or sha256:DIGEST"#,
         ],
     ),
     (
@@ -528,7 +528,10 @@ const BAD_INPUTS: &[BadInput] = &[
     (
         "undo deployment/web --to nosuch --dry-run SHOP -n shop",
         1,
-        &[r#"error: no revision nosuch in the history; there are 1, 3, 4, 5"#],
+        &[
+            r#"error: no revision nosuch in the history; there are 1, 3, 4, 5"#,
+            r#"hint: kubectl rollout2 history deployment/web -n shop"#,
+        ],
     ),
     (
         "undo -A deploy",

@@ -81,7 +81,7 @@ impl RolloutFixture {
             },
             "spec": {"template": self.template(number)},
         });
-        Revision::read(&DEPLOYMENT, &Object::read(object).unwrap())
+        Revision::read(&DEPLOYMENT, Object::read(object).unwrap())
     }
 
     fn revision_name(&self, number: usize) -> String {

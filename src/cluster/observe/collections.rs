@@ -143,7 +143,7 @@ impl CollectionObserver {
 
     /// Whether no kind of workload can be read.
     #[must_use]
-    pub fn is_blind(&self) -> bool {
+    pub fn can_read_no_kind(&self) -> bool {
         let mut workloads = self.collections.iter().filter(|collection| collection.holds_workloads());
         workloads.all(|collection| matches!(collection.reading, Reading::Lost(_)))
     }
@@ -161,7 +161,7 @@ impl CollectionObserver {
                     revisions.entry(&revision.owner_uid).or_default().push(revision);
                 }
                 ParsedObject::Pod(pod) => pods.entry(&pod.owner_uid).or_default().push(pod),
-                ParsedObject::Event(_) => {}
+                ParsedObject::Event(_) | ParsedObject::EmittedWorkload => {}
             }
         }
         let (events, has_pods) = (self.events(), self.can_read(&POD));

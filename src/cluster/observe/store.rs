@@ -99,7 +99,7 @@ impl Store {
         for kept in all {
             let is_known = before.get(&kept.name).is_some_and(|known| known.version == kept.version);
             if is_known && self.holds_workloads() {
-                self.insert(kept);
+                self.insert(StoredObject { parsed: ParsedObject::EmittedWorkload, ..kept });
             } else {
                 self.change(kept, events);
             }
@@ -115,13 +115,13 @@ impl Store {
     }
 
     fn change(&mut self, kept: StoredObject, events: &mut Vec<FollowerEvent>) {
-        if let ParsedObject::Workload(workload) = &kept.parsed {
+        if let ParsedObject::Workload(workload) = kept.parsed {
             for target in &kept.targets {
-                if !self.is_older_than_refresh(*target, workload) {
+                if !self.is_older_than_refresh(*target, &workload) {
                     events.push(FollowerEvent::Target(*target, TargetEvent::Workload(workload.clone())));
                 }
             }
-            self.insert(kept);
+            self.insert(StoredObject { parsed: ParsedObject::EmittedWorkload, ..kept });
             return;
         }
         self.stale.extend(&kept.targets);

@@ -55,6 +55,8 @@ pub(super) struct StoredObject {
 #[derive(Clone, Debug)]
 pub(super) enum ParsedObject {
     Workload(Box<Workload>),
+    /// A workload whose state the store has emitted. Only its version and its targets are needed later.
+    EmittedWorkload,
     Revision(Arc<Revision>),
     Pod(Arc<Pod>),
     Event(Box<Event>),
@@ -84,7 +86,7 @@ impl StoredObject {
             ParsedObject::Workload(Box::new(Workload::of(object)?))
         } else {
             let kind = index.get(*targets.first()?)?.kind;
-            ParsedObject::Revision(Arc::new(Revision::read(kind, &object)))
+            ParsedObject::Revision(Arc::new(Revision::read(kind, object)))
         };
         Some(Self { name, version, targets, parsed })
     }
@@ -101,7 +103,7 @@ impl StoredObject {
         } else {
             let owner = object.controller()?;
             let kind = KindSpec::of(owner.kind, owner.api_version)?;
-            ParsedObject::Revision(Arc::new(Revision::read(kind, &object)))
+            ParsedObject::Revision(Arc::new(Revision::read(kind, object)))
         };
         Some(Self { name, version, targets: Vec::new(), parsed })
     }

@@ -47,7 +47,8 @@ fn only_one_revision(workload: &Workload) -> Error {
     .hint(command("kubectl rollout2 diff {} current live", [workload.command_target()]))
 }
 
-fn with_history_hint(error: Error, workload: &Workload) -> Error {
+/// Adds the command that lists the revisions to an error without a hint.
+pub(in crate::command) fn with_history_hint(error: Error, workload: &Workload) -> Error {
     match error.next_step() {
         Some(_) => error,
         None => error.hint(command("kubectl rollout2 history {}", [workload.command_target()])),

@@ -72,10 +72,7 @@ impl<'a, 'w> LineReporter<'a, 'w> {
             }
             Report::Status { .. } | Report::Request(_) => {}
             Report::Cause { cause, change, .. } => {
-                let line = tracker
-                    .verdict()
-                    .and_then(|verdict| lines::cause(tracker, verdict, cause, *change, names));
-                self.screen.notes(line);
+                self.screen.note(&lines::cause(tracker.workload(), cause, *change, names));
                 if *change == CauseChange::Appeared {
                     self.screen.notes(lines::blocked_rollback(tracker, cause));
                 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use self::event_loop::{follow, worst_exit};
 use self::frame_reporter::{FrameReporter, FrameSource};
 use super::CommandOutcome;
-use super::change::{ChangeOptions, Output, TargetResults};
+use super::writing_verb::{ChangeOptions, Output, TargetResults};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};

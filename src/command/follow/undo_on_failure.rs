@@ -2,13 +2,13 @@
 
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::change::{ChangeOptions, FIELD_MANAGER};
 use crate::command::owners;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::pod_deletion::remove_pod;
 use crate::command::targets::{observe, reread};
 use crate::command::undo::notes::note_partition_rollback;
+use crate::command::writing_verb::{ChangeOptions, FIELD_MANAGER};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{PodRef, TargetTracker};
@@ -41,9 +41,7 @@ pub(in crate::command) async fn undo_on_failure(
     note_partition_rollback(&undo, screen);
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
     match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, screen).await? {
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, workload, "its rollback was prepared"))
-        }
+        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
         PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| revision_gone(workload)),
     }
 }

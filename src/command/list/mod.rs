@@ -22,7 +22,7 @@ use crate::render::yaml;
 use crate::world::Signals;
 
 /// Lists the rollouts.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     signals: Signals,

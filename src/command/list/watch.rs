@@ -136,7 +136,7 @@ impl Watch<'_> {
                 screen.errors(std::slice::from_ref(&error));
                 self.outcome.exit = Exit::Error;
             }
-            if self.observer.is_blind() {
+            if self.observer.can_read_no_kind() {
                 return;
             }
             if self.observer.is_synced() && self.is_due() {
@@ -193,7 +193,7 @@ impl Watch<'_> {
                 rows.extend(before.map(|before| (uid, before)));
                 continue;
             }
-            let is_same = before.as_ref().is_some_and(|(before, _)| rollout.looks_like(before));
+            let is_same = before.as_ref().is_some_and(|(before, _)| rollout.has_same_row(before));
             let since = if is_same { before.as_ref().and_then(|(_, since)| *since) } else { Some(begun) };
             if !is_same
                 && (self.request.shows(rollout) || before.is_some_and(|(row, _)| self.request.shows(&row)))

@@ -35,7 +35,7 @@ use self::executor::Executor;
 use self::reporter::{PlanFrames, PlanLineReporter, print};
 
 /// Steps one workload, or prints its plan.
-pub async fn run(
+pub(super) async fn run(
     request: &Request,
     source: &Source,
     caller: &Caller,
@@ -54,7 +54,7 @@ pub async fn run(
 }
 
 fn unsupported_message(type_: &ResourceType, name: &str) -> String {
-    super::change::unsupported(type_, name, "stepping")
+    super::writing_verb::unsupported(type_, name, "stepping")
 }
 
 async fn step(

@@ -37,11 +37,12 @@ pub enum RevisionContent {
 }
 
 impl RevisionContent {
-    fn read(self, kind: &KindSpec, object: &Object) -> Revision {
-        let revision = Revision::read(kind, object);
+    fn read(self, kind: &KindSpec, object: Object) -> Revision {
         match self {
-            Self::Template => revision,
-            Self::Document | Self::DocumentWithManagedFields => revision.with_document(object),
+            Self::Template => Revision::read(kind, object),
+            Self::Document | Self::DocumentWithManagedFields => {
+                Revision::read(kind, object.clone()).with_document(&object)
+            }
         }
     }
 }
@@ -176,7 +177,7 @@ pub(super) async fn list_revisions(
     source: &Source,
     kind_of: impl Fn(&Object) -> Option<&'static KindSpec>,
 ) -> Result<Vec<Arc<Revision>>> {
-    let keep = |object: Object| Some(Arc::new(details.revisions.read(kind_of(&object)?, &object)));
+    let keep = |object: Object| Some(Arc::new(details.revisions.read(kind_of(&object)?, object)));
     let revisions = if details.revisions == RevisionContent::DocumentWithManagedFields {
         source.list(type_, namespace, selector).await?.into_iter().map(keep).collect()
     } else {

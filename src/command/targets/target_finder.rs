@@ -106,8 +106,8 @@ impl TargetFinder<'_> {
             [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.typed())),
             [] if self.source.is_live() => {
                 // kubectl reads `statefulsets` as those of `apps/v1`.
-                let types = if kind.is_built_in { type_.plural() } else { &type_.resource() };
-                let words = [Word::name(types, "TYPE"), Word::in_namespace(namespace)];
+                let resource = if kind.is_built_in { type_.plural() } else { &type_.resource() };
+                let words = [Word::name(resource, "TYPE"), Word::in_namespace(namespace)];
                 error.hint(command("kubectl get {}{}", words))
             }
             [] => error,

@@ -1,10 +1,10 @@
 //! `undo --compat`: kubectl's order of steps, its messages and its documents. The patch is ours.
 
 use crate::cluster::source::Source;
-use crate::command::change::{self, ChangeOptions, DryRun};
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::observe_revisions;
+use crate::command::writing_verb::{self, ChangeOptions, DryRun};
 use crate::error::Result;
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::resource_type::ResourceType;
@@ -43,7 +43,14 @@ pub(super) async fn as_kubectl(
     let template = target.template();
     let template = screen.shown(template.json());
     let mut report = |operation: &str| {
-        change::print_change(workload, operation, workload.object().json(), &untouched, options, screen);
+        writing_verb::print_change(
+            workload,
+            operation,
+            workload.object().json(),
+            &untouched,
+            options,
+            screen,
+        );
     };
     if options.dry_run == DryRun::Client {
         report(&compat_undo::dry_run(workload, &template));
@@ -60,7 +67,7 @@ pub(super) async fn as_kubectl(
     let subject = PatchTarget::of(workload).with_error_prefix(compat_undo::failing(to_revision));
     match patch::apply(&undo.patch, &subject, options, source, screen).await? {
         PatchOutcome::Applied(_) => {
-            change::print_change(
+            writing_verb::print_change(
                 workload,
                 "rolled back",
                 workload.object().json(),
@@ -70,8 +77,6 @@ pub(super) async fn as_kubectl(
             );
             Ok(())
         }
-        PatchOutcome::Conflict(conflict) => {
-            Err(patch::conflict_error(&conflict, workload, "its rollback was prepared"))
-        }
+        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
     }
 }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::command::change::{self, ChangeOptions, Output};
+use crate::command::writing_verb::{self, ChangeOptions, Output};
 use crate::model::change::patch::Patch;
 use crate::model::change::plan::is_rollback_held;
 use crate::model::change::stuck_pods::stuck_pods;
@@ -111,7 +111,7 @@ pub(super) fn print_skipped(
         Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
             let patch = Patch::of(workload.object());
-            change::print_change(workload, "", workload.object().json(), &patch, options, screen);
+            writing_verb::print_change(workload, "", workload.object().json(), &patch, options, screen);
         }
     }
 }

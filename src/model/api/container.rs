@@ -3,6 +3,8 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::object::value_at;
+
 /// One container of a pod, from its status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Container {
@@ -66,7 +68,7 @@ impl Container {
     /// Reads the containers of a pod, init containers first, in the order of the status.
     #[must_use]
     pub fn all_of(pod: &Value) -> Vec<Self> {
-        let statuses = |list| pod.pointer(list).and_then(Value::as_array).into_iter().flatten();
+        let statuses = |list| value_at(pod, list).and_then(Value::as_array).into_iter().flatten();
         let init = statuses("/status/initContainerStatuses").map(|status| {
             let container = Self::read(status);
             Self { init: !is_sidecar(pod, &container.name), ..container }
@@ -159,7 +161,7 @@ fn text(value: &Value, field: &str) -> String {
 
 /// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
 fn is_sidecar(pod: &Value, name: &str) -> bool {
-    let containers = pod.pointer("/spec/initContainers").and_then(Value::as_array);
+    let containers = value_at(pod, "/spec/initContainers").and_then(Value::as_array);
     let mut containers = containers.into_iter().flatten();
     containers
         .any(|container| text(container, "name") == name && text(container, "restartPolicy") == "Always")

@@ -106,19 +106,19 @@ impl Object {
     /// Returns the value of a label.
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
-        self.0.pointer("/metadata/labels")?.get(name)?.as_str()
+        self.at("/metadata/labels")?.get(name)?.as_str()
     }
 
     /// Returns the value of an annotation.
     #[must_use]
     pub fn annotation(&self, name: &str) -> Option<&str> {
-        self.0.pointer("/metadata/annotations")?.get(name)?.as_str()
+        self.at("/metadata/annotations")?.get(name)?.as_str()
     }
 
     /// Returns the controller of this object; there is at most one.
     #[must_use]
     pub fn controller(&self) -> Option<Controller<'_>> {
-        let references = self.0.pointer("/metadata/ownerReferences")?.as_array()?;
+        let references = self.at("/metadata/ownerReferences")?.as_array()?;
         let controls =
             |reference: &&Value| reference.get("controller").and_then(Value::as_bool) == Some(true);
         let reference = references.iter().find(controls)?;
@@ -130,7 +130,7 @@ impl Object {
     /// Returns the value at a JSON pointer.
     #[must_use]
     pub fn at(&self, pointer: &str) -> Option<&Value> {
-        self.0.pointer(pointer)
+        value_at(&self.0, pointer)
     }
 
     /// Returns the string at a JSON pointer.
@@ -151,6 +151,11 @@ impl Object {
         self.text(pointer)?.parse().ok()
     }
 
+    /// Takes the value at a JSON pointer out of the object and leaves null; null if there is none.
+    pub fn take(&mut self, pointer: &str) -> Value {
+        Arc::make_mut(&mut self.0).pointer_mut(pointer).map(Value::take).unwrap_or_default()
+    }
+
     /// Returns the JSON without `metadata.managedFields`, as kubectl prints it.
     #[must_use]
     pub fn without_managed_fields(&self) -> Value {
@@ -165,6 +170,18 @@ impl Object {
         drop_managed_fields(Arc::make_mut(&mut self.0));
         self
     }
+}
+
+/// Returns the value at a JSON pointer without escapes, such as `/spec/template`.
+///
+/// `Value::pointer` replaces the escapes in a copy of every step, which took a tenth of the time of a long list.
+#[must_use]
+pub fn value_at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    pointer.split('/').skip(1).try_fold(value, |value, step| match value {
+        Value::Object(members) => members.get(step),
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 /// Removes `metadata.managedFields` from an object.

@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::patch::{FieldPath, Patch, Precondition};
 use super::plan::HOLD_ANNOTATION;
+use crate::error::{Error, ErrorKind};
 use crate::model::api::managed_fields::author_of_change;
 use crate::model::api::object::Object;
 use crate::model::revision::diff::{Diff, SecretValues};
 use crate::model::revision::template::Template;
+use crate::model::workload::Workload;
 
 /// A change by another client that the patch must not overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,21 @@ impl Conflict {
             manager: author.map(|author| author.manager),
             changes: changed.iter().flat_map(|precondition| describe(precondition, now)).collect(),
         })
+    }
+
+    /// Returns the error. `prepared` says what was under way: `its rollback was prepared`.
+    #[must_use]
+    pub fn error(&self, workload: &Workload, prepared: &str) -> Error {
+        let target = format!("{} {:?}", workload.kind().type_().typed(), workload.name());
+        let conflict = |change: String| {
+            let message = format!("{target} was {change} while {prepared}; nothing was written");
+            Error::new(ErrorKind::Conflict, message)
+        };
+        if self.recreated {
+            return conflict("deleted and created again".to_owned());
+        }
+        let error = conflict(format!("changed by {}", self.manager.as_deref().unwrap_or("another client")));
+        if self.changes.is_empty() { error } else { error.caused_by(self.changes.join("; ")) }
     }
 }
 

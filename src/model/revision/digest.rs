@@ -21,7 +21,7 @@ impl Digest {
     /// have equal bytes.
     #[must_use]
     pub fn of(canonical: &Value) -> Self {
-        Self::of_text(&canonical.to_string())
+        Self::of_text(&serde_json::to_string(canonical).unwrap_or_default()) // a value always has a text
     }
 
     /// Returns the digest of a text, as `sha256sum` prints it.

@@ -19,7 +19,7 @@ impl Revisions {
     /// reused, uids are not.
     #[must_use]
     pub fn of(workload: &Workload, objects: impl IntoIterator<Item = Object>) -> Self {
-        let read = |object| Arc::new(Revision::read(workload.kind(), &object));
+        let read = |object| Arc::new(Revision::read(workload.kind(), object));
         Self::among(workload, objects.into_iter().map(read))
     }
 

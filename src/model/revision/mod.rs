@@ -143,8 +143,8 @@ pub enum Integrity {
 
 impl Revision {
     /// Reads the fields that all kinds share. `template_at` is a JSON pointer.
-    fn new(number: RevisionNumber, hash: String, object: &Object, template_at: &'static str) -> Self {
-        let template = Template::new(object.at(template_at).unwrap_or(&Value::Null));
+    fn new(number: RevisionNumber, hash: String, mut object: Object, template_at: &'static str) -> Self {
+        let template = Template::from(object.take(template_at));
         Self {
             number,
             past_numbers: Vec::new(),
@@ -154,9 +154,9 @@ impl Revision {
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
-            replica_set_counts: ReplicaSetCounts::read(object),
+            replica_set_counts: ReplicaSetCounts::read(&object),
             hold: None,
-            refused: Condition::read(object, "ReplicaFailure"),
+            refused: Condition::read(&object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
             data_hash: None,
             object: RevisionObject::of(&template),
@@ -179,7 +179,7 @@ impl Revision {
     /// Returns the template; null if it was not kept.
     #[must_use]
     pub fn template(&self) -> Template {
-        Template::new(&self.object.template())
+        Template::from(self.object.template())
     }
 
     /// Returns the number, or the name of the object if there is no number.

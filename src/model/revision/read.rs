@@ -14,12 +14,12 @@ const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 impl Revision {
     /// Reads a revision from its ReplicaSet or ControllerRevision.
     #[must_use]
-    pub fn read(kind: &KindSpec, object: &Object) -> Self {
+    pub fn read(kind: &KindSpec, object: Object) -> Self {
         match kind.revisions {
             RevisionStore::ReplicaSets => replica_set(object),
             RevisionStore::ControllerRevisions { hash_label, is_verifiable, .. } => {
-                let hash = object.label(hash_label);
-                let data = hash.and_then(|_| object.at("/data")).filter(|_| is_verifiable);
+                let hash = object.label(hash_label).map(str::to_owned);
+                let data = hash.as_ref().and_then(|_| object.at("/data")).filter(|_| is_verifiable);
                 Self { data_hash: data.map(DataHash::of), ..controller_revision(object, hash) }
             }
         }
@@ -41,7 +41,7 @@ impl Revision {
     }
 }
 
-fn replica_set(object: &Object) -> Revision {
+fn replica_set(object: Object) -> Revision {
     let number = object.annotation(REVISION).map_or(RevisionNumber::Missing, RevisionNumber::read);
     let past_numbers = object.annotation(REVISION_HISTORY).unwrap_or_default();
     let past_numbers = past_numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect();
@@ -50,12 +50,12 @@ fn replica_set(object: &Object) -> Revision {
     Revision { past_numbers, hold, ..Revision::new(number, hash, object, "/spec/template") }
 }
 
-fn controller_revision(object: &Object, hash: Option<&str>) -> Revision {
+fn controller_revision(object: Object, hash: Option<String>) -> Revision {
     let number = match object.at("/revision") {
         None => RevisionNumber::Missing,
         Some(value) => value
             .as_i64()
             .map_or_else(|| RevisionNumber::Unreadable(value.to_string()), RevisionNumber::Known),
     };
-    Revision::new(number, hash.unwrap_or_default().to_owned(), object, "/data/spec/template")
+    Revision::new(number, hash.unwrap_or_default(), object, "/data/spec/template")
 }

@@ -19,12 +19,12 @@ pub(super) struct RevisionObject {
 impl RevisionObject {
     /// Keeps the template.
     pub(super) fn of(template: &Template) -> Self {
-        Self { template: template.json().to_string().into(), document: None }
+        Self { template: text(template.json()), document: None }
     }
 
     /// Keeps the whole object too.
     pub(super) fn with_document(self, object: &Object) -> Self {
-        Self { document: Some(object.json().to_string().into()), ..self }
+        Self { document: Some(text(object.json())), ..self }
     }
 
     /// Returns the JSON of the object; null if it was not kept.
@@ -36,6 +36,11 @@ impl RevisionObject {
     pub(super) fn template(&self) -> Value {
         parsed(&self.template)
     }
+}
+
+/// Returns the text of a value, which always has one.
+fn text(value: &Value) -> Box<str> {
+    serde_json::to_string(value).unwrap_or_default().into()
 }
 
 /// Parses text that was serialized from JSON.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::digest::Digest;
+use crate::model::api::object::value_at;
 use crate::model::api::quantity::Quantity;
 use crate::model::workload::Workload;
 
@@ -50,11 +51,7 @@ impl Template {
     /// template. That directive is removed.
     #[must_use]
     pub fn new(raw: &Value) -> Self {
-        let mut raw = raw.clone();
-        if let Some(members) = raw.as_object_mut() {
-            members.remove("$patch");
-        }
-        Self(raw)
+        Self::from(raw.clone())
     }
 
     /// Returns the raw JSON.
@@ -93,7 +90,9 @@ impl Template {
         Digest::of(&value)
     }
 
-    fn into_canonical(mut self) -> Value {
+    /// Returns the canonical form without a copy of the template.
+    #[must_use]
+    pub fn into_canonical(mut self) -> Value {
         remove_hash_labels(&mut self.0);
         drop_empty_members(&mut self.0);
         self.0
@@ -104,10 +103,20 @@ impl Template {
     pub fn images(&self) -> Vec<&str> {
         ["/spec/initContainers", "/spec/containers"]
             .into_iter()
-            .filter_map(|list| self.0.pointer(list)?.as_array())
+            .filter_map(|list| value_at(&self.0, list)?.as_array())
             .flatten()
             .filter_map(|container| container.get("image")?.as_str())
             .collect()
+    }
+}
+
+/// As [`Template::new`], without a copy.
+impl From<Value> for Template {
+    fn from(mut raw: Value) -> Self {
+        if let Some(members) = raw.as_object_mut() {
+            members.remove("$patch");
+        }
+        Self(raw)
     }
 }
 

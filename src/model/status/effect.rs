@@ -192,8 +192,8 @@ fn is_beyond_replicas(pod: &Pod, after: &Workload) -> bool {
     strategy::partition_index(after, &pod.name).is_some_and(|index| index >= after.wanted())
 }
 
-/// Where the pods begin that a partition keeps, of outdated pods in the order of their update: those below
-/// an index, or so many of those that nothing tells apart.
+/// Returns the index of the first outdated pod that a partition keeps. The pods are in the order of their update.
+/// A partition keeps those below an ordinal, or that many of pods without ordinals.
 fn first_kept(outdated: &[&Pod], kept: i64, after: &Workload) -> usize {
     if strategy::partition_counts_pods(after) {
         return outdated.len().saturating_sub(usize::try_from(kept).unwrap_or(usize::MAX));

@@ -1,10 +1,10 @@
 //! The history of a workload: its revisions, what each one changed, and its role in the rollout.
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
 use crate::model::api::managed_fields::{Authorship, last_template_author};
-use crate::model::revision::diff::{Diff, SecretValues};
-use crate::model::revision::template::Template;
+use crate::model::revision::diff::{Changes, SecretValues};
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::observation::{Observation, PodCount, Role};
 
@@ -35,7 +35,7 @@ pub struct HistoryEntry<'a> {
     /// The images of its containers, init containers first.
     pub images: Vec<String>,
     /// What it changed, with secrets masked; none for the first revision.
-    pub diff: Option<Diff>,
+    pub changes: Option<Changes>,
 }
 
 impl<'a> History<'a> {
@@ -43,11 +43,13 @@ impl<'a> History<'a> {
     #[must_use]
     pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
         let (role, count) = (observation.roles(), observation.pod_counts());
-        let mut before: Option<Template> = None;
+        let mut before: Option<Value> = None;
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();
             let images = template.images().into_iter().map(str::to_owned).collect();
-            let diff = before.as_ref().map(|before| Diff::between(before, &template, SecretValues::Masked));
+            let template = template.into_canonical();
+            let changes =
+                before.as_ref().map(|before| Changes::between(before, &template, SecretValues::Masked));
             before = Some(template);
             HistoryEntry {
                 revision,
@@ -55,7 +57,7 @@ impl<'a> History<'a> {
                 role: role(revision),
                 integrity: revision.integrity(&observation.workload),
                 images,
-                diff,
+                changes,
             }
         });
         let entries = entries.collect();

@@ -257,7 +257,7 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
         ErrorKind::Refused,
         format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
     )
-    .hint(format!("ask for the right to list {plural}"))
+    .hint(format!("request permission to list {plural}"))
 }
 
 /// Returns the outcome when the plan may release no slot. A StatefulSet whose original partition keeps every pod

@@ -45,7 +45,7 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
 pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
     match observed.workload.kind().step {
         Ok(StepBy::UpdateBudget) => {
-            hold::check_not_lost(observed)?;
+            hold::refuse_lost_annotation(observed)?;
             Ok(standing_hold(observed))
         }
         Ok(StepBy::Partition) => hold::holding_partition(observed),

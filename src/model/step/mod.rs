@@ -30,7 +30,7 @@ mod deployment;
 mod ending;
 mod existing;
 mod kind_lookup;
-mod lease;
+mod lease_upkeep;
 mod on_event;
 mod outcome;
 mod ownership;

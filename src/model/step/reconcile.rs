@@ -5,7 +5,7 @@ use super::action::{Action, Decision};
 use super::batch_in_progress::{failed, in_batch};
 use super::between_batches::between_batches;
 use super::completing::continue_completing;
-use super::lease::release_lease;
+use super::lease_upkeep::release_lease;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
 use super::situation::{Situation, StepCommand};
@@ -33,7 +33,7 @@ use crate::model::workload::Workload;
 /// 13. A batch is in progress: [continue](in_batch) it.
 /// 14. Otherwise: [end, or begin the next batch](between_batches).
 ///
-/// Every patch renews the lease. When there is nothing else to write, [`renewal`](super::lease::renewal) renews it.
+/// Every patch renews the lease. When there is nothing else to write, [`renewal`](super::lease_upkeep::renewal) renews it.
 pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
     let holder = &command.identity.holder;
     if let Some(leaving) = &timers.leaving {

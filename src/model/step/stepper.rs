@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
 use super::existing::foretold_update;
-use super::lease::renewal;
+use super::lease_upkeep::renewal;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::reconcile::reconcile;
 use super::report::StepReport;

@@ -9,6 +9,7 @@ use crate::model::status::effect::UpdatedPods;
 
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one fact of the output")]
 pub struct PlanView {
     /// The label of the revision for a rollback, if it is stored.
     pub from: Option<String>,

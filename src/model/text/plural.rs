@@ -12,6 +12,14 @@ pub fn plural<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) ->
     format!("{count} {noun}{ending}")
 }
 
+/// Joins words, at most `most` of them: `a, b and 2 more`.
+#[must_use]
+pub fn first_of(words: &[String], most: usize, separator: &str) -> String {
+    let more = words.len().saturating_sub(most);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", words[..words.len().min(most)].join(separator))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,13 +33,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),
     min_ready_seconds: "/spec/minReadySeconds",
-    counters: Counters {
-        total: "currentNumberScheduled",
-        updated: "updatedNumberScheduled",
-        ready: "numberReady",
-        available: "numberAvailable",
-        writes_zero_available: false,
-    },
+    counters: Counters::NODES,
     strategy: &["spec", "updateStrategy"],
     strategy_fields: &[
         ("type", StrategyField::Word),
@@ -61,7 +55,7 @@ pub static ADVANCED_DAEMON_SET: KindSpec = KindSpec {
     pod_update_policy: Some(pod_update_policy),
     update_budget: strategy::node_budget,
     verdict,
-    kubectl_status,
+    kubectl_status: kruise::no_status_viewer,
     plan_fields: &[],
     step: Ok(StepBy::Partition),
 };
@@ -122,10 +116,6 @@ fn status_of_counts(name: &str, counts: Counts) -> KubectlStatus {
         ));
     }
     KubectlStatus::done(format!("daemon set {name:?} successfully rolled out"))
-}
-
-fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
-    Err(kruise::no_status_viewer(workload))
 }
 
 #[cfg(test)]

@@ -32,13 +32,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
     pods: PodIdentity::Ordinal,
     wanted: ("/spec/replicas", 1),
     min_ready_seconds: "/spec/updateStrategy/rollingUpdate/minReadySeconds",
-    counters: Counters {
-        total: "replicas",
-        updated: "updatedReplicas",
-        ready: "readyReplicas",
-        available: "availableReplicas",
-        writes_zero_available: true,
-    },
+    counters: Counters { writes_zero_available: true, ..Counters::REPLICAS },
     strategy: &["spec", "updateStrategy"],
     strategy_fields: &[
         ("type", StrategyField::Word),
@@ -60,7 +54,7 @@ pub static ADVANCED_STATEFUL_SET: KindSpec = KindSpec {
     pod_update_policy: Some(pod_update_policy),
     update_budget: strategy::ordinal_budget,
     verdict,
-    kubectl_status,
+    kubectl_status: kruise::no_status_viewer,
     plan_fields: &[],
     step: Ok(StepBy::Partition),
 };
@@ -118,8 +112,4 @@ fn updated_available(workload: &Workload, counts: Counts) -> i64 {
         return workload.object().int("/status/updatedAvailableReplicas").unwrap_or_default();
     }
     counts.updated - (counts.total - counts.available.unwrap_or(counts.ready)).max(0)
-}
-
-fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
-    Err(kruise::no_status_viewer(workload))
 }

@@ -32,13 +32,7 @@ pub static CLONE_SET: KindSpec = KindSpec {
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/replicas", 1),
     min_ready_seconds: "/spec/minReadySeconds",
-    counters: Counters {
-        total: "replicas",
-        updated: "updatedReplicas",
-        ready: "readyReplicas",
-        available: "availableReplicas",
-        writes_zero_available: false,
-    },
+    counters: Counters::REPLICAS,
     strategy: &["spec", "updateStrategy"],
     strategy_fields: &[
         ("type", StrategyField::Word),
@@ -71,7 +65,7 @@ pub static CLONE_SET: KindSpec = KindSpec {
     pod_update_policy: Some(pod_update_policy),
     update_budget,
     verdict,
-    kubectl_status,
+    kubectl_status: kruise::no_status_viewer,
     plan_fields: &[],
     step: Ok(StepBy::Partition),
 };
@@ -172,10 +166,6 @@ fn status_of_counts(workload: &Workload, counts: Counts) -> KubectlStatus {
         ));
     }
     KubectlStatus::done(format!("cloneset {:?} successfully rolled out", workload.name()))
-}
-
-fn kubectl_status(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
-    Err(kruise::no_status_viewer(workload))
 }
 
 #[cfg(test)]

@@ -19,13 +19,7 @@ pub static DAEMON_SET: KindSpec = KindSpec {
     pods: PodIdentity::Node,
     wanted: ("/status/desiredNumberScheduled", 0),
     min_ready_seconds: "/spec/minReadySeconds",
-    counters: Counters {
-        total: "currentNumberScheduled",
-        updated: "updatedNumberScheduled",
-        ready: "numberReady",
-        available: "numberAvailable",
-        writes_zero_available: false,
-    },
+    counters: Counters::NODES,
     strategy: &["spec", "updateStrategy"],
     strategy_fields: &[
         ("type", StrategyField::Word),

@@ -15,13 +15,7 @@ pub static DEPLOYMENT: KindSpec = KindSpec {
     pods: PodIdentity::Interchangeable,
     wanted: ("/spec/replicas", 1),
     min_ready_seconds: "/spec/minReadySeconds",
-    counters: Counters {
-        total: "replicas",
-        updated: "updatedReplicas",
-        ready: "readyReplicas",
-        available: "availableReplicas",
-        writes_zero_available: false,
-    },
+    counters: Counters::REPLICAS,
     strategy: &["spec", "strategy"],
     strategy_fields: &[
         ("type", StrategyField::Word),

@@ -62,7 +62,7 @@ pub enum HoldBy {
 impl HoldBy {
     /// Whether a hold replaces the user's strategy, which an annotation then stores.
     #[must_use]
-    pub fn is_remembered(self) -> bool {
+    pub fn needs_annotation(self) -> bool {
         match self {
             Self::Paused(_) => false,
             Self::Partition | Self::OnDelete => true,
@@ -107,6 +107,26 @@ pub struct Counters {
     /// Whether the controller always writes `available`, zero included. An absent counter then means an
     /// API server that does not know it.
     pub writes_zero_available: bool,
+}
+
+impl Counters {
+    /// The names in most kinds.
+    pub(super) const REPLICAS: Self = Self {
+        total: "replicas",
+        updated: "updatedReplicas",
+        ready: "readyReplicas",
+        available: "availableReplicas",
+        writes_zero_available: false,
+    };
+
+    /// The names in DaemonSets.
+    pub(super) const NODES: Self = Self {
+        total: "currentNumberScheduled",
+        updated: "updatedNumberScheduled",
+        ready: "numberReady",
+        available: "numberAvailable",
+        writes_zero_available: false,
+    };
 }
 
 impl RevisionStore {

@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::kind::PodUpdatePolicy;
 pub(super) use super::strategy::field;
 use super::strategy::{is_on_delete, partition, update_strategy};
-use super::verdict::{RolloutFacts, RolloutState};
+use super::verdict::{KubectlStatus, RolloutFacts, RolloutState};
 pub(super) use crate::model::api::resource_type::KRUISE as GROUP;
 
 /// Returns the policy that a field of the strategy names. A pod that `OnDelete` replaces is always a new one.
@@ -47,6 +47,6 @@ pub(super) fn hold_state(
 }
 
 /// Returns kubectl's refusal to print the status of a kind that it does not know.
-pub(super) fn no_status_viewer(workload: &Workload) -> String {
-    format!("no status viewer has been implemented for {}", workload.kind().type_().group_kind())
+pub(super) fn no_status_viewer(workload: &Workload, _: Option<i64>) -> Result<KubectlStatus, String> {
+    Err(format!("no status viewer has been implemented for {}", workload.kind().type_().group_kind()))
 }

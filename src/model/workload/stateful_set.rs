@@ -21,13 +21,7 @@ pub static STATEFUL_SET: KindSpec = KindSpec {
     pods: PodIdentity::Ordinal,
     wanted: ("/spec/replicas", 1),
     min_ready_seconds: "/spec/minReadySeconds",
-    counters: Counters {
-        total: "replicas",
-        updated: "updatedReplicas",
-        ready: "readyReplicas",
-        available: "availableReplicas",
-        writes_zero_available: true,
-    },
+    counters: Counters { writes_zero_available: true, ..Counters::REPLICAS },
     strategy: &["spec", "updateStrategy"],
     strategy_fields: &[
         ("type", StrategyField::Word),

@@ -15,7 +15,7 @@ use crate::model::status::serving::is_outage;
 use crate::model::text::secret::without_secrets;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::verdict::Verdict;
-use crate::render::status::{RolloutStatus, cause_json, pods_json, revision_json, unknown, workload_json};
+use crate::render::status::{cause_json, pods_json, revision_json, workload_json};
 
 /// Returns one report; none for a request of the follower.
 #[must_use]
@@ -71,14 +71,19 @@ fn target_summary(tracker: &TargetTracker) -> Value {
 /// Returns the types that could not be read: all types for a target that was never observed completely.
 fn unknown_of(tracker: &TargetTracker) -> Vec<&'static str> {
     match (tracker.observation(), tracker.verdict()) {
-        (Some(observed), Some(verdict)) => unknown(&RolloutStatus { observed, verdict, causes: &[] }),
+        (Some(observed), Some(verdict)) => observed.unread_types(verdict.state),
         _ => vec!["revisions", "pods", "events"],
     }
 }
 
 fn document(event: &str, elapsed: Duration) -> Value {
-    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": milliseconds})
+    let elapsed = milliseconds(elapsed);
+    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": elapsed})
+}
+
+/// Returns a duration in whole milliseconds.
+pub(in crate::render) fn milliseconds(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn revision(tracker: &TargetTracker) -> Value {

@@ -7,11 +7,10 @@ use crate::model::revision::Revision;
 use crate::model::status::cause::{Cause, CauseId};
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::workload::Workload;
 use crate::model::workload::verdict::{RolloutState, Verdict};
-use crate::render::escape;
 use crate::render::status::{
-    NameContext, RolloutStatus, cause_line, line, needs_a_fix, next_change_note, rollback_command_hint,
-    serving_line,
+    NameContext, cause_line, line, needs_a_fix, next_change_note, rollback_command_hint, serving_line,
 };
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
@@ -22,37 +21,19 @@ pub fn status_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContex
         return None;
     }
     Some(match tracker.observation() {
-        Some(observed) => line(&RolloutStatus { observed, verdict, causes: &[] }, names),
+        Some(observed) => line(&observed.workload, verdict, names),
         None => verdict.line.clone(),
     })
 }
 
 /// Returns one line about a cause that appeared, changed or went away.
 #[must_use]
-pub fn cause(
-    tracker: &TargetTracker,
-    verdict: &Verdict,
-    cause: &Cause,
-    change: CauseChange,
-    names: NameContext,
-) -> Option<String> {
-    let status = RolloutStatus { observed: tracker.observation()?, verdict, causes: &[] };
-    Some(cause_in(&status, cause, change, names))
-}
-
-/// Returns one line about a cause, for a workload with the given status.
-#[must_use]
-pub fn cause_in(
-    status: &RolloutStatus<'_>,
-    cause: &Cause,
-    change: CauseChange,
-    names: NameContext,
-) -> String {
+pub fn cause(workload: &Workload, cause: &Cause, change: CauseChange, names: NameContext) -> String {
     match change {
-        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, status, names, None),
+        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names, None),
         CauseChange::Gone => {
             let gone = Cause { evidence: None, restarts: 0, ..cause.clone() };
-            format!("{}, gone", cause_line(&gone, status, names, None))
+            format!("{}, gone", cause_line(&gone, workload, names, None))
         }
     }
 }
@@ -60,8 +41,8 @@ pub fn cause_in(
 /// Returns the last lines of a container's log, indented below their cause.
 #[must_use]
 pub fn log(log: &LogLines) -> Vec<String> {
-    let who = format!("    {} {}| ", log.pod, log.container);
-    log.lines.iter().map(|line| format!("{who}{}", escape::line(line))).collect()
+    let container = format!("    {} {}| ", log.pod, log.container);
+    log.lines.iter().map(|line| format!("{container}{line}")).collect()
 }
 
 /// Returns what a target waits for, if its counters do not show it.
@@ -94,17 +75,17 @@ pub fn rollback_started(
     revision: &str,
     names: NameContext,
 ) -> Vec<String> {
-    let name = name(tracker, names);
+    let name = names.name(tracker.workload());
     let back = format!("{name}: rolling back to revision {revision}, the stable revision");
     ended(tracker, result, names).into_iter().chain([back]).collect()
 }
 
 /// Returns how the rollback of a failed target ended.
 fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) -> String {
-    let name = name(tracker, names);
+    let name = names.name(tracker.workload());
     let (revision, outcome) = match undone {
         RollbackResult::NotStarted(why) => {
-            return format!("note: {name}: not rolled back: {}", escape::line(why));
+            return format!("note: {name}: not rolled back: {why}");
         }
         RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
     };
@@ -118,9 +99,7 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
         Outcome::TimedOut(limit) => {
             format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
         }
-        Outcome::Unreadable(error) => {
-            format!("{rollback} cannot be followed: {}", escape::line(&error.sentence()))
-        }
+        Outcome::Unreadable(error) => format!("{rollback} cannot be followed: {}", error.sentence()),
         Outcome::Interrupted(_) => format!("{rollback} continues in the cluster"),
     };
     format!("error: {name} failed; {ended}")
@@ -190,14 +169,12 @@ fn delete_hint(tracker: &TargetTracker, blocked: &Cause) -> Option<String> {
 
 /// Returns the result of a target. None for a reached goal: kubectl's last line says so.
 fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> Option<String> {
-    let name = name(tracker, names);
+    let name = names.name(tracker.workload());
     let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
     Some(match &result.outcome {
         Outcome::Reached => return None,
         Outcome::Held => format!("note: {name} is held: outdated pods remain"),
-        Outcome::Failed(failure) => {
-            format!("error: {}", escape::line(&failed(&name, result, failure, &last)))
-        }
+        Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
         Outcome::Deleted => format!("error: object has been deleted: {name}"),
         Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
         Outcome::TimedOut(limit) => {
@@ -206,7 +183,7 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
                 go_duration::write(*limit)
             )
         }
-        Outcome::Unreadable(error) => format!("error: {name}: {}", escape::line(&error.sentence())),
+        Outcome::Unreadable(error) => format!("error: {name}: {}", error.sentence()),
         Outcome::Interrupted(stop) => {
             format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
         }
@@ -228,14 +205,5 @@ fn failed(name: &str, result: &TargetResult, failure: &RolloutFailure, last: &st
         }
         RolloutFailure::TakenOver(line) => format!("{name}: {line}"),
         RolloutFailure::Kubectl(line) => line.clone(),
-    }
-}
-
-fn name(tracker: &TargetTracker, names: NameContext) -> String {
-    let workload = tracker.workload();
-    if names.namespaces {
-        format!("{} in {}", workload.reference(), workload.object().namespace())
-    } else {
-        workload.reference()
     }
 }

@@ -58,7 +58,7 @@ fn row(label: &str, have: i64, wanted: i64, length: Option<usize>) -> Vec<FrameL
 fn bar(have: i64, wanted: i64, length: usize) -> FrameLine {
     let filled = filled(have, wanted, length);
     let style = if filled == length { Style::Good } else { Style::Plain };
-    FrameLine::default().with(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
+    FrameLine::styled(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
 }
 
 fn filled(have: i64, wanted: i64, length: usize) -> usize {

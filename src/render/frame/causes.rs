@@ -4,9 +4,10 @@ use super::line::FrameLine;
 use crate::model::follow::LogLines;
 use crate::model::status::cause::Cause;
 use crate::model::text::plural::plural;
+use crate::model::workload::Workload;
 use crate::render::escape;
 use crate::render::fit_width::{LongWord, wrapped};
-use crate::render::status::{NameContext, RolloutStatus, cause_style, cause_words, new_evidence};
+use crate::render::status::{NameContext, cause_style, cause_words, new_evidence};
 use crate::render::style::Style;
 
 /// The most causes in a block. More causes are only counted.
@@ -23,14 +24,15 @@ pub(super) struct RenderedCause {
 
 /// Returns the causes of a workload, and a line that counts those that are not shown.
 pub(super) fn lines<'a>(
+    causes: &[Cause],
     log_of: impl Fn(&Cause) -> Option<&'a LogLines>,
-    status: &RolloutStatus<'_>,
+    workload: &Workload,
     names: NameContext,
     width: usize,
 ) -> (Vec<RenderedCause>, Option<FrameLine>) {
-    let shown = status.causes.iter().take(SHOWN);
-    let lines = shown.map(|cause| lines_of(cause, log_of(cause), status, names, width)).collect();
-    let more = status.causes.len().saturating_sub(SHOWN);
+    let shown = causes.iter().take(SHOWN);
+    let lines = shown.map(|cause| lines_of(cause, log_of(cause), workload, names, width)).collect();
+    let more = causes.len().saturating_sub(SHOWN);
     (lines, (more > 0).then(|| FrameLine::of(format!("  and {}", plural(more, "more cause")))))
 }
 
@@ -38,14 +40,14 @@ pub(super) fn lines<'a>(
 fn lines_of(
     cause: &Cause,
     log: Option<&LogLines>,
-    status: &RolloutStatus<'_>,
+    workload: &Workload,
     names: NameContext,
     width: usize,
 ) -> RenderedCause {
     let style = cause_style(cause);
-    let words = escape::line(&format!("  {}", cause_words(cause, status, names))).into_owned();
+    let words = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
     let words = wrapped(&words, INDENT, width, usize::MAX, LongWord::Keep);
-    let cause_on = |line: &String| FrameLine::default().with(style, line);
+    let cause_on = |line: &String| FrameLine::styled(style, line);
     let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
     if let ([only], Some(evidence)) = (words.as_slice(), &evidence) {
         let both = cause_on(only).with(Style::Plain, format!("   {evidence}"));

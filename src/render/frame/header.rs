@@ -53,11 +53,11 @@ impl BlockHeader {
         };
         let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
-            name: heading(tracker.workload().reference(), tracker, names),
+            name: heading(names.name(tracker.workload())),
             revisions: FrameLine::of(
                 tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
             ),
-            state: FrameLine::default().with(style, state),
+            state: FrameLine::styled(style, state),
             elapsed: elapsed(tracker, now),
             states_duration,
             left: left.unwrap_or_default(),
@@ -121,7 +121,7 @@ fn elapsed(tracker: &TargetTracker, now: Now) -> String {
 fn on_its_own(part: &FrameLine, width: usize) -> impl Iterator<Item = FrameLine> {
     let style = part.spans().first().map_or(Style::Plain, |span| span.style);
     let lines = wrapped(&format!("  {}", part.text()), "    ", width, usize::MAX, LongWord::Keep);
-    lines.into_iter().map(move |line| FrameLine::default().with(style, line))
+    lines.into_iter().map(move |line| FrameLine::styled(style, line))
 }
 
 impl SummaryRow {
@@ -130,18 +130,15 @@ impl SummaryRow {
         let workload = tracker.workload();
         let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
         Self {
-            name: heading(name, tracker, names),
-            state: FrameLine::default().with(style, state),
-            why: why.map(|why| FrameLine::default().with(style, why)),
+            name: heading(names.with_namespace(name, workload)),
+            state: FrameLine::styled(style, state),
+            why: why.map(|why| FrameLine::styled(style, why)),
         }
     }
 }
 
-/// Returns a name, with the namespace if the output has several.
-fn heading(name: String, tracker: &TargetTracker, names: NameContext) -> FrameLine {
-    let namespace = tracker.workload().object().namespace();
-    let name = if names.namespaces { format!("{name} in {namespace}") } else { name };
-    FrameLine::default().with(Style::Heading, name)
+fn heading(name: String) -> FrameLine {
+    FrameLine::styled(Style::Heading, name)
 }
 
 /// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty

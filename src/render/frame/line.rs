@@ -11,7 +11,12 @@ pub struct FrameLine(Vec<Span>);
 impl FrameLine {
     /// Creates a line with plain text.
     pub fn of(text: impl AsRef<str>) -> Self {
-        Self::default().with(Style::Plain, text)
+        Self::styled(Style::Plain, text)
+    }
+
+    /// Creates a line with text of one style.
+    pub fn styled(style: Style, text: impl AsRef<str>) -> Self {
+        Self::default().with(style, text)
     }
 
     /// Appends text.
@@ -152,7 +157,7 @@ mod tests {
             (2, "d…"),
             (1, "…"),
         ] {
-            let name = FrameLine::default().with(Style::Heading, "deploy/web-大-main");
+            let name = FrameLine::styled(Style::Heading, "deploy/web-大-main");
             let short = name.shortened_to(width);
             assert_eq!(short.text(), text, "{width}");
             assert!(short.cells() <= width, "{width}");

@@ -95,7 +95,7 @@ fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<
         vec![
             FrameLine::of(format!("    {}", pod.name)),
             FrameLine::of(&pod.node),
-            FrameLine::default().with(style(stage), stage.word()),
+            FrameLine::styled(style(stage), stage.word()),
             FrameLine::of(restarts),
         ]
     };
@@ -122,7 +122,7 @@ fn at_the_end<'o>(tracker: &TargetTracker, observed: &'o Observation) -> Option<
     let counts = Counts::of(&observed.workload);
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
-    let words = FrameLine::default().with(style(PodStage::Ready), ready);
+    let words = FrameLine::styled(style(PodStage::Ready), ready);
     Some((new, [number(new), FrameLine::of(&new.name), FrameLine::of(pods(total)), words]))
 }
 

@@ -5,10 +5,10 @@ use super::columns::{aligned, shorten_column};
 use super::line::FrameLine;
 use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
-use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
+use crate::model::text::plural::plural;
 use crate::render::change::{names, pods};
-use crate::render::status::{NameContext, RolloutStatus};
+use crate::render::status::NameContext;
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
 use crate::render::style::Style;
 
@@ -54,11 +54,11 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameL
 /// Returns the heading, wrapped to the width:
 /// `statefulset.apps/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
 fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
-    let name = FrameLine::default().with(Style::Heading, steps.stepper.workload().reference());
+    let name = FrameLine::styled(Style::Heading, steps.stepper.workload().reference());
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
     let updated = FrameLine::of(format!("{} of {count} updated", view.updated));
     let (style, word) = plan_state(steps, view);
-    let standing = FrameLine::default().with(style, word);
+    let standing = FrameLine::styled(style, word);
     let mut lines = vec![name];
     let parts = if is_rolled_back(steps) {
         let back = PlanView { from: view.to.clone(), to: view.from.clone(), ..view.clone() };
@@ -158,9 +158,8 @@ fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> 
 }
 
 fn counted(batches: &[Batch], place: &str) -> Option<FrameLine> {
-    let plural = if batches.len() == 1 { "" } else { "es" };
-    let count = (!batches.is_empty()).then(|| format!("  and {} batch{plural} {place}", batches.len()))?;
-    Some(FrameLine::default().with(Style::Dim, count))
+    let count = format!("  and {} {place}", plural(batches.len(), "batch"));
+    (!batches.is_empty()).then(|| FrameLine::styled(Style::Dim, count))
 }
 
 fn row(batch: &Batch) -> Vec<FrameLine> {
@@ -169,7 +168,7 @@ fn row(batch: &Batch) -> Vec<FrameLine> {
         FrameLine::of(format!("  batch {}", batch.number)),
         FrameLine::of(if batch.is_canary { "canary" } else { "" }),
         FrameLine::of(released(batch)),
-        FrameLine::default().with(style, word),
+        FrameLine::styled(style, word),
         FrameLine::of(detail(batch)),
     ]
 }
@@ -186,7 +185,7 @@ fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     }
     if !view.skipped.is_empty() {
         let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));
-        lines.push(FrameLine::default().with(Style::Warning, skipped));
+        lines.push(FrameLine::styled(Style::Warning, skipped));
     }
     lines.extend(causes(steps, view, width));
     lines
@@ -194,8 +193,9 @@ fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
 
 fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let Some(observed) = steps.stepper.observed() else { return Vec::new() };
-    let standing = RolloutStatus { observed, verdict: &verdict(observed), causes: &view.causes };
-    let (lines, more) = causes::lines(|cause| steps.logs.of(cause), &standing, NameContext::default(), width);
+    let log_of = |cause: &_| steps.logs.of(cause);
+    let (lines, more) =
+        causes::lines(&view.causes, log_of, &observed.workload, NameContext::default(), width);
     let lines =
         lines.into_iter().flat_map(|RenderedCause { cause, evidence }| cause.into_iter().chain(evidence));
     lines.chain(more).collect()
@@ -235,7 +235,7 @@ mod tests {
             [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
         {
             let lines = rows_within(&batches, has_more, 80, 4);
-            assert_eq!((lines.len(), lines.last()), (3, Some(&FrameLine::default().with(Style::Dim, last))));
+            assert_eq!((lines.len(), lines.last()), (3, Some(&FrameLine::styled(Style::Dim, last))));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::model::status::cause::Cause;
 use crate::model::text::plural::plural;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::verdict::RolloutState;
-use crate::render::status::{NameContext, RolloutStatus, cause_style};
+use crate::render::status::{NameContext, cause_style};
 use crate::render::style::Style;
 
 /// The lines of one workload.
@@ -97,7 +97,7 @@ impl WorkloadBlock {
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
         let hidden = body.len().saturating_sub(room);
         let more = (room < whole).then(|| format!("  and {}", plural(hidden, "more line")));
-        let more = more.map(|more| FrameLine::default().with(Style::Dim, more));
+        let more = more.map(|more| FrameLine::styled(Style::Dim, more));
         let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
         let body = body.map(|(_, (_, line))| line.clone()).chain(more);
         self.header.iter().take(height).cloned().chain(body).collect()
@@ -121,7 +121,7 @@ impl WorkloadBlock {
 impl Severity {
     fn of(tracker: &TargetTracker, causes: &[Cause]) -> Self {
         let state = tracker.verdict().map(|verdict| verdict.state);
-        let is_broken = causes.iter().any(|cause| !cause.is_transient && !cause.id.is_hold());
+        let is_broken = causes.iter().any(Cause::needs_a_fix);
         match tracker.result().map(|result| &result.outcome) {
             Some(Outcome::Reached) => Self::Complete,
             Some(Outcome::Held) => Self::Held,
@@ -182,12 +182,8 @@ fn body(
             TreeLine::Pod(line) => Some((LinePriority::Pod, line)),
         });
     }
-    let (lines, more) = causes::lines(
-        |cause| tracker.log_for(cause),
-        &RolloutStatus { observed, verdict, causes },
-        names,
-        width,
-    );
+    let (lines, more) =
+        causes::lines(causes, |cause| tracker.log_for(cause), &observed.workload, names, width);
     for (index, RenderedCause { cause, evidence }) in lines.into_iter().enumerate() {
         let ranks = if index == 0 {
             (LinePriority::FirstCause, LinePriority::FirstEvidence)
@@ -205,7 +201,7 @@ fn body(
 fn in_short(cause: &Cause) -> FrameLine {
     let mark = crate::render::status::mark(cause);
     let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-    FrameLine::default().with(cause_style(cause), format!("{mark} {container}{}", cause.summary))
+    FrameLine::styled(cause_style(cause), format!("{mark} {container}{}", cause.summary))
 }
 
 /// Returns the progress of a workload: `6/10 updated, 10 available`.

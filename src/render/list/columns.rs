@@ -59,7 +59,7 @@ pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
 
 /// Returns the row of a rollout.
 pub(super) fn row(rollout: &ListedRollout, options: TableOptions, width: CellWidth) -> ListRow {
-    let state = FrameLine::default().with(state_style(rollout), rollout.state().word());
+    let state = FrameLine::styled(state_style(rollout), rollout.state().word());
     row_with(rollout, options, width, state)
 }
 
@@ -124,7 +124,7 @@ fn available(rollout: &ListedRollout) -> FrameLine {
     let style = if rollout.available == Some(0) && wanted > 0 { Style::Bad } else { Style::Plain };
     let available =
         rollout.available.map_or_else(|| "-".to_owned(), |available| format!("{available}/{wanted}"));
-    FrameLine::default().with(style, if rollout.is_outage { available + " outage" } else { available })
+    FrameLine::styled(style, if rollout.is_outage { available + " outage" } else { available })
 }
 
 fn state_style(rollout: &ListedRollout) -> Style {
@@ -141,7 +141,7 @@ fn state_style(rollout: &ListedRollout) -> Style {
 /// rollout has the hold of its next change.
 fn cause(rollout: &ListedRollout) -> FrameLine {
     match (rollout.causes.as_slice(), rollout.state()) {
-        ([], RolloutState::Failed) => FrameLine::default().with(Style::Bad, &rollout.verdict.line),
+        ([], RolloutState::Failed) => FrameLine::styled(Style::Bad, &rollout.verdict.line),
         ([], RolloutState::Unobserved | RolloutState::Held) => FrameLine::of(&rollout.verdict.line),
         ([], _) => match &rollout.next_change_hold {
             Some(hold) => FrameLine::default().with(Style::Warning, hold),
@@ -151,7 +151,7 @@ fn cause(rollout: &ListedRollout) -> FrameLine {
             let container = first.container.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
             let more =
                 if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-            FrameLine::default().with(cause_style(first), format!("{container}{}{more}", first.summary))
+            FrameLine::styled(cause_style(first), format!("{container}{}{more}", first.summary))
         }
     }
 }

@@ -82,5 +82,5 @@ fn lines_of(cause: &FrameLine, room: Room) -> Vec<FrameLine> {
     let style = cause.spans().first().map_or(Style::Plain, |span| span.style);
     let text = format!("{INDENT}{}", cause.text());
     let lines = wrapped(&text, INDENT, room.width, room.cause_lines, LongWord::Keep);
-    lines.into_iter().map(|line| FrameLine::default().with(style, line)).collect()
+    lines.into_iter().map(|line| FrameLine::styled(style, line)).collect()
 }

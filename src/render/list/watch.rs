@@ -10,6 +10,7 @@ use super::document::rollout_json;
 use super::fit_rows::{Room, fitted};
 use crate::model::status::list::{ListedRollout, StateCounts};
 use crate::model::workload::verdict::RolloutState;
+use crate::render::follow::json::milliseconds;
 use crate::render::frame::columns::joined;
 use crate::render::frame::{Frame, FrameLine, usable_height, usable_width};
 use crate::render::style::Style;
@@ -133,7 +134,7 @@ impl WatchedList {
         if !hidden.is_empty() {
             let counts = StateCounts::of_each(hidden.iter().map(|(rollout, _)| *rollout));
             let words = format!("  and {} more: {}", hidden.len(), counts.states());
-            lines.push(FrameLine::default().with(Style::Dim, words));
+            lines.push(FrameLine::styled(Style::Dim, words));
         }
         lines.push(FrameLine::of(format!("  {}", StateCounts::of(all).words())));
         Frame::new(lines, size)
@@ -143,7 +144,7 @@ impl WatchedList {
 /// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
 /// Otherwise each change of a state would move the columns after it.
 fn marked(is_changed: bool, options: TableOptions, mut row: ListRow) -> ListRow {
-    let mark = FrameLine::default().with(Style::Warning, if is_changed { "*" } else { " " });
+    let mark = FrameLine::styled(Style::Warning, if is_changed { "*" } else { " " });
     if let Some(first) = row.cells.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
     }
@@ -161,12 +162,11 @@ fn widest_state() -> usize {
 /// Returns an event as one line of JSON. docs/json.md documents the fields.
 #[must_use]
 pub fn event_json(event: &str, rollout: &ListedRollout, elapsed: Duration) -> String {
-    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     let document = json!({
         "apiVersion": "rollout2/v1",
         "kind": "RolloutListEvent",
         "event": event,
-        "elapsedMilliseconds": milliseconds,
+        "elapsedMilliseconds": milliseconds(elapsed),
         "rollout": rollout_json(rollout),
     });
     format!("{document}\n")

@@ -117,7 +117,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
         }
         PreviewWarning::Owner(owner) => owner_warnings::before_an_apply(owner, workload),
         PreviewWarning::KeepsNoHistory => {
-            format!("warning: revisionHistoryLimit 0 of {target} keeps no revision to go back to")
+            format!("warning: revisionHistoryLimit 0 of {target} keeps no revision to roll back to")
         }
         PreviewWarning::RemovesRevisions { limit, revisions } => {
             let noun = if revisions.len() == 1 { "revision" } else { "revisions" };

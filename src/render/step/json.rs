@@ -14,7 +14,7 @@ use crate::model::step::{
     StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::model::workload::Workload;
-use crate::render::follow::json::{cause_facts, merge};
+use crate::render::follow::json::{cause_facts, merge, milliseconds};
 use crate::render::pod_update;
 use crate::render::status::{revision_json, workload_json};
 
@@ -57,7 +57,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
     };
     let mut document = document("StepEvent", stepper.workload());
     document["event"] = kind.into();
-    document["elapsedMilliseconds"] = milliseconds(now.elapsed);
+    document["elapsedMilliseconds"] = milliseconds(now.elapsed).into();
     merge(&mut document, facts);
     Some(format!("{document}\n"))
 }
@@ -68,7 +68,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: D
     let Closing { workload, view, rollback, .. } = closing;
     let mut document = document("StepEvent", workload);
     document["event"] = "ended".into();
-    document["elapsedMilliseconds"] = milliseconds(elapsed);
+    document["elapsedMilliseconds"] = milliseconds(elapsed).into();
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
     if let (None, Some((failure, revision))) = (document.get("rollback"), rollback) {
@@ -108,14 +108,9 @@ fn document(kind: &str, workload: &Workload) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": kind, "workload": workload_json(workload)})
 }
 
-fn milliseconds(elapsed: Duration) -> Value {
-    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).into()
-}
-
 /// Returns seconds, rounded to milliseconds.
 fn seconds(duration: Duration) -> f64 {
-    let milliseconds = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    Duration::from_millis(milliseconds).as_secs_f64()
+    Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
 fn plan_facts(view: &PlanView) -> Value {

@@ -6,14 +6,12 @@ use super::Printed;
 use super::words::{detail, pace, revisions, slots, time};
 use crate::model::change::plan::Lease;
 use crate::model::follow::Now;
-use crate::model::status::verdict::verdict;
 use crate::model::step::{Batch, BatchStage, Beginning, PlanView, SlotState, StepReport, Stepper};
 use crate::model::workload::kind::StepBy;
 use crate::model::workload::{Workload, strategy};
 use crate::render::change::{names, pods};
-use crate::render::escape;
-use crate::render::follow::lines::{cause_in, log};
-use crate::render::status::{NameContext, RolloutStatus};
+use crate::render::follow::lines::{self, log};
+use crate::render::status::NameContext;
 
 pub use super::outcome::outcome;
 
@@ -25,54 +23,38 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         StepReport::LeaseHeld { lease, wait } => Printed::note(lease_held(workload, lease, *wait)),
         StepReport::HoldEnded { manager } => Printed::note(hold_ended(workload, manager.as_deref())),
         StepReport::Began { how, already_updated } => began(stepper, *how, already_updated, now),
-        StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {}", escape::line(reason))),
-        StepReport::Skipped(pods) if pods.is_empty() => {
-            Printed::note("note: no pod is skipped any more".to_owned())
+        StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {reason}")),
+        StepReport::Skipped(pods) if pods.is_empty() => Printed::note("note: no pod is skipped any more"),
+        StepReport::Skipped(pods) => {
+            Printed::note(format!("note: skipped, because their nodes are NotReady: {}", names(pods)))
         }
-        StepReport::Skipped(pods) => Printed::note(format!(
-            "note: skipped, because their nodes are NotReady: {}",
-            escape::line(&names(pods))
-        )),
         StepReport::Batch(batch) => {
             batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result)
         }
-        StepReport::Released { batch, slot } => {
-            Printed::result(format!("batch {batch}: {} released", escape::line(slot)))
+        StepReport::Released { batch, slot } => Printed::result(format!("batch {batch}: {slot} released")),
+        StepReport::EvictionRefused { pod, message } => {
+            Printed::note(format!("note: the eviction of {pod} is not allowed yet: {message}"))
         }
-        StepReport::EvictionRefused { pod, message } => Printed::note(format!(
-            "note: the eviction of {} is not allowed yet: {}",
-            escape::line(pod),
-            escape::line(message)
-        )),
-        StepReport::SoakRestarted { pod, why } => Printed::note(format!(
-            "note: the soak starts again, because of {}: {}",
-            escape::line(pod),
-            escape::line(why)
-        )),
+        StepReport::SoakRestarted { pod, why } => {
+            Printed::note(format!("note: the soak starts again, because of {pod}: {why}"))
+        }
         StepReport::AddedByCluster(pods) => Printed::note(format!(
             "note: the cluster created these on the new revision, and they count as released: {}",
-            escape::line(&names(pods))
+            names(pods)
         )),
         StepReport::BackToCanary => Printed::note(
             "note: a scale-down removed every released pod, so the next batch is the canary again",
         ),
         StepReport::FinalSoak(of) => Printed::result(format!("all batches done, soaking {}", time(*of))),
         StepReport::Cause { cause, change } => {
-            let line = stepper.observed().map(|observed| {
-                let standing = RolloutStatus { observed, verdict: &verdict(observed), causes: &[] };
-                cause_in(&standing, cause, *change, NameContext::default())
-            });
-            Printed { results: Vec::new(), notes: line.into_iter().collect() }
+            Printed::note(lines::cause(workload, cause, *change, NameContext::default()))
         }
         StepReport::Log(lines) => Printed { results: Vec::new(), notes: log(lines) },
-        StepReport::RollingBack { revision } => Printed::note(format!(
-            "{} rolls back to revision {}",
-            workload.reference(),
-            escape::line(revision)
-        )),
+        StepReport::RollingBack { revision } => {
+            Printed::note(format!("{} rolls back to revision {revision}", workload.reference()))
+        }
         StepReport::ReplacesStuckPod(pod) => Printed::note(format!(
-            "deleting {}, which is not ready and whose controller does not replace it",
-            escape::line(pod)
+            "deleting {pod}, which is not ready and whose controller does not replace it"
         )),
         StepReport::Decision(why) => Printed::note(decision(why)),
         StepReport::Ended(_) => Printed::default(),
@@ -83,7 +65,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
 pub(super) fn heading(workload: &Workload, view: &PlanView) -> String {
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
     let heading = [revisions(view), count, pace(&view.pace)].join("   ");
-    escape::line(&format!("{}  {heading}", workload.reference())).into_owned()
+    format!("{}  {heading}", workload.reference())
 }
 
 fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now) -> Printed {
@@ -93,7 +75,6 @@ fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now
         None => Printed::default(),
     };
     let named = names(already_updated);
-    let named = escape::line(&named);
     match how {
         Beginning::Resumed => printed.and_note("note: continuing the existing plan"),
         Beginning::New if already_updated.is_empty() => printed,
@@ -118,13 +99,12 @@ fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
     let has_failed = batch.stage == BatchStage::Failed;
     let listed = batch.slots.iter().filter(|slot| !has_failed || slot.state != SlotState::Updated);
     let listed: Vec<_> = listed.filter(|_| is_chosen).cloned().collect();
-    let chosen =
-        if listed.is_empty() { String::new() } else { format!(": {}", escape::line(&slots(&listed))) };
+    let chosen = if listed.is_empty() { String::new() } else { format!(": {}", slots(&listed)) };
     let number = batch.number;
     let canary = if batch.is_canary { " (canary)" } else { "" };
     Some(match &batch.stage {
         BatchStage::Waiting => return None,
-        BatchStage::Updating => format!("batch {number}{canary}: {}", escape::line(&slots(&batch.slots))),
+        BatchStage::Updating => format!("batch {number}{canary}: {}", slots(&batch.slots)),
         BatchStage::Soaking { of, .. } => format!("batch {number}: available, soaking {}", time(*of)),
         BatchStage::Checking => format!("batch {number}: checking"),
         BatchStage::Failed => format!("batch {number}: failed{chosen}"),
@@ -138,15 +118,13 @@ fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
 fn lease_held(workload: &Workload, lease: &Lease, wait: Duration) -> String {
     let by = lease.by.as_deref().unwrap_or("another process");
     if wait.is_zero() {
-        let line = format!("note: took the lease of {} over from {by}", workload.target());
-        return escape::line(&line).into_owned();
+        return format!("note: took the lease of {} over from {by}", workload.target());
     }
-    let line = format!(
+    format!(
         "note: {}; waiting up to {} for the lease of {by} to expire (--take-over: now)",
         who_steps(workload, lease),
         time(wait)
-    );
-    escape::line(&line).into_owned()
+    )
 }
 
 /// Returns `ada@laptop steps statefulset/db since 13:00`.
@@ -157,22 +135,21 @@ pub(super) fn who_steps(workload: &Workload, lease: &Lease) -> String {
 }
 
 fn hold_ended(workload: &Workload, manager: Option<&str>) -> String {
-    let line = format!(
+    format!(
         "note: {} ended the hold of {} with another update strategy; the plan begins with that one",
         manager.unwrap_or("another client"),
         workload.target()
-    );
-    escape::line(&line).into_owned()
+    )
 }
 
 /// Returns the line of a decision (`-v 4`).
 #[must_use]
 pub fn decision(why: &str) -> String {
-    format!("step: {}", escape::line(why))
+    format!("step: {why}")
 }
 
-/// Returns a line of the output of a check, escaped.
+/// Returns a line of the output of a check.
 #[must_use]
 pub fn check_output(line: &str) -> String {
-    format!("    check| {}", escape::line(line))
+    format!("    check| {line}")
 }

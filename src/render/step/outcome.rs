@@ -8,11 +8,11 @@ use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
     StopReason,
 };
+use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy;
 use crate::render::change::names;
-use crate::render::escape;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
@@ -47,9 +47,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
         StepOutcome::Error(_) => Printed::default(),
     };
     let hints = hints::of(workload, view, outcome);
-    let printed = hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")));
-    let safe = |lines: Vec<String>| lines.iter().map(|line| escape::line(line).into_owned()).collect();
-    Printed { results: safe(printed.results), notes: safe(printed.notes) }
+    hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")))
 }
 
 /// Returns the line of a command that ended early. During a rollback it also contains the failure.
@@ -175,10 +173,9 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
             })
         }
         StopReason::Unhealthy { pods, allowed } => {
-            let count =
-                if pods.len() == 1 { "1 pod is".to_owned() } else { format!("{} pods are", pods.len()) };
+            let (count, are) = (plural(pods.len(), "pod"), if pods.len() == 1 { "is" } else { "are" });
             let line =
-                format!("held: {name}: {count} not available, {allowed} may be, so no pod is released");
+                format!("held: {name}: {count} {are} not available, {allowed} may be, so no pod is released");
             pods.iter().fold(Printed::note(line), |printed, (pod, why)| match why.as_str() {
                 "" => printed.and_note(format!("  ! {pod}")),
                 why => printed.and_note(format!("  ! {pod}  {why}")),
@@ -191,7 +188,7 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
             "held: {name}: no node that --node-selector selects has an outdated pod, {others} other nodes have one"
         )),
         StopReason::OnUnreadyNodes(nodes) => {
-            let count = if nodes.len() == 1 { "1 pod".to_owned() } else { format!("{} pods", nodes.len()) };
+            let count = plural(nodes.len(), "pod");
             Printed::note(format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes)))
         }
         StopReason::OnUnreadyNode { pod, node } => Printed::note(format!(

@@ -6,7 +6,6 @@ use super::{Closing, Printed};
 use crate::model::step::{PlanView, StepOutcome};
 use crate::model::workload::Workload;
 use crate::render::change::names;
-use crate::render::escape;
 use crate::render::frame::batch_rows;
 use crate::render::pod_update;
 use crate::render::style::{Span, Style};
@@ -58,8 +57,8 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
 #[must_use]
 pub fn obstacles(workload: &Workload, view: &PlanView) -> Printed {
     let printed = view.lease.iter().fold(Printed::default(), |printed, lease| {
-        let line = format!("note: {}, and the next step waits for its lease", who_steps(workload, lease));
-        printed.and_note(escape::line(&line))
+        printed
+            .and_note(format!("note: {}, and the next step waits for its lease", who_steps(workload, lease)))
     });
     let Some(reason) = &view.stops else { return printed };
     let closing = Closing { workload, view: Some(view), rollback: None, holder: None };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::model::change::plan::{Amount, Batches, OnFailure, Pace, Reach};
 use crate::model::step::{Batch, BatchStage, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
+use crate::model::text::plural::plural;
 use crate::render::age::lasting;
 use crate::render::change::names;
 use crate::render::style::Style;
@@ -34,14 +35,13 @@ pub(in crate::render) fn pace(pace: &Pace) -> String {
 /// Returns the rest of a pace, for the plan before it begins.
 pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     let pace = &view.pace;
-    let plural = if view.max_unavailable == 1 { "" } else { "s" };
     let own = if view.is_own_limit { " (its own maxUnavailable)" } else { "" };
     let beside = match view.beside {
         0 => String::new(),
         beside => format!(", {beside} beside (its own maxSurge)"),
     };
     let mut safeguards = vec![
-        format!("at most {} pod{plural} unavailable{own}{beside}", view.max_unavailable),
+        format!("at most {} unavailable{own}{beside}", plural(view.max_unavailable, "pod")),
         format!("{} for each pod to become available", time(pace.batch_timeout)),
     ];
     safeguards.extend(

@@ -22,7 +22,7 @@ pub fn one(data: &[u8]) {
     let rollout_status = status::RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
     let names = status::NameContext::default();
     for cause in &causes {
-        let line = status::cause_line(cause, &rollout_status, names, None);
+        let line = status::cause_line(cause, &observed.workload, names, None);
         assert!(!line.contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }
     let line = status::json(&rollout_status).to_string();

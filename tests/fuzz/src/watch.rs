@@ -43,7 +43,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     let (verdict, causes) = (verdict(&observed), causes(&observed, now));
     let rollout_status = status::RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
     let names = status::NameContext::default();
-    let lines = causes.iter().map(|cause| status::cause_line(cause, &rollout_status, names, None));
+    let lines = causes.iter().map(|cause| status::cause_line(cause, &observed.workload, names, None));
     assert!(lines.into_iter().all(|line| !line.contains('\n')));
     assert!(status::json(&rollout_status).to_string().ends_with('}'));
     let table = rollout2::render::style::text_of(

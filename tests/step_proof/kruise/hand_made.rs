@@ -227,6 +227,20 @@ fn recreated_pods_of_a_daemon_set_are_not_released() {
     story.is_wrong("4 updated pods, and the batch ends at 3");
 }
 
+/// The controller creates a missing pod on the new revision after the batch of its slot was chosen.
+#[test]
+fn a_batch_of_a_missing_pod_that_is_updated_meanwhile() {
+    let mut story = Story::new();
+    story.now.pods = (0..3).map(|number| (format!("pod-{number}"), pod("app:2.0", Some(0)))).collect();
+    story.history = vec![story.now.clone()];
+    story.holds(i64::from(i32::MAX), None);
+    story.updates(3);
+    story.holds(3, Some((1, 3)));
+    story.pass(6);
+    story.ends(&json!("0%"));
+    assert_eq!(judge(&story.draw, &story.history), [""; 0]);
+}
+
 #[test]
 fn a_node_that_the_plan_does_not_select() {
     let mut story = Story::new();

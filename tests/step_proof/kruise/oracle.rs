@@ -113,7 +113,8 @@ impl Plan {
             let slots = batch["slots"].as_array().map(Vec::as_slice).unwrap_or_default();
             let size = i64::try_from(slots.len()).unwrap_or_default();
             let result = check_batch(draw, size, batch["canary"] == true, views);
-            let goal = updated(now) + size;
+            // A pod that was missing when the batch was chosen may be there now, already updated.
+            let goal = (updated(now) + size).min(now.wanted());
             self.lowest = partition_of(slots.last(), now);
             let soaked = if number > 1 { self.check_soaked(draw, views, now.at) } else { Ok(()) };
             (self.batch, self.is_disturbed) = ((number, goal), false);

@@ -31,6 +31,7 @@ pub struct Run {
     stdin: Vec<u8>,
     stdin_is_terminal: bool,
     terminal: Option<Terminal>,
+    stdout_is_piped: bool,
     now: Timestamp,
     timed_since: Option<Instant>,
     signals: Signals,
@@ -97,6 +98,13 @@ impl Run {
         self
     }
 
+    /// Makes stdout a pipe, so that only stderr is a terminal.
+    #[must_use]
+    pub fn piped_stdout(mut self) -> Self {
+        self.stdout_is_piped = true;
+        self
+    }
+
     /// Sets the wall clock to a fixed time.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
@@ -156,7 +164,7 @@ impl Run {
             stdin: Box::new(Cursor::new(self.stdin)),
             stdin_is_terminal: self.stdin_is_terminal,
             signals: self.signals,
-            out: Stream::new(Tee(out.clone(), both.clone()), self.terminal),
+            out: Stream::new(Tee(out.clone(), both.clone()), self.terminal.filter(|_| !self.stdout_is_piped)),
             err: Stream::new(Tee(err.clone(), both.clone()), self.terminal),
         };
         let args = std::iter::once(OsString::from("kubectl-rollout2")).chain(self.args);

@@ -55,7 +55,7 @@ pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
 ///
 /// # Errors
 /// With the command that ends the hold.
-pub fn check_not_lost(observed: &Observation) -> Result<()> {
+pub fn refuse_lost_annotation(observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     if !is_annotation_lost(workload) {
         return Ok(());

@@ -7,7 +7,9 @@ mod pause;
 mod resume;
 mod summary;
 
-pub use lost_annotation::{check_not_lost, end_command, end_lost_hold, is_annotation_lost, lost_hold};
+pub use lost_annotation::{
+    end_command, end_lost_hold, is_annotation_lost, lost_hold, refuse_lost_annotation,
+};
 pub use next_change::next_change_hold;
 pub(in crate::model::change) use own_pause::end_pause;
 pub use pause::{HoldMethod, Pause, pause};

@@ -69,7 +69,7 @@ impl Hold {
 
     /// Whether the annotation stores holds of this kind: those that replace the user's strategy.
     pub(in crate::model::change) fn is_stored_for(workload: &Workload) -> bool {
-        workload.kind().hold.is_remembered() || workload.kind().step.is_ok()
+        workload.kind().hold.needs_annotation() || workload.kind().step.is_ok()
     }
 
     pub(in crate::model::change) fn read(workload: &Workload, text: &str) -> Result<Self> {

@@ -2,8 +2,9 @@
 //! patches that write it.
 //!
 //! `pause` and `step` hold a StatefulSet with its partition and a DaemonSet with `OnDelete`. The same patch stores the
-//! original update strategy. A plan holds a workload of OpenKruise with its partition, and a Deployment with four fields of `spec`; then `strategy` and `set` are objects
-//! with those of the four that are present. The value of the annotation is one JSON object:
+//! original update strategy. A plan holds a workload of OpenKruise with its partition, and a Deployment with
+//! four fields of `spec`; then `strategy` and `set` are objects with those of the four that are present. The
+//! value of the annotation is one JSON object:
 //!
 //! | member | content |
 //! |---|---|

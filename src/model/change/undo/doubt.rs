@@ -3,6 +3,7 @@
 use super::TargetRevision;
 use crate::model::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
 use crate::model::change::patch::FieldPath;
+use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -24,6 +25,11 @@ pub enum Doubt<'a> {
         /// Whether `undo` replaced the target. Otherwise the client that did cannot be known, or not what it was for.
         is_undo: bool,
     },
+    /// The default target is not the stable revision, as when two bad releases follow each other.
+    NotStable {
+        /// The stable revision.
+        stable: &'a Revision,
+    },
 }
 
 /// Returns the reasons to doubt a rollback from the current revision to `target`. A user who names a revision
@@ -38,7 +44,23 @@ pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &Target
         let was = current.past_numbers.last().copied();
         Doubt::ReplacedByEarlier { current, was, is_undo }
     });
-    not_ready.into_iter().chain(replaced).collect()
+    let stable = observation.stable().filter(|_| *word == TargetRevision::Previous);
+    let stable = stable.filter(|stable| stable.name != target.name);
+    let not_stable = stable.map(|stable| Doubt::NotStable { stable });
+    not_ready.into_iter().chain(replaced).chain(not_stable).collect()
+}
+
+/// Returns the current revision if `undo` restored it and stuck pods block it. `undo --replace-stuck-pods` without a
+/// revision then completes this rollback, because another one would return to the revision that was undone.
+#[must_use]
+pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
+    let current = observation.revisions.current()?;
+    let previous = TargetRevision::Previous.find(observation).ok()?;
+    let is_rollback = doubts(observation, previous, &TargetRevision::Previous)
+        .iter()
+        .any(|doubt| matches!(doubt, Doubt::ReplacedByEarlier { is_undo: true, .. }));
+    let is_blocked = !stuck_pods(observation, &observation.workload, Some(current)).is_empty();
+    (is_rollback && is_blocked).then_some(current)
 }
 
 /// Whether `undo` replaced the template of `revision` by the live one; none if another kubectl command did.
@@ -128,12 +150,17 @@ mod tests {
 
     fn doubts_of(observation: &Observation, word: &TargetRevision) -> Vec<String> {
         let target = observation.revisions.iter().find(|revision| revision.name == "x:2").unwrap();
-        let words = doubts(observation, target, word).into_iter().map(|doubt| match doubt {
+        words(doubts(observation, target, word))
+    }
+
+    fn words(doubts: Vec<Doubt<'_>>) -> Vec<String> {
+        let words = doubts.into_iter().map(|doubt| match doubt {
             Doubt::NotReady { pods } => format!("{pods} not ready"),
             Doubt::ReplacedByEarlier { current, was, is_undo } => {
                 let verb = if is_undo { "undone" } else { "replaced" };
                 format!("{verb} by {} (was {was:?})", current.label())
             }
+            Doubt::NotStable { stable } => format!("{} is stable", stable.label()),
         });
         words.collect()
     }
@@ -180,6 +207,20 @@ mod tests {
             for word in [TargetRevision::Previous, TargetRevision::Stable] {
                 assert_eq!(doubts_of(&observation, &word), expected);
             }
+        }
+    }
+
+    #[test]
+    fn the_default_target_is_doubtful_if_another_revision_serves() {
+        let kept = [(1, 1, "x:2", ""), (2, 2, "x:3", ""), (3, 3, "x:1", "")];
+        for (pods, expected) in [(&[true, true][..], &["1 is stable"][..]), (&[false], &[]), (&[], &[])] {
+            let observation = observation("Deployment", &kept, pods);
+            let target = observation.revisions.iter().find(|revision| revision.name == "x:3").unwrap();
+            let found = TargetRevision::Previous.find(&observation).unwrap();
+            assert_eq!(found.name, target.name);
+            assert_eq!(words(doubts(&observation, target, &TargetRevision::Previous)), expected, "{pods:?}");
+            let named = TargetRevision::Named(crate::model::revision::RevisionWord::Number(2));
+            assert!(doubts(&observation, target, &named).is_empty(), "the user chose the revision");
         }
     }
 }

@@ -5,7 +5,7 @@ mod last_applied;
 mod rollback_command;
 mod target_revision;
 
-pub use doubt::{Doubt, doubts};
+pub use doubt::{Doubt, blocked_rollback, doubts};
 pub use rollback_command::rollback_command;
 pub use target_revision::TargetRevision;
 
@@ -149,7 +149,9 @@ pub fn refused_while_paused(workload: &Workload) -> Error {
 /// The hold would keep the pods of the target from counting as available, though they serve.
 fn no_hold_to_keep(workload: &Workload) -> Error {
     let target = workload.target();
-    Error::usage(format!("the hold of {target} is for its live template, and cannot be kept for another one"))
+    let sentence =
+        format!("the hold of {target} is for its live template, and cannot be kept for another one");
+    Error::new(ErrorKind::Refused, sentence)
         .hint(command("to roll back and end the hold: kubectl rollout2 undo {}", [workload.command_target()]))
 }
 

@@ -1,6 +1,7 @@
 //! The command that rolls a failed rollout back.
 
 use super::TargetRevision;
+use super::doubt::blocked_rollback;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
@@ -8,9 +9,14 @@ use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::counts::Counts;
 
 /// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
-/// `undo`. None if no other revision is stored, or if this rollout is a rollback itself.
+/// `undo`. If this rollout is a rollback that stuck pods block, it is the command that replaces them. None if no other
+/// revision is stored, or if this rollout is another rollback.
 #[must_use]
 pub fn rollback_command(observation: &Observation) -> Option<String> {
+    if blocked_rollback(observation).is_some() {
+        let target = observation.workload.command_target();
+        return Some(command("kubectl rollout2 undo {} --to current --replace-stuck-pods", [target]));
+    }
     if is_rollback(observation) {
         return None;
     }

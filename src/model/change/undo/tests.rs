@@ -193,7 +193,7 @@ fn the_last_applied_configuration_is_synced_on_request_only() {
 fn a_revision_without_a_template_is_refused() {
     let observation = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
     let object = json!({"kind": "ReplicaSet", "metadata": {"name": "w-1"}});
-    let target = Revision::read(observation.workload.kind(), &Object::read(object).unwrap());
+    let target = Revision::read(observation.workload.kind(), Object::read(object).unwrap());
     assert!(undo(&observation, &target, &UndoOptions::default()).is_err());
 }
 

@@ -115,7 +115,9 @@ impl Truth {
 
     pub(super) fn event_of(&self, owned: &[Object]) -> TargetEvent {
         let kind = self.workload().kind();
-        TargetEvent::Revisions(Some(owned.iter().map(|object| Revision::read(kind, object).into()).collect()))
+        TargetEvent::Revisions(Some(
+            owned.iter().map(|object| Revision::read(kind, object.clone()).into()).collect(),
+        ))
     }
 
     pub(super) fn request_refresh(&self) -> TargetEvent {

@@ -25,7 +25,8 @@ pub(super) fn text_inline(text: &str) -> String {
     }
 }
 
-/// Returns a text of several lines as a literal block: its header after the colon, and the lines. Returns `None` if a parser would return a different text.
+/// Returns a text of several lines as a literal block: its header after the colon, and the lines. Returns
+/// `None` if a parser would return a different text.
 pub(super) fn literal(text: &str) -> Option<(String, Vec<&str>)> {
     let starts_well = !text.starts_with([' ', '\t', '\n']);
     let safe = |c: char| c == '\n' || is_printable(c);

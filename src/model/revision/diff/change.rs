@@ -1,8 +1,8 @@
 //! Compares two templates and lists the changes between them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::list_keys;
 use super::path::{PathStep, TemplatePath, key_values};
@@ -76,13 +76,16 @@ pub(super) struct Comparison {
 
 pub(super) fn compare(from: &Value, to: &Value) -> Comparison {
     let mut comparison = Comparison::default();
-    comparison.visit("", Some(from), Some(to));
+    if from != to {
+        comparison.visit("", Some(from), Some(to));
+    }
     comparison
 }
 
 /// How a value is compared: member by member, element by element, or as a whole.
 enum Shape<'a> {
-    Object(BTreeMap<&'a str, &'a Value>),
+    /// None is an absent object that counts as an empty one.
+    Object(Option<&'a Map<String, Value>>),
     Keyed(Vec<(String, &'a Value)>),
     Whole,
 }
@@ -92,14 +95,12 @@ impl<'a> Shape<'a> {
     /// absent one is treated as empty. The first label is then an added label and not an added map.
     fn of(member: &str, value: Option<&'a Value>) -> Self {
         match value {
-            Some(Value::Object(members)) => {
-                Self::Object(members.iter().map(|(name, value)| (name.as_str(), value)).collect())
-            }
+            Some(Value::Object(members)) => Self::Object(Some(members)),
             Some(Value::Array(elements)) => match list_keys::keys(member, elements) {
                 Some(keys) => Self::Keyed(keys.into_iter().zip(elements).collect()),
                 None => Self::Whole,
             },
-            None if template::EMPTY_IS_ABSENT.contains(&member) => Self::Object(BTreeMap::new()),
+            None if template::EMPTY_IS_ABSENT.contains(&member) => Self::Object(None),
             None if list_keys::is_keyed(member) => Self::Keyed(Vec::new()),
             _ => Self::Whole,
         }
@@ -108,11 +109,8 @@ impl<'a> Shape<'a> {
 
 impl Comparison {
     fn visit(&mut self, member: &str, from: Option<&Value>, to: Option<&Value>) {
-        if from == to {
-            return;
-        }
         match (Shape::of(member, from), Shape::of(member, to)) {
-            (Shape::Object(from), Shape::Object(to)) => self.objects(&from, &to),
+            (Shape::Object(from), Shape::Object(to)) => self.objects(from, to),
             (Shape::Keyed(from), Shape::Keyed(to)) => self.lists(&from, &to),
             _ if self.is_same_amount(from, to) => {}
             _ => self.changes.push(Change { path: self.here.clone(), from: from.cloned(), to: to.cloned() }),
@@ -133,12 +131,14 @@ impl Comparison {
         }
     }
 
-    fn objects(&mut self, from: &BTreeMap<&str, &Value>, to: &BTreeMap<&str, &Value>) {
-        for (name, value) in from {
-            self.step(PathStep::Member((*name).to_owned()), name, Some(value), to.get(name).copied());
+    fn objects(&mut self, from: Option<&Map<String, Value>>, to: Option<&Map<String, Value>>) {
+        for (name, value) in from.into_iter().flatten() {
+            let to = to.and_then(|to| to.get(name));
+            self.step(|| PathStep::Member(name.clone()), name, Some(value), to);
         }
-        for (name, value) in to.iter().filter(|(name, _)| !from.contains_key(*name)) {
-            self.step(PathStep::Member((*name).to_owned()), name, None, Some(value));
+        let is_new = |name: &String| from.is_none_or(|from| !from.contains_key(name));
+        for (name, value) in to.into_iter().flatten().filter(|(name, _)| is_new(name)) {
+            self.step(|| PathStep::Member(name.clone()), name, None, Some(value));
         }
     }
 
@@ -150,20 +150,29 @@ impl Comparison {
             let index = indexes.get(key.as_str()).copied();
             kept.extend(index);
             // The element is an object, so it needs no list name to find keys.
-            self.step(PathStep::Element(key.clone()), "", Some(value), index.map(|index| to[index].1));
+            self.step(|| PathStep::Element(key.clone()), "", Some(value), index.map(|index| to[index].1));
         }
         if !kept.is_sorted() {
             self.reordered.push(self.here.clone());
         }
         let known: HashSet<&str> = from.iter().map(|(key, _)| key.as_str()).collect();
         for (key, value) in to.iter().filter(|(key, _)| !known.contains(key.as_str())) {
-            self.step(PathStep::Element(key.clone()), "", None, Some(value));
+            self.step(|| PathStep::Element(key.clone()), "", None, Some(value));
         }
     }
 
-    fn step(&mut self, step: PathStep, member: &str, from: Option<&Value>, to: Option<&Value>) {
-        self.here.push(step);
-        self.visit(member, from, to);
-        self.here.pop();
+    /// Compares what is one step below. Most of a template is equal, and needs no path.
+    fn step(
+        &mut self,
+        step: impl FnOnce() -> PathStep,
+        member: &str,
+        from: Option<&Value>,
+        to: Option<&Value>,
+    ) {
+        if from != to {
+            self.here.push(step());
+            self.visit(member, from, to);
+            self.here.pop();
+        }
     }
 }

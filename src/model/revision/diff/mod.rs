@@ -42,7 +42,13 @@ pub fn short_text(value: &Value) -> String {
 #[derive(Clone, Debug)]
 pub struct Diff {
     from: Value,
-    changes: Vec<Change>,
+    changes: Changes,
+}
+
+/// The changes between two templates, without the templates. A line of `history` needs no more.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    list: Vec<Change>,
     reordered: Vec<TemplatePath>,
     several_containers: bool,
 }
@@ -52,41 +58,38 @@ impl Diff {
     #[must_use]
     pub fn between(from: &Template, to: &Template, secrets: SecretValues) -> Self {
         let (from, to) = (from.canonical(), to.canonical());
-        let comparison = change::compare(&from, &to);
-        let containers: BTreeSet<_> = [&from, &to].into_iter().flat_map(container_names).collect();
-        let (from, changes) = match secrets {
-            SecretValues::Shown => (from, comparison.changes),
-            SecretValues::Masked => {
-                (secret::without_secret_env(&from), secret::mask_changes(comparison.changes))
-            }
+        let changes = Changes::between(&from, &to, secrets);
+        let from = match secrets {
+            SecretValues::Shown => from,
+            SecretValues::Masked => secret::without_secret_env(&from),
         };
-        Self { from, changes, reordered: comparison.reordered, several_containers: containers.len() > 1 }
+        Self { from, changes }
     }
 
     /// Whether nothing changed, apart from the order of keyed lists.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.list.is_empty()
     }
 
     /// Returns the changes, with secret values masked unless they are to be shown.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
-        &self.changes
+        &self.changes.list
     }
 
     /// Returns the keyed lists whose elements changed their order. Kubernetes replaces pods for
     /// that, although the content is the same.
     #[must_use]
     pub fn reordered(&self) -> &[TemplatePath] {
-        &self.reordered
+        &self.changes.reordered
     }
 
     /// Returns both templates, canonical and masked. The elements of TO's keyed lists are in FROM's
     /// order, so a line diff shows the changes only.
     #[must_use]
     pub fn templates(&self) -> (&Value, Value) {
-        (&self.from, apply(&self.from, &self.changes))
+        (&self.from, apply(&self.from, &self.changes.list))
     }
 
     /// Returns the unified diff of the two [`templates`](Self::templates), with `context` lines
@@ -95,6 +98,32 @@ impl Diff {
     pub fn hunks(&self, context: usize, deadline: Option<Instant>) -> Vec<Hunk> {
         let (from, to) = self.templates();
         unified::hunks(from, &to, context, deadline)
+    }
+
+    /// Returns the changes as the parts of one line; see [`Changes::summary`].
+    #[must_use]
+    pub fn summary(&self) -> Vec<String> {
+        self.changes.summary()
+    }
+
+    /// Returns one row for each change, grouped by container.
+    #[must_use]
+    pub fn rows(&self) -> Vec<ChangeRow> {
+        summary::rows(&field_change::field_changes(self.changes()))
+    }
+}
+
+impl Changes {
+    /// Compares two canonical templates.
+    #[must_use]
+    pub fn between(from: &Value, to: &Value, secrets: SecretValues) -> Self {
+        let comparison = change::compare(from, to);
+        let containers: BTreeSet<_> = [from, to].into_iter().flat_map(container_names).collect();
+        let list = match secrets {
+            SecretValues::Shown => comparison.changes,
+            SecretValues::Masked => secret::mask_changes(comparison.changes),
+        };
+        Self { list, reordered: comparison.reordered, several_containers: containers.len() > 1 }
     }
 
     /// Returns the changes as the parts of one line, the most important first: `image
@@ -106,17 +135,11 @@ impl Diff {
             Some(PathStep::Member(list)) => format!("order of {list}"),
             _ => "order".to_owned(),
         };
-        if self.is_empty() {
+        if self.list.is_empty() {
             let lists: BTreeSet<String> = self.reordered.iter().map(order).collect();
             return lists.into_iter().collect();
         }
-        summary::line(&field_change::field_changes(&self.changes), self.several_containers)
-    }
-
-    /// Returns one row for each change, grouped by container.
-    #[must_use]
-    pub fn rows(&self) -> Vec<ChangeRow> {
-        summary::rows(&field_change::field_changes(&self.changes))
+        summary::line(&field_change::field_changes(&self.list), self.several_containers)
     }
 }
 

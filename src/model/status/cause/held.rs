@@ -68,8 +68,7 @@ fn on_delete(context: &CauseContext<'_>) -> Option<Cause> {
         PodIdentity::Node => "deleted; recreated pods and pods on new nodes run the new revision",
         PodIdentity::Interchangeable | PodIdentity::Ordinal => "deleted; recreated pods run the new revision",
     };
-    let (pods, are) =
-        if outdated == 1 { ("1 pod".to_owned(), "it is") } else { (format!("{outdated} pods"), "they are") };
+    let (pods, are) = (plural(outdated, "pod"), if outdated == 1 { "it is" } else { "they are" });
     let kept: Vec<&Pod> = context.observed.outdated_pods().collect();
     let summary = format!("OnDelete keeps {pods} on {} until {are} {until}", revision_text(&kept, context));
     let summary = summary + &hold_author(workload);

@@ -96,6 +96,12 @@ pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Time
 }
 
 impl Cause {
+    /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
+    #[must_use]
+    pub fn needs_a_fix(&self) -> bool {
+        !self.is_transient && !self.id.is_hold()
+    }
+
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {

@@ -80,7 +80,7 @@ impl ListedRollout {
 
     /// Whether another evaluation of the same rollout has the same row, apart from the time.
     #[must_use]
-    pub fn looks_like(&self, other: &Self) -> bool {
+    pub fn has_same_row(&self, other: &Self) -> bool {
         let facts =
             |one: &Self| (one.revision, one.revision_name.clone(), one.state(), one.counts, one.available);
         let causes = |one: &Self| {

@@ -9,6 +9,8 @@ pub use detection::looks_secret;
 
 use serde_json::Value;
 
+use crate::model::api::object::value_at;
+
 /// The text that replaces a secret value.
 pub const MASK: &str = "***";
 
@@ -20,7 +22,7 @@ const SHORTEST_VALUE: usize = 4;
 #[must_use]
 pub fn secrets_in(template: &Value) -> Vec<String> {
     let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
-    let containers = lists.filter_map(|list| template.pointer(list)?.as_array()).flatten();
+    let containers = lists.filter_map(|list| value_at(template, list)?.as_array()).flatten();
     let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
     let value = |variable: &Value| {
         let text = |field: &str| variable.get(field).and_then(Value::as_str);
