@@ -198,6 +198,7 @@ fn print_status(
         }
     }
     print_what_serves(status, screen);
+    screen.notes(render::next_change_note(&status.observed.workload, state));
 }
 
 /// Prints what still serves, if the rollout needs a user or no pod serves, and then the command that rolls back. There is none

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::escape;
 use super::fit_width::{LongWord, beginning, wrapped};
 use super::style::{Span, Style};
+use crate::model::change::hold::next_change_hold;
 use crate::model::change::undo::rollback_command;
 use crate::model::status::cause::Cause;
 use crate::model::status::observation::Observation;
@@ -211,6 +212,13 @@ pub fn serving_line(observed: &Observation, state: RolloutState) -> String {
         }
     };
     escape::line(&format!("  {available}/{wanted} available{on}")).into_owned()
+}
+
+/// Returns the note that a pause or a plan holds the next change of a complete rollout.
+#[must_use]
+pub fn next_change_note(workload: &Workload, state: RolloutState) -> Option<String> {
+    let hold = next_change_hold(workload).filter(|_| state == RolloutState::Complete)?;
+    Some(escape::line(&format!("note: {} is {hold}", workload.reference())).into_owned())
 }
 
 /// Returns the hint with the command that rolls a failed rollout back.

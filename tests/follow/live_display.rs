@@ -120,7 +120,8 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     assert_eq!(output.exit, 4, "{}", output.transcript);
     let screens = screens(&output);
     let last = screens.last().unwrap().join("\n");
-    assert!(last.contains("rolled back to 1") && last.contains("10 pods  10 ready"), "{last}");
+    assert!(last.contains("rolled back to 1 (now 3)") && last.contains("10 pods  10 ready"), "{last}");
+    assert!(!last.contains("revision 3"), "the header has the revision that failed, or none: {last}");
     assert!(!last.contains("failing"), "{last}");
 }
 

@@ -305,3 +305,15 @@ async fn a_missing_target_is_part_of_the_summary() {
     let output = cluster.status("deployment -l app=nope -o json").await;
     assert_eq!((output.exit, output.stdout.as_str()), (1, ""), "{}", output.transcript);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_holds_the_next_change_is_noted_at_the_end() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
+    let output = cluster.status("deployment/web").await;
+    let note = "note: deployment.apps/web is paused, which holds the next change until kubectl rollout2 resume \
+                deployment/web -n default\n";
+    assert_eq!((output.stderr.as_str(), output.exit), (note, 0), "{}", output.transcript);
+}

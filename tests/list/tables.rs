@@ -37,6 +37,18 @@ fn a_namespace_has_no_column_for_itself() {
 }
 
 #[test]
+fn a_pause_that_holds_the_next_change_is_in_the_row() {
+    let mut objects = complete("shop", "web");
+    for object in objects.iter_mut().filter(|object| object["kind"] == "Deployment") {
+        object["spec"]["paused"] = json!(true);
+    }
+    let output = list(&objects, &["deploy", "-n", "shop"]);
+    let row = output.stdout.lines().nth(1).unwrap_or_default();
+    let cause = "paused, which holds the next change until kubectl rollout2 resume deployment/web -n shop";
+    assert!(row.contains(" complete ") && row.ends_with(cause), "{}", output.stdout);
+}
+
+#[test]
 fn states_are_filtered_and_all_are_counted() {
     for (states, shown) in [
         ("failed", &["checkout"][..]),

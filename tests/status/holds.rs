@@ -49,6 +49,9 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
     ] {
         let done = document("Deployment", &[merged(paused.clone(), &updated)]);
         assert_eq!((verdict(&done), cause_ids(&done).len()), ("complete", 0));
+        let output = status("Deployment", &[merged(paused.clone(), &updated)], &[]);
+        let hold = "which holds the next change until kubectl rollout2 resume deployment/web -n n";
+        assert_eq!(output.stderr, format!("note: deployment.apps/web is paused, {hold}\n"));
     }
 }
 

@@ -3,6 +3,7 @@
 use harness::test_cluster::{START, TestCluster};
 use harness::{Output, Run};
 use serde_json::json;
+use simcluster::resource::PODS;
 
 use crate::setup::changed;
 
@@ -66,4 +67,26 @@ async fn a_failure_stays_on_the_screen_with_its_cause() {
     let output = run_on_terminal(&cluster, "step statefulset/db --all", size).await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     insta::assert_snapshot!(last_screen(&output, size));
+}
+
+/// The restored pods of a Deployment fill the slots of the failed ones.
+#[tokio::test(start_paused = true)]
+async fn a_rolled_back_plan_is_drawn_with_the_pods_of_the_failed_revision() {
+    let size = (80, 24);
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(4, &json!({}));
+    cluster.advance(60).await;
+    let paused = cluster.run("pause deployment/web").await;
+    assert_eq!(paused.exit, 0, "{}", paused.transcript);
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(5).await;
+    let output = run_on_terminal(&cluster, "step deployment/web --by 1 --all --on-failure undo", size).await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    let screen = last_screen(&output, size);
+    let pods = cluster
+        .sim
+        .store(|store| store.list(&PODS, None).map(|(key, _)| key.name.clone()).collect::<Vec<_>>());
+    assert!(pods.len() == 4 && pods.iter().all(|name| !screen.contains(name.as_str())), "{pods:?}\n{screen}");
+    assert!(screen.contains("deployment.apps/web   failed, rolled back to revision 1\n"), "{screen}");
+    assert!(screen.contains("batch 1  canary") && !screen.contains("revision 3"), "{screen}");
 }

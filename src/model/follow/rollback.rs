@@ -22,6 +22,12 @@ impl TargetTracker {
         self.rollback.as_ref()
     }
 
+    /// Whether the rollback was written, so that the present revision is the restored one.
+    #[must_use]
+    pub fn is_rollback_written(&self) -> bool {
+        self.rollback.as_ref().is_some_and(|rollback| rollback.is_written)
+    }
+
     /// Finishes the target, or starts the rollback if the target failed and `--undo-on-failure` is
     /// set. A rollback that fails is not rolled back.
     pub(super) fn finish_or_roll_back(

@@ -145,6 +145,10 @@ impl Stepper {
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
         }
+        if view.is_rolling_back {
+            view.batches.clone_from(&self.timers.failed_batches); // the present pods are those of the rollback
+            view.has_more_batches = false;
+        }
         Some(view)
     }
 
@@ -249,6 +253,9 @@ impl Stepper {
             Action::Fail(failure) => {
                 self.report_batch(BatchStage::Failed, now, out);
                 self.timers.failure = Some(failure);
+                let mut batches = self.view(now).map(|view| view.batches).unwrap_or_default();
+                batches.retain(|batch| batch.stage != BatchStage::Waiting);
+                self.timers.failed_batches = batches;
             }
             Action::Finish(outcome) => self.leave(outcome, now, out),
             Action::End(outcome) => self.end(outcome, out),

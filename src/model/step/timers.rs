@@ -9,6 +9,7 @@ use super::outcome::{BatchFailure, CheckResult, StepOutcome};
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::Soak;
+use super::view::Batch;
 use crate::model::change::plan::{Lease, Plan};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 
@@ -31,6 +32,8 @@ pub(super) struct Timers {
     pub(super) check: CheckState,
     /// How the batch failed.
     pub(super) failure: Option<BatchFailure>,
+    /// The batches that had begun when the batch failed. A rollback replaces their pods.
+    pub(super) failed_batches: Vec<Batch>,
     pub(super) rollback: RollbackProgress,
     /// The stuck pods that this process deleted, by uid.
     pub(super) stuck_pods: StuckPodDeletions,

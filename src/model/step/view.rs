@@ -52,6 +52,8 @@ pub struct PlanView {
     pub lease: Option<Lease>,
     /// Whether the plan is paused.
     pub is_paused: bool,
+    /// Whether the plan is rolling back or rolled back. Then the updated pods are those that run the restored revision.
+    pub is_rolling_back: bool,
     /// Why the next batch cannot begin; only in a preview.
     pub stops: Option<StopReason>,
     /// The causes why the plan does not progress.

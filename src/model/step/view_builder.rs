@@ -52,6 +52,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         is_worse_by_nodes: unavailable(state.all(), &ignoring) < unavailable(state.all(), pace),
         lease: context.record.lease.clone(),
         is_paused: context.record.hold.is_paused(),
+        is_rolling_back: plan.is_rolling_back(),
         stops: None,
         is_own_limit: own_limit(context.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.all().len())),

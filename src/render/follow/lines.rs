@@ -10,7 +10,7 @@ use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
 use crate::model::workload::verdict::{RolloutState, Verdict};
 use crate::render::status::{
-    NameContext, cause_line, line, needs_a_fix, rollback_command_hint, serving_line,
+    NameContext, cause_line, line, needs_a_fix, next_change_note, rollback_command_hint, serving_line,
 };
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
@@ -106,7 +106,7 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
 }
 
 /// Returns the new number of a revision, because a rollback renumbers it.
-fn renumbered(tracker: &TargetTracker, revision: &str) -> String {
+pub(in crate::render) fn renumbered(tracker: &TargetTracker, revision: &str) -> String {
     let now = tracker.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
     now.filter(|now| now != revision).map(|now| format!(" (now {now})")).unwrap_or_default()
 }
@@ -127,6 +127,7 @@ pub fn result(
         .chain(undone)
         .chain(what_serves(tracker, result))
         .chain(result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what)))
+        .chain(tracker.verdict().and_then(|verdict| next_change_note(tracker.workload(), verdict.state)))
         .collect()
 }
 

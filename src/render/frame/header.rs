@@ -141,8 +141,12 @@ fn heading(name: String) -> FrameLine {
     FrameLine::styled(Style::Heading, name)
 }
 
-/// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now.
+/// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty
+/// during a rollback, because the state names its revision.
 fn revisions(tracker: &TargetTracker, observed: &Observation) -> String {
+    if tracker.is_rollback_written() {
+        return String::new();
+    }
     let running = observed.revisions.current();
     let to = running.map_or_else(|| "new".to_owned(), short_label);
     let began_on = tracker.start_state().and_then(|origin| origin.stable_revision(observed));

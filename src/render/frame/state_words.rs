@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::model::follow::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult, TargetTracker};
 use crate::model::workload::verdict::RolloutState;
 use crate::render::age;
+use crate::render::follow::lines::renumbered;
 use crate::render::style::Style;
 
 /// Formats a duration as an age: `14s`, `3m10s`.
@@ -36,7 +37,7 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
         Outcome::Reached if state == Some(RolloutState::Complete) => (Style::Good, "complete".to_owned()),
         Outcome::Reached => (Style::Good, "reached".to_owned()),
         Outcome::Failed(failure) => {
-            (Style::Bad, format!("failed: {}{}", reason(failure), rollback_result(result)))
+            (Style::Bad, format!("failed: {}{}", reason(failure), rollback_result(tracker, result)))
         }
         Outcome::Deleted => (Style::Bad, "deleted".to_owned()),
         Outcome::Recreated => (Style::Bad, "deleted and created again".to_owned()),
@@ -85,12 +86,12 @@ fn rolling_back(back: &Rollback, state: Option<RolloutState>) -> (Style, String)
 }
 
 /// Returns the result of a rollback, to append to the failure.
-fn rollback_result(result: &TargetResult) -> String {
+fn rollback_result(tracker: &TargetTracker, result: &TargetResult) -> String {
     match &result.rollback {
         None => String::new(),
         Some(RollbackResult::NotStarted(_)) => "; not rolled back".to_owned(),
         Some(RollbackResult::RolledBack { revision, outcome: Outcome::Reached }) => {
-            format!("; rolled back to {revision}")
+            format!("; rolled back to {revision}{}", renumbered(tracker, revision))
         }
         Some(RollbackResult::RolledBack { revision, outcome }) => {
             format!("; rolled back to {revision}: {}", outcome.word())

@@ -5,7 +5,7 @@ use super::columns::{aligned, shorten_column};
 use super::line::FrameLine;
 use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
-use crate::model::step::{Batch, BatchStage, PlanView, StepOutcome, Stepper, StopReason};
+use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;
 use crate::render::change::{names, pods};
 use crate::render::status::NameContext;
@@ -63,6 +63,8 @@ fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let parts = if is_rolled_back(steps) {
         let back = PlanView { from: view.to.clone(), to: view.from.clone(), ..view.clone() };
         vec![FrameLine::of(revisions(&back)), standing]
+    } else if view.is_rolling_back {
+        vec![standing]
     } else {
         vec![FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing]
     };
@@ -84,15 +86,32 @@ fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
         Some(StepOutcome::Complete) => (Style::Good, "complete".to_owned()),
         Some(StepOutcome::Reached { .. }) => (Style::Good, "held, goal reached".to_owned()),
         Some(StepOutcome::NothingOutdated) => (Style::Good, "no pod is outdated".to_owned()),
-        Some(StepOutcome::Failed { .. }) => (Style::Bad, "failed".to_owned()),
+        Some(StepOutcome::Failed { rollback, .. }) => (Style::Bad, failed(rollback.as_ref())),
         Some(_) if is_rolled_back(steps) => (Style::Warning, "rolled back by another client".to_owned()),
         Some(StepOutcome::Stopped(_)) if Hold::in_force(steps.stepper.workload()).is_some() => {
             (Style::Warning, "held".to_owned())
         }
         Some(StepOutcome::TimedOut(_)) => (Style::Bad, "timed out".to_owned()),
         Some(_) => (Style::Warning, "stopped".to_owned()),
+        None if view.is_rolling_back => {
+            let label = steps.stepper.rollback().map(|(_, revision)| revision).or(view.to.as_deref());
+            let (updated, wanted) = (view.updated, pods(i64::try_from(view.wanted).unwrap_or(i64::MAX)));
+            let to = label.unwrap_or("new");
+            (Style::Bad, format!("failed, rolling back to revision {to}: {updated} of {wanted}"))
+        }
         None if view.is_paused => (Style::Warning, "paused".to_owned()),
         None => (Style::Plain, String::new()),
+    }
+}
+
+/// Returns the state of a plan that failed: `failed, rolled back to revision 3`.
+fn failed(rollback: Option<&RollbackOutcome>) -> String {
+    match rollback {
+        Some(RollbackOutcome::Done { revision }) => format!("failed, rolled back to revision {revision}"),
+        Some(RollbackOutcome::Unfinished { revision, .. }) => {
+            format!("failed, the rollback to revision {revision} is not complete")
+        }
+        Some(RollbackOutcome::NotStarted(_)) | None => "failed".to_owned(),
     }
 }
 

@@ -137,12 +137,16 @@ fn state_style(rollout: &ListedRollout) -> Style {
 }
 
 /// Returns the first cause, and the number of the others: `app: CrashLoopBackOff, exit 1 (and 1 more)`. Without a cause,
-/// a failure, a hold and a change that the controller has not observed have the line of their verdict.
+/// a failure, a hold and a change that the controller has not observed have the line of their verdict, and a complete
+/// rollout has the hold of its next change.
 fn cause(rollout: &ListedRollout) -> FrameLine {
     match (rollout.causes.as_slice(), rollout.state()) {
         ([], RolloutState::Failed) => FrameLine::styled(Style::Bad, &rollout.verdict.line),
         ([], RolloutState::Unobserved | RolloutState::Held) => FrameLine::of(&rollout.verdict.line),
-        ([], _) => FrameLine::default(),
+        ([], _) => match &rollout.next_change_hold {
+            Some(hold) => FrameLine::default().with(Style::Warning, hold),
+            None => FrameLine::default(),
+        },
         ([first, others @ ..], _) => {
             let container = first.container.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
             let more =

@@ -9,6 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use self::available::available;
 use self::since::since;
+use crate::model::change::hold::next_change_hold;
 use crate::model::status::cause::{Cause, causes};
 use crate::model::status::observation::Observation;
 use crate::model::status::serving::is_outage;
@@ -37,6 +38,8 @@ pub struct ListedRollout {
     pub is_outage: bool,
     /// Why it does not progress, most important first.
     pub causes: Vec<Cause>,
+    /// Why the next change will be held although the rollout is complete, with the command that ends the hold.
+    pub next_change_hold: Option<String>,
     /// When this state began; none if no timestamp shows it.
     pub since: Option<Timestamp>,
     /// The types that could not be read.
@@ -59,6 +62,7 @@ impl ListedRollout {
     pub fn of(observed: &Observation, now: Timestamp) -> Self {
         let verdict = verdict(observed);
         let current = observed.revisions.current();
+        let is_complete = verdict.state == RolloutState::Complete;
         Self {
             revision: current.and_then(|current| current.number.known()),
             revision_name: current.map(|current| current.name.clone()),
@@ -66,6 +70,7 @@ impl ListedRollout {
             available: available(observed, now),
             is_outage: is_outage(observed, verdict.state),
             causes: causes(observed, now),
+            next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),
             since: since(observed, verdict.state),
             unknown: observed.unread_types(verdict.state),
             workload: observed.workload.clone(),
@@ -81,7 +86,9 @@ impl ListedRollout {
         let causes = |one: &Self| {
             one.causes.iter().map(|cause| (cause.id, cause.container.clone())).collect::<Vec<_>>()
         };
-        facts(self) == facts(other) && causes(self) == causes(other)
+        self.next_change_hold == other.next_change_hold
+            && facts(self) == facts(other)
+            && causes(self) == causes(other)
     }
 
     /// Returns the state.
@@ -208,6 +215,7 @@ mod tests {
             available: None,
             is_outage: false,
             causes: cause.map(cause_of).into_iter().collect(),
+            next_change_hold: None,
             since: since.map(|seconds| Timestamp::from_second(seconds).unwrap()),
             unknown: Vec::new(),
             workload,
