@@ -66,7 +66,7 @@ async fn each_kind_is_rolled_back() {
 
 /// The pod that was updated in place to a bad image blocks the way back, and the previous revision is the bad one.
 #[tokio::test(start_paused = true)]
-async fn a_blocked_rollback_offers_no_way_back() {
+async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
     let mut cluster = KruiseCluster::new();
     let key = cluster.create(&ADVANCED_STATEFULSETS);
     cluster.patch(&key, &json!({"spec": {"podManagementPolicy": "OrderedReady"}}));
@@ -81,7 +81,10 @@ async fn a_blocked_rollback_offers_no_way_back() {
     let blocked = cluster.run(&["status", "asts/web", "--watch=false"]).await;
     assert_eq!(blocked.exit, 3, "{blocked:?}");
     assert!(blocked.transcript.contains("blocks the rollout until it is ready or deleted"), "{blocked:?}");
-    assert!(!blocked.transcript.contains("hint: kubectl rollout2 undo"), "{blocked:?}");
+    let hints: Vec<_> =
+        blocked.stderr.lines().filter(|line| line.starts_with("hint: kubectl rollout2 undo")).collect();
+    let completion = "hint: kubectl rollout2 undo asts/web -n default --to current --replace-stuck-pods";
+    assert_eq!(hints, [completion], "{blocked:?}");
 }
 
 #[tokio::test(start_paused = true)]
