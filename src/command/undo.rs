@@ -141,13 +141,8 @@ async fn roll_back_workload(
 ) -> Result<Workload> {
     let blocked = blocked_rollback(&observed)
         .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
-    let target = match blocked {
-        Some(current) => current.clone(),
-        None => {
-            let found = request.to_revision.find(&observed);
-            found.map_err(|error| with_history_hint(error, &observed.workload))?.clone()
-        }
-    };
+    let found = blocked.map_or_else(|| request.to_revision.find(&observed), Ok);
+    let target = found.map_err(|error| with_history_hint(error, &observed.workload))?.clone();
     for _ in 0..MAX_CONFLICTS {
         owners::warn_before_an_undo(&observed.workload, screen);
         if is_live(&observed, &target) {

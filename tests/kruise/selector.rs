@@ -98,10 +98,10 @@ async fn follow(zone: &str, updated: i64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_followed_until_the_selected_nodes_are_updated() {
-    follow("z1", 2).await;
+    Box::pin(follow("z1", 2)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_selector_without_nodes_holds_every_pod() {
-    follow("z9", 0).await;
+    Box::pin(follow("z9", 0)).await;
 }

@@ -89,7 +89,7 @@ async fn a_failed_second_batch_is_held_and_then_undone() {
         return; // simulated nodes read the image of a pod only once
     }
     let cluster = ScenarioCluster::new("step-bad").await;
-    let db = failed(&cluster, &[]).await;
+    let db = Box::pin(failed(&cluster, &[])).await;
     let object = cluster.get(&db.path).await;
     let held = hold_annotation(&object).unwrap();
     assert_eq!((&held["reason"], held.get("lease")), (&json!("plan"), None));
@@ -113,7 +113,7 @@ async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
         return; // simulated nodes read the image of a pod only once
     }
     let cluster = ScenarioCluster::new("step-back").await;
-    let db = failed(&cluster, &["--on-failure", "undo"]).await;
+    let db = Box::pin(failed(&cluster, &["--on-failure", "undo"])).await;
     db.wait_until_complete().await;
     assert_eq!(images(&cluster).await, ["app:1.0"; 5]);
     assert_eq!(hold_annotation(&cluster.get(&db.path).await), None);

@@ -37,12 +37,12 @@ fn a_missed_deadline_of_another_replica_set_is_ignored() {
 #[test]
 fn a_pause_is_reported_and_holds_only_outdated_pods() {
     let paused = merged(workload("Deployment"), &json!({"spec": {"paused": true}}));
-    let held = document("Deployment", std::slice::from_ref(&paused));
+    let outdated = document("Deployment", std::slice::from_ref(&paused));
     assert_eq!(
-        (verdict(&held), summary(&held)),
+        (verdict(&outdated), summary(&outdated)),
         ("paused", "paused, until kubectl rollout2 resume deployment/web -n n")
     );
-    assert_eq!(held["causes"][0]["hold"], true);
+    assert_eq!(outdated["causes"][0]["hold"], true);
     for updated in [
         json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}}),
         json!({"spec": {"replicas": 0}, "status": {"replicas": 0, "updatedReplicas": 0, "availableReplicas": 0}}),

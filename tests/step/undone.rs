@@ -43,7 +43,7 @@ async fn undone(cluster: &TestCluster, name: &str, more: &[&str], screen: Option
 async fn an_undo_by_another_client_is_reported_in_one_sentence() {
     for kind in ["deployment", "statefulset", "daemonset"] {
         let (cluster, name) = changed(kind).await;
-        let stepped = undone(&cluster, &name, &[], None).await;
+        let stepped = Box::pin(undone(&cluster, &name, &[], None)).await;
         let (_, short) = name.split_once('/').unwrap();
         let (last, hint) = (
             format!(
@@ -62,7 +62,7 @@ async fn an_undo_by_another_client_is_reported_in_one_sentence() {
 async fn the_last_frame_shows_the_rollback() {
     for kind in ["deployment", "statefulset", "daemonset"] {
         let (cluster, name) = changed(kind).await;
-        let stepped = undone(&cluster, &name, &[], Some((80, 24))).await;
+        let stepped = Box::pin(undone(&cluster, &name, &[], Some((80, 24)))).await;
         let mut terminal = avt::Terminal::with_scrollback(80, 24, None).unwrap();
         terminal.feed(stepped.transcript.replace('\n', "\r\n").as_str());
         let lines = terminal.screen().text();
@@ -74,7 +74,7 @@ async fn the_last_frame_shows_the_rollback() {
 #[tokio::test(start_paused = true)]
 async fn the_last_event_has_the_revision() {
     let (cluster, name) = changed("deployment").await;
-    let stepped = undone(&cluster, &name, &["-o", "json"], None).await;
+    let stepped = Box::pin(undone(&cluster, &name, &["-o", "json"], None)).await;
     let last: Value = serde_json::from_str(stepped.stdout.lines().last().unwrap()).unwrap();
     assert_eq!(
         (&last["outcome"], &last["reason"], &last["manager"], &last["rolledBackTo"]),

@@ -208,14 +208,14 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::api::pod::Pod;
 
-    fn pod(targets: &[TargetId]) -> Box<StoredObject> {
+    fn pod(targets: &[TargetId]) -> StoredObject {
         let object = Object::read(json!({"kind": "Pod", "metadata": {"name": "web-1"}})).unwrap();
-        Box::new(StoredObject {
+        StoredObject {
             name: "web-1".to_owned(),
             version: "1".to_owned(),
             targets: targets.to_vec(),
             parsed: ParsedObject::Pod(Arc::new(Pod::read(&object))),
-        })
+        }
     }
 
     fn workload(version: u64, target: TargetId) -> StoredObject {
@@ -245,8 +245,8 @@ mod tests {
     fn a_pod_that_changes_its_owner_leaves_the_first_target() {
         let [one, other] = [TargetId(0), TargetId(1)];
         let mut store = Store::new(&POD, vec![one, other]);
-        assert_eq!(pods_after(&mut store, Delta::Changed(pod(&[one]))), [(one, 1)]);
-        assert_eq!(pods_after(&mut store, Delta::Changed(pod(&[other]))), [(one, 0), (other, 1)]);
+        assert_eq!(pods_after(&mut store, Delta::Changed(Box::new(pod(&[one])))), [(one, 1)]);
+        assert_eq!(pods_after(&mut store, Delta::Changed(Box::new(pod(&[other])))), [(one, 0), (other, 1)]);
         assert_eq!(pods_after(&mut store, Delta::Removed("web-1".to_owned())), [(other, 0)]);
     }
 
