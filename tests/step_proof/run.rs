@@ -71,7 +71,7 @@ async fn one(kind: Kind, seed: u64) -> Played {
             terminal.step(words, None, None).await;
         }
     };
-    let first = terminal.step_to_the_end(&draw);
+    let first = Box::pin(terminal.step_to_the_end(&draw));
     let both = async { tokio::join!(first, second).0 };
     let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
     cluster.sim.clear_faults();

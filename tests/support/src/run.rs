@@ -171,13 +171,14 @@ impl Run {
         };
         let what = format!("{:?}", self.args);
         let args = std::iter::once(OsString::from("kubectl-rollout2")).chain(self.args);
-        let command = async {
+        // In the heap: a test's own futures contain this one, and an unoptimised build copies each of them on the stack.
+        let command = Box::pin(async {
             match cli::parse(args, &mut world) {
                 ParsedArgs::Command(command) => command::run_on(open, *command, &mut world).await,
                 ParsedArgs::Completion(request) => complete::run_on(open, *request, &mut world).await,
                 ParsedArgs::Handled(exit) => exit,
             }
-        };
+        });
         let exit = real_time::limited(real_time::LIMIT, &what, command).await;
         Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
     }
