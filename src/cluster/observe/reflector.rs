@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::shared::Shared;
 use super::update::{Delta, ReflectorId, StoredObject, Update};
+use super::watch::MIN_WATCH_TIME;
 use crate::cluster::connection::{RequestError, backoff_after};
 use crate::cluster::page::{label_query, percent_encoded, warning_query};
 use crate::model::api::object::Object;
@@ -183,6 +184,9 @@ impl Reflector {
                 Err(ReflectorError::Closed) => return,
                 Err(ReflectorError::Expired) => {
                     self.version = None;
+                    if begun.elapsed() < MIN_WATCH_TIME {
+                        sleep(MIN_WATCH_TIME).await; // a server may refuse every version at once
+                    }
                     continue;
                 }
                 Err(ReflectorError::Request(failure)) => failure,

@@ -18,8 +18,8 @@ const WATCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// A watch that is open this long after its timeout is silent and not trusted.
 const WATCH_TIMEOUT_SLACK: Duration = Duration::from_secs(5);
 
-/// A watch that ends sooner without an event is reopened after this pause.
-const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
+/// A watch that ends sooner without an event is reopened after this pause, and a list follows one that is refused sooner.
+pub(super) const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 
 impl Reflector {
     /// Watches from the last resourceVersion until the watch ends. Each event updates the resourceVersion.
