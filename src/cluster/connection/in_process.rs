@@ -29,6 +29,7 @@ impl Connection {
             user: AuthInfo::default(),
             namespace,
             source: source.clone(),
+            has_other_server: false,
         };
         Self {
             endpoint,
@@ -36,6 +37,7 @@ impl Connection {
                 url: Uri::from_static("http://in-process"),
                 proxy: None,
                 source,
+                is_from_flag: false,
                 withheld: false,
             },
             proxy: None,

@@ -86,7 +86,13 @@ impl Connection {
             && kubeconfig::withhold_credentials(&mut endpoint, &url);
         let timeouts = Timeouts::new(overrides.request_timeout);
         let proxy_address = proxy.as_ref().and_then(|proxy| proxy.uri().authority()).map(ToString::to_string);
-        let api_server = ApiServer { url, proxy: proxy_address, source: endpoint.source.clone(), withheld };
+        let api_server = ApiServer {
+            url,
+            proxy: proxy_address,
+            source: endpoint.source.clone(),
+            is_from_flag: endpoint.has_other_server,
+            withheld,
+        };
         if withheld {
             listener.notify(&Notice::CredentialsWithheld { server: api_server.address(), is_loopback });
         }

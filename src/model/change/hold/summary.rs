@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::lost_annotation::{end_command, is_annotation_lost};
 use crate::model::change::plan::{Hold, HoldReason, Lease, Plan, PlanRecord};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
 
 /// The summary of a hold in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +91,24 @@ impl HoldSummary {
             "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
         })
     }
+}
+
+/// Returns the words about a hold in force, or about the hold of a plan whose annotation is gone. The plan of a Deployment
+/// for another template ends only with `--release-all`.
+#[must_use]
+pub fn hold_words(workload: &Workload) -> Option<String> {
+    let hold = HoldSummary::of(workload);
+    let ends_with_step = |hold: &HoldSummary| {
+        workload.kind().step != Ok(StepBy::UpdateBudget) || hold.is_for_live_template(workload)
+    };
+    let what = match &hold {
+        Some(hold) if ends_with_step(hold) => return Some(hold.words(workload)),
+        Some(_) => "for another template",
+        None if is_annotation_lost(workload) => "whose annotation is gone",
+        None => return None,
+    };
+    let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
+    Some(format!("held by a plan {what}, so that {finishes}"))
 }
 
 /// Returns the command that continues the plan of a workload, or starts one. A plan with a check
