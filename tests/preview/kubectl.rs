@@ -175,7 +175,7 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
         "--dry-run=client",
         "--output=json",
         "--validate=false",
-        "--filename=shop/",
+        "--filename=src",
         "--namespace=shop",
     ];
     assert_eq!(args[1], listed);

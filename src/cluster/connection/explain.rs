@@ -18,7 +18,7 @@ pub(super) struct ApiServer {
     /// Where the cluster and the user come from: `context "shop"`.
     pub(super) source: String,
     /// Whether the address comes from `--server`.
-    pub(super) is_from_flag: bool,
+    pub(super) is_server_from_flag: bool,
     /// Whether credentials were left out because the server is reached over plain HTTP.
     pub(super) withheld: bool,
 }

@@ -29,7 +29,7 @@ impl Connection {
             user: AuthInfo::default(),
             namespace,
             source: source.clone(),
-            has_other_server: false,
+            is_server_from_flag: false,
         };
         Self {
             endpoint,
@@ -37,7 +37,7 @@ impl Connection {
                 url: Uri::from_static("http://in-process"),
                 proxy: None,
                 source,
-                is_from_flag: false,
+                is_server_from_flag: false,
                 withheld: false,
             },
             proxy: None,

@@ -90,7 +90,7 @@ impl Connection {
             url,
             proxy: proxy_address,
             source: endpoint.source.clone(),
-            is_from_flag: endpoint.has_other_server,
+            is_server_from_flag: endpoint.is_server_from_flag,
             withheld,
         };
         if withheld {

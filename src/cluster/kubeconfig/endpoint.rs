@@ -21,7 +21,7 @@ pub(crate) struct Endpoint {
     /// Where the selection comes from, for hints: `context "shop"`.
     pub(crate) source: String,
     /// Whether `--server` overrides the server of the selection.
-    pub(crate) has_other_server: bool,
+    pub(crate) is_server_from_flag: bool,
 }
 
 /// Omits the user, because kube's `Debug` prints some secrets.
@@ -44,7 +44,7 @@ pub(super) fn decide(
         (_, Some(mounted)) => mounted,
         (_, None) => return Err(no_cluster_configured(missing)),
     };
-    endpoint.has_other_server = overrides.server.address.is_some();
+    endpoint.is_server_from_flag = overrides.server.address.is_some();
     override_server(&mut endpoint.cluster, &overrides.server);
     user_overrides::override_credentials(&mut endpoint.user, &overrides.credentials);
     user_overrides::override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
@@ -87,7 +87,7 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
         namespace: context.namespace,
         source: context_name
             .map_or_else(|| "the command line".to_owned(), |name| format!("context {name:?}")),
-        has_other_server: false,
+        is_server_from_flag: false,
     })
 }
 
@@ -229,7 +229,13 @@ users:
             let cluster = Cluster { server: Some("https://pod".into()), ..Cluster::default() };
             let source = String::new();
             let namespace = Some("own".into());
-            Some(Endpoint { cluster, user: AuthInfo::default(), namespace, source, has_other_server: false })
+            Some(Endpoint {
+                cluster,
+                user: AuthInfo::default(),
+                namespace,
+                source,
+                is_server_from_flag: false,
+            })
         };
         let endpoint = decide(Kubeconfig::default(), &Overrides::default(), pod(), &[]).unwrap();
         assert_eq!(endpoint.cluster.server.as_deref(), Some("https://pod"));

@@ -93,7 +93,7 @@ impl ApiServer {
     }
 
     fn where_from(&self) -> String {
-        if self.is_from_flag {
+        if self.is_server_from_flag {
             return "the server comes from --server".to_owned();
         }
         format!("the server comes from {}; choose another with --context or --server", self.source)

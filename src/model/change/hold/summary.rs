@@ -33,8 +33,7 @@ impl HoldSummary {
     }
 
     /// Whether the plan is for the live template; a hold without a readable plan is for any.
-    #[must_use]
-    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
+    fn is_for_live_template(&self, workload: &Workload) -> bool {
         self.plan.as_ref().is_none_or(|plan| plan.template == workload.template().digest().hex())
     }
 
@@ -44,8 +43,7 @@ impl HoldSummary {
 
     /// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
     /// rollout2 step statefulset/db`.
-    #[must_use]
-    pub fn words(&self, workload: &Workload) -> String {
+    fn words(&self, workload: &Workload) -> String {
         let (target, step) = (workload.command_target(), step_command(workload));
         let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
         if !self.is_plan() {

@@ -3,7 +3,7 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{HoldSummary, hold_words, is_annotation_lost};
+use crate::model::change::hold::{hold_words, is_annotation_lost};
 use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -121,7 +121,7 @@ fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
 
 /// Returns who set the hold, after a semicolon, if this program set it; empty for other holds.
 fn hold_author(workload: &Workload) -> String {
-    HoldSummary::of(workload).map(|hold| format!("; {}", hold.words(workload))).unwrap_or_default()
+    hold_words(workload).map(|words| format!("; {words}")).unwrap_or_default()
 }
 
 /// Returns `revision 3` if all pods run it, and `an old revision` otherwise.
