@@ -113,8 +113,10 @@ async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back(
     let output = cluster.status("deployment/web").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
     let end = "note: deployment.apps/web is held: outdated pods remain\n  \
-               3/3 available on revision 1\nhint: kubectl rollout2 undo deployment/web --resume\n";
+               3/3 available on revision 1\nhint: kubectl rollout2 undo deployment/web -n default --resume\n";
     assert!(output.stderr.ends_with(end), "{}", output.transcript);
+    let back = cluster.run("undo deployment/web -n default --resume --wait").await;
+    assert_eq!(back.exit, 0, "{}", back.transcript);
 }
 
 #[tokio::test(start_paused = true)]
