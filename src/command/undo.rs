@@ -13,7 +13,7 @@ use super::writing_verb::{
     replace_stuck_pods_if_requested, select_targets,
 };
 use crate::cluster::source::Source;
-use crate::command::diff::with_history_hint;
+use crate::command::history::with_history_hint;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, TargetScope, observe, reread};
