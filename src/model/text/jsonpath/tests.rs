@@ -1,7 +1,5 @@
 //! The evaluator against what kubectl 1.36.2 printed (`tests/data/jsonpath`).
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{JsonPath, Numbers, go_text};
@@ -79,14 +77,7 @@ fn lists_after_an_empty_slice_are_left_out_and_the_last_range_needs_no_end() {
     let document = json!({"a": [{"l": [1]}, {"l": [1, 2]}, {"l": [3, 4]}], "b": [{"y": 5}, {"y": 6}]});
     let print = |template| JsonPath::parse(template).unwrap().print(&document, Numbers::Exact).unwrap();
     assert_eq!(print("{.a[*].l[1:]}"), "");
-    let (sender, printed) = std::sync::mpsc::channel();
-    let document = document.clone();
-    std::thread::spawn(move || {
-        let path = JsonPath::parse("{range .a[*]}{.l[0]} {end}{range .b[*]}{.y}").unwrap();
-        sender.send(path.print(&document, Numbers::Exact))
-    });
-    let printed = printed.recv_timeout(Duration::from_secs(10)).expect("the evaluation ends");
-    assert_eq!(printed.as_deref(), Ok("1 1 3 56"));
+    assert_eq!(print("{range .a[*]}{.l[0]} {end}{range .b[*]}{.y}"), "1 1 3 56");
 }
 
 #[test]
