@@ -10,7 +10,6 @@ use tokio::time::{Instant, sleep};
 
 use super::shared::Shared;
 use super::update::{Delta, ReflectorId, StoredObject, Update};
-use super::watch::MIN_WATCH_TIME;
 use crate::cluster::connection::{RequestError, backoff_after};
 use crate::cluster::page::{label_query, percent_encoded, warning_query};
 use crate::model::api::object::Object;
@@ -25,6 +24,9 @@ const FORBIDDEN_GRACE: Duration = Duration::from_secs(60);
 
 /// The interval of lists and gets when RBAC forbids a watch.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// A watch that ends sooner without an event is reopened after this pause, and a list follows one that is refused sooner.
+pub(super) const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 
 /// Lists and watches one resource in one namespace until the observer is dropped.
 #[derive(Debug)]
