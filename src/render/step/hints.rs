@@ -30,7 +30,9 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         StepOutcome::NothingOutdated => {
             below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
         }
-        StepOutcome::Complete if workload.is_paused() => {
+        StepOutcome::Complete | StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { .. }), .. }
+            if workload.is_paused() =>
+        {
             vec![command("to let the next change roll out: kubectl rollout2 resume {}", [target])]
         }
         StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
