@@ -52,7 +52,7 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
             vec![roll_back(workload, view)]
         }
         StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_) if is_held(workload) => {
-            vec![command("continue the plan: {}", [step])]
+            vec![command("continue the plan: {}", [step]), roll_back(workload, view)]
         }
         StepOutcome::Failed { rollback: Some(RollbackOutcome::Unfinished { .. }), .. }
         | StepOutcome::TimedOut(_)
