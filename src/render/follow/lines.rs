@@ -178,6 +178,9 @@ pub fn blocked_rollback(tracker: &TargetTracker, cause: &Cause) -> Option<String
 }
 
 fn delete_hint(tracker: &TargetTracker, blocked: &Cause) -> Option<String> {
+    if tracker.rollback()?.replaces_stuck_pods {
+        return None;
+    }
     let words = [Word::name(blocked.pods.first()?, "POD"), tracker.workload().in_namespace()];
     Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }
