@@ -74,7 +74,7 @@ pub(super) async fn run(
     }
     let all_failed = histories.is_empty() && !errors.is_empty();
     if request.shows_facts(screen) && !all_failed {
-        let document = render::json_list(histories);
+        let document = render::json_list(&histories);
         match &request.output {
             Output::Template(form) => match form.text(&document, true) {
                 Ok(text) => screen.exact(&text),

@@ -188,7 +188,7 @@ pub fn altered(observed: &Observation) -> Vec<String> {
 
 /// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.
 #[must_use]
-pub fn json_list(histories: Vec<Value>) -> Value {
+pub fn json_list(histories: &[Value]) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories})
 }
 
