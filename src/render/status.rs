@@ -74,7 +74,7 @@ pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> V
     };
     let line = escape::line(line);
     let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::Keep);
+    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::KeepCommand);
     lines.into_iter().flat_map(|line| [Span::new(style, line), Span::plain("\n")]).collect()
 }
 
@@ -95,7 +95,8 @@ pub fn cause_line(
 ) -> String {
     let line = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
     let width = terminal.map(|terminal| usize::from(terminal.width));
-    let wrapped_line = || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::Keep);
+    let wrapped_line =
+        || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::KeepCommand);
     let Some(evidence) = new_evidence(cause) else {
         return wrapped_line().join("\n");
     };
