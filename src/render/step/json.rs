@@ -42,7 +42,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             ("eviction-refused", json!({"pod": pod, "message": message}))
         }
         StepReport::SoakRestarted { pod, why } => ("soak-restarted", json!({"pod": pod, "reason": why})),
-        StepReport::AddedByCluster(pods) => ("added-by-cluster", json!({"pods": pods})),
+        StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
         StepReport::BackToCanary => ("back-to-canary", json!({})),
         StepReport::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
         StepReport::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
@@ -222,7 +222,7 @@ fn stopped_facts(reason: &StopReason) -> Value {
             "rolledBackTo": rolled_back_to.as_deref().map(revision_json),
         }),
         StopReason::Unhealthy { pods, allowed } => {
-            let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "why": why})).collect();
+            let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "reason": why})).collect();
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
         StopReason::OwnPartition { partition } => {
