@@ -25,8 +25,8 @@ pub struct PlanView {
     pub max_unavailable: usize,
     /// Whether that is the workload's own limit.
     pub is_own_limit: bool,
-    /// How many updated pods may be beside the wanted ones, where the controller has a surge of its own.
-    pub beside: usize,
+    /// How many surge pods the controller may create, where it has a surge of its own.
+    pub surge: usize,
     /// The field by which the plan holds the workload, and its value where that is a word.
     pub holds_by: Option<(String, Option<&'static str>)>,
     /// How outdated pods are updated; only in a preview and at the beginning, because it compares templates.

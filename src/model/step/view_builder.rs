@@ -55,7 +55,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         stops: None,
         is_own_limit: own_limit(context.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.all().len())),
-        beside: state.slots.kind.beside(context, state.all().len()),
+        surge: state.slots.kind.surge(context, state.all().len()),
         holds_by: strategy::step_hold(context.workload())
             .map(|(field, value)| (field.members().join("."), value)),
         update: None,
