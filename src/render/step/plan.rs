@@ -3,7 +3,7 @@
 use super::lines::{heading, outcome, who_steps};
 use super::words::{reach, safeguards, time};
 use super::{Closing, Printed};
-use crate::model::step::{PlanView, StepOutcome};
+use crate::model::step::{PlanPreview, StepOutcome};
 use crate::model::workload::Workload;
 use crate::render::change::names;
 use crate::render::frame::batch_rows;
@@ -12,7 +12,8 @@ use crate::render::style::{Span, Style};
 
 /// Returns the whole plan.
 #[must_use]
-pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
+pub fn spans(workload: &Workload, preview: &PlanPreview) -> Vec<Span> {
+    let view = &preview.plan;
     let mut spans = vec![Span::new(Style::Heading, heading(workload, view)), Span::plain("\n")];
     for row in batch_rows(&view.batches) {
         spans.extend(row.spans().iter().cloned());
@@ -36,11 +37,10 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
     };
     spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
     let may_stay = workload.kind().pod_update_policy.is_some();
-    for (number, update) in &view.batch_updates {
+    for (number, update) in &preview.batch_updates {
         spans.push(Span::plain(format!("  batch {number}: {}\n", pod_update::of_plan(update, may_stay))));
     }
-    let alike = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
-    let how = alike.map(|update| pod_update::of_plan(update, may_stay));
+    let how = preview.batch_updates.is_empty().then(|| pod_update::of_plan(&preview.update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("held by {field}: {value}"),
         None => format!("held by {field}"),
@@ -55,12 +55,13 @@ pub fn spans(workload: &Workload, view: &PlanView) -> Vec<Span> {
 
 /// Returns the reasons why the plan cannot run now: the lease of another process, and why the next batch cannot begin.
 #[must_use]
-pub fn obstacles(workload: &Workload, view: &PlanView) -> Printed {
+pub fn obstacles(workload: &Workload, preview: &PlanPreview) -> Printed {
+    let view = &preview.plan;
     let printed = view.lease.iter().fold(Printed::default(), |printed, lease| {
         printed
             .and_note(format!("note: {}, and the next step waits for its lease", who_steps(workload, lease)))
     });
-    let Some(reason) = &view.stops else { return printed };
+    let Some(reason) = &preview.stops else { return printed };
     let closing = Closing { workload, view: Some(view), rollback: None, holder: None };
     let now = outcome(closing, &StepOutcome::Stopped(reason.clone()));
     let printed = printed.and_note("note: at the moment no pod would be released:");
